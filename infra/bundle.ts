@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
@@ -38,10 +38,13 @@ export async function bundleAll(options: { into: string; plansFile: string | und
   }
 }
 
-/** Lambda passes credentials in the environment, so the SDK never loads these providers. */
-const otherCredentials = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
+/**
+ * What the SDK would import dynamically and never does on Lambda: credentials come in the environment, no operation of ours has
+ * an event stream, and no browser is named. Bundled, they would also move what they share into the start.
+ */
+const neverLoaded = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
   .map((kind) => `@aws-sdk/credential-provider-${kind}`)
-  .concat('@smithy/credential-provider-imds')
+  .concat('@smithy/credential-provider-imds', '@smithy/core/event-streams', 'bowser')
 
 /**
  * Reads only the used exports of Node's modules: an `import` of `node:http` reads all of them and so loads undici, which
@@ -69,6 +72,18 @@ const nodeModules: Plugin = {
   },
 }
 
+/** Leaves out what the SDK's clients import and do not use: a client reads `version` of its package.json, and finds no endpoints. */
+const unusedParts: Plugin = {
+  name: 'unused-parts',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8'))
+      return { contents: JSON.stringify({ version }), loader: 'json' }
+    })
+    onLoad({ filter: /[\\/]@aws-sdk[\\/]endpoint-cache[\\/]/ }, () => ({ contents: 'export class EndpointCache {}' }))
+  },
+}
+
 /** Bundles one function as minified ES modules. Dynamic imports are separate files: a cold start loads `bytes`. */
 export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
@@ -77,8 +92,8 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
-    external: otherCredentials,
-    plugins: [nodeModules],
+    external: neverLoaded,
+    plugins: [nodeModules, unusedParts],
     platform: 'node',
     target: 'node24',
     format: 'esm',

@@ -8,7 +8,6 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { type ApiEnv, gatewayPath, rawTarget } from './context.ts'
-import { answerGateway } from './gateway/gateway.ts'
 import { answerProblem } from './route.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBudgets } from './routes/budgets.ts'
@@ -53,7 +52,11 @@ export function createApi(services: Services, reference: Reference = async () =>
 
   app.use(async (c, next) => {
     const { path } = rawTarget(c)
-    if (path.startsWith(`${gatewayPath}/`)) return answerGateway(c, services)
+    if (path.startsWith(`${gatewayPath}/`)) {
+      // Loads with its first request: requests to the other routes need none of it.
+      const { answerGateway } = await import('./gateway/gateway.ts')
+      return answerGateway(c, services)
+    }
     // A path that URL parsing rewrites, such as /a/../b, is not found.
     return path === new URL(c.req.url).pathname ? next() : c.notFound()
   })

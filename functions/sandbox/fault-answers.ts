@@ -66,14 +66,14 @@ async function answerSpoiled(c: Context<SandboxEnv>, fault: SpoilingFault, norma
 async function hang(c: Context<SandboxEnv>): Promise<Response> {
   const { signal } = c.req.raw
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  return alreadySent
+  return alreadySent()
 }
 
-function reset(c: Context<SandboxEnv>): Response {
+function reset(c: Context<SandboxEnv>): Response | Promise<Response> {
   const outgoing = c.env?.outgoing
   if (!outgoing) return noConnection(c)
   outgoing.destroy()
-  return alreadySent
+  return alreadySent()
 }
 
 async function resetMidBody(c: Context<SandboxEnv>, normalAnswer: string): Promise<Response> {
@@ -83,7 +83,7 @@ async function resetMidBody(c: Context<SandboxEnv>, normalAnswer: string): Promi
   outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length })
   await new Promise((resolve) => outgoing.write(body.subarray(0, body.length / 2), resolve))
   outgoing.destroy()
-  return alreadySent
+  return alreadySent()
 }
 
 /** Lambda owns the connection, and answers 502 for a broken function. */

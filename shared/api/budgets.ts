@@ -15,23 +15,27 @@ const subject = z
 const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
   z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
 
-const limit = z.strictObject({
-  window: z.enum(windowKinds, 'must be month or day'),
-  units: z.union([units, z.literal('unlimited')], 'must be a whole number of units, or unlimited'),
-})
-
-export const limits = z.array(limit, 'must be a list of limits').check(
-  z.minLength(1, 'must have 1 or 2 limits'),
-  z.maxLength(2, 'must have 1 or 2 limits'),
-  once(({ window }) => window, 'names a window twice'),
+const limit = z.lazy(() =>
+  z.strictObject({
+    window: z.enum(windowKinds, 'must be month or day'),
+    units: z.union([units, z.literal('unlimited')], 'must be a whole number of units, or unlimited'),
+  }),
 )
 
-export const projects = z
-  .array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'must be a list of projects')
-  .check(
+export const limits = z.lazy(() =>
+  z.array(limit, 'must be a list of limits').check(
+    z.minLength(1, 'must have 1 or 2 limits'),
+    z.maxLength(2, 'must have 1 or 2 limits'),
+    once(({ window }) => window, 'names a window twice'),
+  ),
+)
+
+export const projects = z.lazy(() =>
+  z.array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'must be a list of projects').check(
     z.maxLength(maxProjects, `must have at most ${maxProjects} projects`),
     once(({ name }) => name, 'names a project twice'),
-  )
+  ),
+)
 
 const perCent = (from: number, to: number) => {
   const takes = `must be a whole percentage from ${from} to ${to}`
@@ -44,13 +48,14 @@ export const approvalExpiresAfter = z
   .check(z.refine((text) => approvalMsOf(text) !== null, takesDuration))
 
 export function budgetBodies(kinds: Kinds) {
-  const kindList = z.array(kindOf(kinds), 'must be a list of kinds').check(once((kind) => kind, 'names a kind twice'))
-  const policies = {
+  const policies = () => ({
     perUpdate: z.exactOptional(units),
     approvalAbove: z.exactOptional(units),
     approvalIfGrown: z.exactOptional(perCent(0, 10_000)),
     approvalExpiresAfter: z.exactOptional(approvalExpiresAfter),
-    kinds: z.exactOptional(kindList),
+    kinds: z.exactOptional(
+      z.array(kindOf(kinds), 'must be a list of kinds').check(once((kind) => kind, 'names a kind twice')),
+    ),
     approvers: z.exactOptional(
       z.array(subject, 'must be a list of callers').check(z.maxLength(50, 'must have at most 50 approvers')),
     ),
@@ -60,37 +65,41 @@ export function budgetBodies(kinds: Kinds) {
         .check(z.maxLength(10, 'must have at most 10 thresholds')),
     ),
     freezeOnOverrun: z.exactOptional(z.boolean('must be true or false')),
-  }
+  })
 
   /** Missing members get defaults. */
-  const budgetRequest = z.strictObject({
-    parent: z.exactOptional(z.nullable(budgetName)),
-    limits,
-    projects: z._default(projects, []),
-    ...policies,
-    reason: z.exactOptional(reason),
-  })
+  const budgetRequest = z.lazy(() =>
+    z.strictObject({
+      parent: z.exactOptional(z.nullable(budgetName)),
+      limits,
+      projects: z._default(projects, []),
+      ...policies(),
+      reason: z.exactOptional(reason),
+    }),
+  )
 
   /** Missing members stay unchanged, unless the query prunes them. */
-  const applyRequest = z.strictObject({
-    budgets: z
-      .array(
-        z.strictObject({
-          name: budgetName,
-          parent: z.exactOptional(budgetName),
-          limits: z.exactOptional(limits),
-          projects: z.exactOptional(projects),
-          ...policies,
-        }),
-        'must be a list of budgets',
-      )
-      .check(
-        z.minLength(1, 'must have 1 to 500 budgets'),
-        z.maxLength(500, 'must have 1 to 500 budgets'),
-        once(({ name }) => name, 'names a budget twice'),
-      ),
-    reason: z.exactOptional(reason),
-  })
+  const applyRequest = z.lazy(() =>
+    z.strictObject({
+      budgets: z
+        .array(
+          z.strictObject({
+            name: budgetName,
+            parent: z.exactOptional(budgetName),
+            limits: z.exactOptional(limits),
+            projects: z.exactOptional(projects),
+            ...policies(),
+          }),
+          'must be a list of budgets',
+        )
+        .check(
+          z.minLength(1, 'must have 1 to 500 budgets'),
+          z.maxLength(500, 'must have 1 to 500 budgets'),
+          once(({ name }) => name, 'names a budget twice'),
+        ),
+      reason: z.exactOptional(reason),
+    }),
+  )
 
   return { budgetRequest, applyRequest }
 }

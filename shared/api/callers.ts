@@ -13,25 +13,27 @@ const takesRate = 'must be a whole number of requests from 1 to 100000'
 const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))
 const yesOrNo = z.boolean('must be true or false')
 
-export const callerRequest = z.strictObject({
-  scopes: z.exactOptional(
-    z.array(scope, 'must be a list of scopes').check(z.maxLength(scopes.length, 'names a scope twice')),
-  ),
-  budgets: z.exactOptional(
-    z.union(
-      [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
-      'must be "*", or a list of at most 200 budgets',
+export const callerRequest = z.lazy(() =>
+  z.strictObject({
+    scopes: z.exactOptional(
+      z.array(scope, 'must be a list of scopes').check(z.maxLength(scopes.length, 'names a scope twice')),
     ),
-  ),
-  person: z.exactOptional(subject),
-  disabled: z._default(yesOrNo, false),
-  mayForce: z._default(yesOrNo, false),
-  mayChargeAncestors: z._default(yesOrNo, false),
-  limits: z.exactOptional(limits),
-  perUpdate: z.exactOptional(units),
-  ratePerMinute: z.exactOptional(rate),
-  reason: z.exactOptional(reason),
-})
+    budgets: z.exactOptional(
+      z.union(
+        [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
+        'must be "*", or a list of at most 200 budgets',
+      ),
+    ),
+    person: z.exactOptional(subject),
+    disabled: z._default(yesOrNo, false),
+    mayForce: z._default(yesOrNo, false),
+    mayChargeAncestors: z._default(yesOrNo, false),
+    limits: z.exactOptional(limits),
+    perUpdate: z.exactOptional(units),
+    ratePerMinute: z.exactOptional(rate),
+    reason: z.exactOptional(reason),
+  }),
+)
 
 export const callerTexts: Texts = {
   scopes: 'For a token: no more than these; for Slack: exactly these.',

@@ -15,36 +15,38 @@ const takesEntry = `must be the id of an entry; what an update was charged is no
 
 export const spentOutside = wholeUnits(1, givenBack)
 
-export const entryRequest = z.discriminatedUnion(
-  'type',
-  [
-    z.strictObject({
-      type: z.literal('grant'),
-      units: someUnits,
-      window: month,
-      wholeChain: z._default(z.boolean('must be true or false'), false),
-      reason,
-    }),
-    z.strictObject({
-      type: z.literal('transfer'),
-      units: someUnits,
-      window: z._default(z.enum(['month', 'day'], 'must be month or day'), 'month'),
-      to: budgetName,
-      reason,
-    }),
-    // Counts in the month and the day of the whole chain.
-    z.strictObject({ type: z.literal('external-spend'), units: spentOutside, reason }),
-    z.strictObject({
-      type: z.literal('correction'),
-      units,
-      corrects: z.string(takesEntry).check(z.regex(/^ent_[0-9a-z]{1,64}$/, takesEntry)),
-      reason,
-    }),
-  ],
-  'takes grant, transfer, external-spend or correction',
+export const entryRequest = z.lazy(() =>
+  z.discriminatedUnion(
+    'type',
+    [
+      z.strictObject({
+        type: z.literal('grant'),
+        units: someUnits,
+        window: month,
+        wholeChain: z._default(z.boolean('must be true or false'), false),
+        reason,
+      }),
+      z.strictObject({
+        type: z.literal('transfer'),
+        units: someUnits,
+        window: z._default(z.enum(['month', 'day'], 'must be month or day'), 'month'),
+        to: budgetName,
+        reason,
+      }),
+      // Counts in the month and the day of the whole chain.
+      z.strictObject({ type: z.literal('external-spend'), units: spentOutside, reason }),
+      z.strictObject({
+        type: z.literal('correction'),
+        units,
+        corrects: z.string(takesEntry).check(z.regex(/^ent_[0-9a-z]{1,64}$/, takesEntry)),
+        reason,
+      }),
+    ],
+    'takes grant, transfer, external-spend or correction',
+  ),
 )
 
-export const reconciliation = z.strictObject({ unitsLeft: units, reason })
+export const reconciliation = z.lazy(() => z.strictObject({ unitsLeft: units, reason }))
 
 export const entryTexts: Texts = {
   type: 'What is booked.',

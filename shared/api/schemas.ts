@@ -22,21 +22,25 @@ export const reason = z
     z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
   )
 
-export const reasonBody = z.strictObject({ reason })
-export const optionalReasonBody = z.strictObject({ reason: z.exactOptional(reason) })
+export const reasonBody = z.lazy(() => z.strictObject({ reason }))
+export const optionalReasonBody = z.lazy(() => z.strictObject({ reason: z.exactOptional(reason) }))
 
 const wholeFrom1To200 = z.string().check(z.regex(/^([1-9]\d?|1\d\d|200)$/, 'must be a whole number from 1 to 200'))
 
-export const pageLimit = z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number))
+export const pageLimit = z.lazy(() => z.pipe(z._default(wholeFrom1To200, '50'), z.transform(Number)))
 
 /** The ledger checks whether a cursor belongs to the list. */
-export const pageCursor = z
-  .string()
-  .check(z.minLength(1, 'must have 1 to 2000 characters'), z.maxLength(2_000, 'must have 1 to 2000 characters'))
+export const pageCursor = z.lazy(() =>
+  z
+    .string()
+    .check(z.minLength(1, 'must have 1 to 2000 characters'), z.maxLength(2_000, 'must have 1 to 2000 characters')),
+)
 
-export const monthWindow = z
-  .string()
-  .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'must be a month such as month:2026-11-12'))
+export const monthWindow = z.lazy(() =>
+  z
+    .string()
+    .check(z.regex(/^month:\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/, 'must be a month such as month:2026-11-12')),
+)
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
@@ -49,9 +53,11 @@ function isInstant(text: string): boolean {
 }
 
 const takesInstant = 'must be an RFC 3339 time such as 2026-11-20T09:00:00Z'
-export const instant = z.pipe(
-  z.string(takesInstant).check(z.refine(isInstant, takesInstant)),
-  z.transform((text) => Date.parse(text)),
+export const instant = z.lazy(() =>
+  z.pipe(
+    z.string(takesInstant).check(z.refine(isInstant, takesInstant)),
+    z.transform((text) => Date.parse(text)),
+  ),
 )
 
 /** Descriptions of members. They are not part of schemas, because bundles contain the schemas. */

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { type Statement, type StatementRow, type StatementSum, statementKeys } from '../guard/reports/statements.ts'
+import type { Statement, StatementRow, StatementSum } from '../guard/reports/statements.ts'
+import { statementKeys } from '../platform/words.ts'
 import { answerCsv, type Columns } from './csv.ts'
 import type { FaceEnv } from './face.ts'
 import { invalid, type Refusal } from './refusal.ts'

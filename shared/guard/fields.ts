@@ -35,31 +35,35 @@ export const planName = z.string('must be the name of a plan').check(shortName)
 const maxQueryNames = 20
 const maxValueLength = 512
 
-const queryName = z
-  .string()
-  .check(z.regex(/^[^\p{Cc}]{1,64}$/u, 'names have 1 to 64 characters, none of them a control character'))
+const queryName = z.lazy(() =>
+  z.string().check(z.regex(/^[^\p{Cc}]{1,64}$/u, 'names have 1 to 64 characters, none of them a control character')),
+)
 
-const queryValue = z.pipe(
-  z.union(
-    [
-      z
-        .string()
-        .check(
-          z.minLength(1, 'must not be empty'),
-          z.maxLength(maxValueLength, `must have at most ${maxValueLength} characters`),
-        ),
-      z.number(),
-      z.boolean(),
-    ],
-    'must be a string, a number, true or false',
+const queryValue = z.lazy(() =>
+  z.pipe(
+    z.union(
+      [
+        z
+          .string()
+          .check(
+            z.minLength(1, 'must not be empty'),
+            z.maxLength(maxValueLength, `must have at most ${maxValueLength} characters`),
+          ),
+        z.number(),
+        z.boolean(),
+      ],
+      'must be a string, a number, true or false',
+    ),
+    z.transform(String),
   ),
-  z.transform(String),
 )
 
 /** The service gets the query with `estimate` and with `run`. */
-export const query = z
-  .record(queryName, queryValue)
-  .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `must have at most ${maxQueryNames} names`))
+export const query = z.lazy(() =>
+  z
+    .record(queryName, queryValue)
+    .check(z.refine((query) => Object.keys(query).length <= maxQueryNames, `must have at most ${maxQueryNames} names`)),
+)
 
 export type Fault = { readonly path: string; readonly message: string }
 

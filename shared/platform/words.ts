@@ -19,6 +19,10 @@ export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?
 export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const
 export type Scope = (typeof scopes)[number]
 
+/** What a row of a statement is. */
+export const statementKeys = ['budget', 'project', 'caller'] as const
+export type StatementKey = (typeof statementKeys)[number]
+
 /** A new member of a union is a type error here. */
 export function assertNever(value: never): never {
   throw new Error(`unexpected: ${JSON.stringify(value)}`)

@@ -70,35 +70,39 @@ const searchEngineId = z.looseObject({ svc_id: whole }, 'must be an object with 
 const country = z.enum(countries, 'must be a country code of the interface, such as US')
 
 /** Required, although the interface also states a default. */
-const searchEngine = z.looseObject(
-  {
-    name: text,
-    country: z._default(country, 'US'),
-    location: z._default(text, 'San Francisco, CA'),
-    language: z._default(z.enum(languages, 'must be a language code of the interface, such as en'), 'en'),
-    se_type: z._default(
-      z.enum(searchEngineTypes, 'must be a search engine type of the interface, such as desktop universal'),
-      'desktop universal',
-    ),
-  },
-  'must be an object with a name',
+const searchEngine = z.lazy(() =>
+  z.looseObject(
+    {
+      name: text,
+      country: z._default(country, 'US'),
+      location: z._default(text, 'San Francisco, CA'),
+      language: z._default(z.enum(languages, 'must be a language code of the interface, such as en'), 'en'),
+      se_type: z._default(
+        z.enum(searchEngineTypes, 'must be a search engine type of the interface, such as desktop universal'),
+        'desktop universal',
+      ),
+    },
+    'must be an object with a name',
+  ),
 )
 
 const colorTakes = 'must be a whole number from 0 to 255'
 /** The interface's "Limits". */
 const color = z.optional(z.number(colorTakes).check(z.int(colorTakes), z.gte(0, colorTakes), z.lte(255, colorTakes)))
 
-const website = z.looseObject(
-  {
-    name: text,
-    aliases: z.optional(text),
-    index: z.optional(whole),
-    color_r: color,
-    color_g: color,
-    color_b: color,
-    pages: z.optional(listOf(z.looseObject({}, 'must be an object'), 'must be a list of objects')),
-  },
-  'must be an object with a name',
+const website = z.lazy(() =>
+  z.looseObject(
+    {
+      name: text,
+      aliases: z.optional(text),
+      index: z.optional(whole),
+      color_r: color,
+      color_g: color,
+      color_b: color,
+      pages: z.optional(listOf(z.looseObject({}, 'must be an object'), 'must be a list of objects')),
+    },
+    'must be an object with a name',
+  ),
 )
 
 const keywords = listOf(keyword, 'must be a list of keywords')

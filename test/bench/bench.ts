@@ -28,13 +28,23 @@ const parts: Readonly<Record<string, (options: BenchOptions) => Promise<Found>>>
   suite: benchSuite,
 }
 
-const { values: options, positionals: wanted } = parseArgs({
-  allowPositionals: true,
-  options: { before: { type: 'string' } },
-})
+const usage = `npm run bench [-- <part>… [--before <folder>]]
+
+Measures, prints what it finds and writes it into docs/performance.md. Without a part it measures all, in about ten minutes.
+
+parts: ${Object.keys(parts).join(', ')}
+--before <folder>  let the version there, with its packages installed, take part in guarded-update and cold-start
+--help             print this
+`
+
+const { help, wanted, options } = readArguments()
+if (help) {
+  process.stdout.write(usage)
+  process.exit()
+}
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name))
 if (unknown.length > 0) {
-  process.stderr.write(`there is no part ${unknown.join(', ')}; there are: ${Object.keys(parts).join(', ')}\n`)
+  process.stderr.write(`there is no part ${unknown.join(', ')}\n\n${usage}`)
   process.exit(2)
 }
 for (const [name, run] of Object.entries(parts)) {
@@ -44,4 +54,18 @@ for (const [name, run] of Object.entries(parts)) {
   await publish(found)
   for (const text of Object.values(found.sections)) process.stdout.write(`\n${text}\n`)
   process.stdout.write(`\n${name}: ${Math.round((performance.now() - from) / 1000)} s\n`)
+}
+
+function readArguments() {
+  try {
+    const { values, positionals: wanted } = parseArgs({
+      allowPositionals: true,
+      options: { before: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    })
+    const { help = false, ...options } = values
+    return { help, wanted, options }
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}`)
+    return process.exit(2)
+  }
 }

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type BundleName, bundleAll } from '../../infra/bundle.ts'
@@ -290,6 +292,19 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(size, name).toBeLessThan(Number(said) * 1.05)
       expect(size, name).toBeGreaterThan(Number(said) * 0.8)
     }
+  })
+
+  test('no function loads undici at its start', async () => {
+    const files = Object.values(bundles.folders).map((at) => pathToFileURL(join(at, 'index.mjs')).href)
+    const script = `
+      globalThis.awslambda = { streamifyResponse: (handler) => handler }
+      for (const file of ${JSON.stringify(files)}) {
+        await import(file)
+        if (process.moduleLoadList.some((name) => name.includes('undici'))) console.log(file)
+      }`
+    const env = { ...process.env, AWS_REGION: 'eu-central-1', SANDBOX_TABLE: 'unit-guard-sandbox' }
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env })
+    expect(stdout).toBe('')
   })
 
   test('the API ships no descriptions of the OpenAPI document', async () => {

@@ -42,14 +42,14 @@ export function answerFromRecord(
 }
 
 /** Does not use `c.body`, which would add a content type that the service did not send. */
-function send(
+async function send(
   c: Context<ApiEnv>,
   status: number,
   headers: string[],
   content: Buffer<ArrayBuffer> | Readable,
-): Response {
+): Promise<Response> {
   const outgoing = c.env?.outgoing
-  const response = outgoing ? sendOn(outgoing, status, headers, content) : toResponse(status, headers, content)
+  const response = outgoing ? await sendOn(outgoing, status, headers, content) : toResponse(status, headers, content)
   c.set('passedOn', status)
   return response
 }
@@ -124,7 +124,12 @@ const bytesOf = (body: Readable) =>
   })
 
 /** Writes to node's response directly, because a `Response` in between costs time. */
-function sendOn(outgoing: ServerResponse, status: number, headers: string[], content: Buffer | Readable): Response {
+function sendOn(
+  outgoing: ServerResponse,
+  status: number,
+  headers: string[],
+  content: Buffer | Readable,
+): Promise<Response> {
   outgoing.writeHead(status, headers)
   if (Buffer.isBuffer(content)) outgoing.end(content)
   else {
@@ -132,7 +137,7 @@ function sendOn(outgoing: ServerResponse, status: number, headers: string[], con
     // Each stream closes the other: half an answer must not look complete, and no answer is fetched without a reader.
     pipeline(content, outgoing, () => {})
   }
-  return alreadySent
+  return alreadySent()
 }
 
 function toResponse(status: number, flat: string[], content: Buffer<ArrayBuffer> | Readable): Response {

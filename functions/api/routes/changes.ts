@@ -8,7 +8,7 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-const pageQuerySchema = z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) })
+const pageQuerySchema = z.lazy(() => z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) }))
 
 export function addChanges(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/changes', {

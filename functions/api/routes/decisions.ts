@@ -100,12 +100,14 @@ function answerDecided(c: Context<ApiEnv>, outcome: DecisionOutcome): Response {
   return outcome.kind === 'done' ? c.json(showUpdate(outcome.update)) : answerProblem(c, outcome.problem)
 }
 
-const approvalSchema = z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) })
+const approvalSchema = z.lazy(() => z.strictObject({ reason: z.exactOptional(reason), units: z.exactOptional(units) }))
 
-export const updateIds = z.array(text(100), 'must be a list of ids').check(
-  z.minLength(1, 'must have 1 to 100 ids'),
-  z.maxLength(100, 'must have 1 to 100 ids'),
-  z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
+export const updateIds = z.lazy(() =>
+  z.array(text(100), 'must be a list of ids').check(
+    z.minLength(1, 'must have 1 to 100 ids'),
+    z.maxLength(100, 'must have 1 to 100 ids'),
+    z.refine((ids) => new Set(ids).size === ids.length, 'names an update twice'),
+  ),
 )
 const resolutionMembers = {
   outcome: z.enum(['ran', 'did-not-run'], 'must be ran or did-not-run'),
@@ -116,9 +118,11 @@ const refineUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
   ({ outcome, units }) => units === undefined || outcome === 'ran',
   { path: ['units'], message: 'goes with ran only' },
 )
-const resolutionSchema = z.strictObject(resolutionMembers).check(refineUnitsOnlyIfRan)
-const manyResolutionsSchema = z.strictObject({ ...resolutionMembers, ids: updateIds }).check(refineUnitsOnlyIfRan)
-const manyCancellationsSchema = z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) })
+const resolutionSchema = z.lazy(() => z.strictObject(resolutionMembers).check(refineUnitsOnlyIfRan))
+const manyResolutionsSchema = z.lazy(() =>
+  z.strictObject({ ...resolutionMembers, ids: updateIds }).check(refineUnitsOnlyIfRan),
+)
+const manyCancellationsSchema = z.lazy(() => z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) }))
 
 const unitsOnlyIfRanRule = { anyOf: [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }] }
 const optionalReason: Body = { name: 'OptionalReason', schema: optionalReasonBody }

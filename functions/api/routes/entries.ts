@@ -23,12 +23,14 @@ import { readBodyAndKey, readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-const entryFilterSchema = z.strictObject({
-  window: z.exactOptional(monthWindow),
-  since: z.exactOptional(instant),
-  limit: pageLimit,
-  cursor: z.exactOptional(pageCursor),
-})
+const entryFilterSchema = z.lazy(() =>
+  z.strictObject({
+    window: z.exactOptional(monthWindow),
+    since: z.exactOptional(instant),
+    limit: pageLimit,
+    cursor: z.exactOptional(pageCursor),
+  }),
+)
 
 export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
   const { ledger } = guard

@@ -13,10 +13,12 @@ import { prefersAsync, readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
-const occurrenceSchema = z.strictObject({
-  time: instant,
-  only: z.exactOptional(z.enum(['unsent', 'refused'], 'must be unsent or refused')),
-})
+const occurrenceSchema = z.lazy(() =>
+  z.strictObject({
+    time: instant,
+    only: z.exactOptional(z.enum(['unsent', 'refused'], 'must be unsent or refused')),
+  }),
+)
 
 const contentionProblem = problem(
   'undecided',

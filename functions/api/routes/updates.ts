@@ -17,7 +17,8 @@ import { type Body, type Operation, recordedProblems, refusals } from '../operat
 import { answerProblem, route } from '../route.ts'
 
 export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
-  const [filter, request] = [updateFilterOf(services.kinds), updatesRequestOf(services.kinds)]
+  const filter = z.lazy(() => updateFilterOf(services.kinds))
+  const request = updatesRequestOf(services.kinds)
   route(app, '/updates', {
     GET: (c) => listUpdates(c, services, filter),
     POST: (c) => submitUpdates(c, services, request),
@@ -25,7 +26,11 @@ export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/:id', { GET: (c) => showOne(c, services) })
 }
 
-async function listUpdates(c: Context<ApiEnv>, { guard }: Services, filter: ReturnType<typeof updateFilterOf>) {
+async function listUpdates(
+  c: Context<ApiEnv>,
+  { guard }: Services,
+  filter: z.ZodMiniLazy<ReturnType<typeof updateFilterOf>>,
+) {
   await mustHave(c, 'read')
   const { limit, cursor, ...criteria } = readQuery(c, filter)
   if (wantsCsv(c)) {
@@ -82,31 +87,33 @@ const isObject = ({ value }: { value: unknown }): boolean =>
 export const projectList = projectsOfRequest('must be a list of project names')
 
 const updatesRequestOf = (kinds: Kinds) =>
-  z
-    .strictObject({
-      kind: kindOf(kinds),
-      project: z.exactOptional(project),
-      projects: z.exactOptional(projectList),
-      budget: z.exactOptional(budgetName),
-      reason: z.exactOptional(reason),
-      maxUnits: z.exactOptional(units),
-      force: z._default(z.boolean('must be true or false'), false),
-      whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'takes refuse, fit or ask'), 'refuse'),
-      query: z.exactOptional(query),
-    })
-    .check(
-      // Without `when`, Zod skips these checks if a member is wrong. The caller sees all faults at once.
-      z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
-        path: ['project'],
-        message: 'needs either project or projects',
-        when: isObject,
-      }),
-      z.refine((body) => body.force !== true || body.reason !== undefined, {
-        path: ['reason'],
-        message: 'is needed with force',
-        when: isObject,
-      }),
-    )
+  z.lazy(() =>
+    z
+      .strictObject({
+        kind: kindOf(kinds),
+        project: z.exactOptional(project),
+        projects: z.exactOptional(projectList),
+        budget: z.exactOptional(budgetName),
+        reason: z.exactOptional(reason),
+        maxUnits: z.exactOptional(units),
+        force: z._default(z.boolean('must be true or false'), false),
+        whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'takes refuse, fit or ask'), 'refuse'),
+        query: z.exactOptional(query),
+      })
+      .check(
+        // Without `when`, Zod skips these checks if a member is wrong. The caller sees all faults at once.
+        z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
+          path: ['project'],
+          message: 'needs either project or projects',
+          when: isObject,
+        }),
+        z.refine((body) => body.force !== true || body.reason !== undefined, {
+          path: ['reason'],
+          message: 'is needed with force',
+          when: isObject,
+        }),
+      ),
+  )
 
 const updatesRequest: Body = {
   name: 'UpdatesRequest',

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
 import { statuses } from '../../guard/reports/outlook.ts'
-import { statementKeys } from '../../guard/reports/statements.ts'
 import { entryTypes } from '../../ledger/book/entry.ts'
-import { scopes } from '../../platform/words.ts'
+import { scopes, statementKeys } from '../../platform/words.ts'
 import {
   described,
   figures,

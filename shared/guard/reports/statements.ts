@@ -16,10 +16,8 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import type { StatementKey } from '../../platform/words.ts'
 import { believed, countedOn, rowOf } from './summary.ts'
-
-export const statementKeys = ['budget', 'project', 'caller'] as const
-export type StatementKey = (typeof statementKeys)[number]
 
 /** Shows where one month's units went. The rows add up to the month's book. */
 export interface Statement {
