@@ -109,7 +109,7 @@ export interface ShortCounter {
 export interface ProblemMembers {
   'invalid-request': { errors: { path: string; message: string }[] }
   unauthorized: object
-  forbidden: { budget?: string }
+  forbidden: { budget?: string; update?: string }
   'over-budget': {
     units: number | null
     short: number | null

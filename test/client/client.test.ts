@@ -299,7 +299,7 @@ describe('cancelling', () => {
     ])
     expect(done.updates[0]?.history.at(-1)).toMatchObject({ by: 'tool', note: 'a loop' })
     expect(done.notCancelled).toEqual([
-      { id: other, detail: `${other} was asked for by carol; only they or an administrator may cancel it.` },
+      { id: other, detail: `carol asked for the ranking update of c; only they or an administrator may cancel it.` },
     ])
     await product.deliver()
     expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/on-demand/c/run'])

@@ -94,7 +94,7 @@ describe('the inbox', () => {
     expect(await product.guard.start(id, product.endsAt())).toMatchObject({ state: 'awaiting-approval' })
     const told = await press(bob, seen, 'Approve', filled)
     expect(told.text).toContain(
-      `${id} cannot be approved so: it needs 1,500 units now, and 120 units were shown. Nothing was spent; look at it again.`,
+      'The ranking update of dear needs 1,500 units now, and you were shown 120, so it was not approved. Nothing was spent; look at it again.',
     )
     expect([await stateOf(product, id), product.seen('run')]).toEqual(['awaiting-approval', []])
     expect((await press(bob, told, 'Approve')).text).toContain('✓ The ranking update of dear is approved')
@@ -168,10 +168,10 @@ describe('the inbox', () => {
     const id = await ask(product, 'dear')
     const ada = await as('ada', 'read run approve')
     const { text, html } = await ada.get(`/dashboard/updates/${id}`)
-    expect(text).toContain(`ada asked for ${id}, so another person has to approve it.`)
+    expect(text).toContain('You asked for the ranking update of dear, so someone else has to approve it.')
     expect(buttonsIn(html)).toEqual(['cancel'])
     expect((await ada.decide({ do: 'approve', id })).text).toContain(
-      `✕ ada asked for ${id}, so another person has to approve it.`,
+      '✕ You asked for the ranking update of dear, so someone else has to approve it.',
     )
     const told = await ada.decide({ do: 'cancel', id, reason: 'not needed', from: 'update' })
     expect(told.text).toContain('✓ The ranking update of dear is cancelled.')
@@ -202,7 +202,7 @@ describe('decisions', () => {
     const approve = { do: 'approve', id: [dear, dearer], ...caps }
     const low = await bob.decide({ ...approve, [`units-${dear}`]: '119' })
     expect(low.text).toContain('✓ The ranking update of dearer is approved')
-    expect(low.text).toContain(`✕ ${dear} cannot be approved up to 119 units: it needs 120 units.`)
+    expect(low.text).toContain('✕ The ranking update of dear cannot be approved up to 119 units: it needs 120 units.')
     expect((await bob.decide({ ...approve, id: [dear, dearest] })).text).toContain(
       `${dearest}: must be a whole number of units`,
     )
@@ -251,9 +251,9 @@ describe('decisions', () => {
       const filled = { reason: 'as agreed' }
       for (const _press of [1, 2]) expect((await press(bob, seen, button, filled)).text).toContain(said)
       await product.deliver()
-      expect((await press(bob, seen, button, filled)).text).not.toContain('✕ upd_')
+      expect((await press(bob, seen, button, filled)).text).not.toContain('✕ The')
       const late = await press(carl, byCarl, button, filled)
-      expect(late.text).toMatch(/✕ upd_\w+ cannot be \w+: .* since 20 Nov 2026 10:00 UTC/)
+      expect(late.text).toMatch(/✕ The ranking update of \w+ cannot be \w+: .* since 20 Nov 2026 10:00 UTC/)
       expect(product.seen('run').length).toBe(button === 'Reject' ? 0 : 1)
     },
   )
@@ -288,7 +288,7 @@ describe('decisions', () => {
     expect([sent.status, sent.location]).toEqual([303, '/dashboard/inbox'])
     const { text } = await bob.get('/dashboard/inbox')
     expect(text).toContain(
-      `✓ The ranking update of dearer is rejected. ✕ ${dear} cannot be rejected: it has been cancelled since 20 Nov 2026 10:00 UTC (ada).`,
+      `✓ The ranking update of dearer is rejected. ✕ The ranking update of dear cannot be rejected: it has been cancelled since 20 Nov 2026 10:00 UTC (ada).`,
     )
   })
 
@@ -299,7 +299,7 @@ describe('decisions', () => {
     expect(ran.text).toContain('✓ The ranking update of lost is settled: 1,035 units charged.')
     expect(ran.text).toContain('⚠ It cost 995 units more than were held.')
     expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
-      `✕ The request for ${other} may still take effect; that it did not run can be said from 20 Nov 2026 10:05 UTC on.`,
+      '✕ The ranking update of lost too may still take effect until 20 Nov 2026 10:05 UTC. Until then you can only say that it ran.',
     )
     product.clock.advance(minutes(5))
     expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(

@@ -105,7 +105,7 @@ describe('the month of an agency', () => {
     await product.deliver()
     expect(product.slack.posted()).toHaveLength(2)
     const approve = (sub: string) => product.call('POST', `/updates/${id}/approve`, as(sub, 'approve'))
-    expect((await approve('carl')).body.detail).toBe('carl is not among the approvers of globex.')
+    expect((await approve('carl')).body.detail).toBe('You are not among the approvers of globex.')
     await apply([{ name: 'globex', approvers: ['bob', 'carl', 'dora'] }])
     // No one approves their own request, under any name.
     await put('/callers/dora-phone', { person: 'dora' })

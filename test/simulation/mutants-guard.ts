@@ -78,7 +78,7 @@ export const guardMutants: readonly Mutant[] = [
   {
     bug: 'what has ended can still be approved',
     file: guard('people/permissions'),
-    find: "if (state !== 'awaiting-approval') return wrongState(view, update, 'approved')",
+    find: "if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')",
     replace: '',
   },
   {
@@ -91,8 +91,8 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'who asked can approve it under another name',
     seed: 260,
     file: guard('people/permissions'),
-    find: 'return personOf(definitions, caller) === personOf(definitions, by) ?',
-    replace: 'return false ?',
+    find: 'if (personOf(definitions, caller) !== personOf(definitions, by)) return null',
+    replace: 'if (caller !== by) return null',
   },
   {
     bug: 'the sweep doubts an update that still has time',
@@ -214,8 +214,8 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'approvers may approve their own requests',
     seed: 260,
     file: guard('people/permissions'),
-    find: 'const own = ownership(by, update, view)\n  if (own) return problem',
-    replace: 'const own = ownership(by, update, view)\n  if (false) return problem',
+    find: 'const own = ownRequest(by, update, view)\n  if (own) return problem',
+    replace: 'const own = ownRequest(by, update, view)\n  if (false) return problem',
   },
   {
     bug: 'a lease ends with the deadline of its sender, so that a clock ahead ends it earlier',

@@ -638,14 +638,14 @@ describe('/units cancel', () => {
     )
     expect(await updates()).toMatchObject([{ state: 'cancelled' }])
     expect(await sentences(`cancel ${id}`, { user: 'U4PIA' })).toEqual([
-      `${id} cannot be cancelled: it has been cancelled since 20 Nov 2026 10:00 UTC (slack:U4PIA).`,
+      `The ranking update of acme cannot be cancelled: it has been cancelled since 20 Nov 2026 10:00 UTC (slack:U4PIA).`,
     ])
   })
 
   test('of others: not, but for administrators', async () => {
     const { sentences, updates, id } = await proposed()
     expect(await sentences(`cancel ${id}`, { user: 'U2BOB' })).toEqual([
-      `${id} was asked for by slack:U4PIA; only they or an administrator may cancel it.`,
+      `slack:U4PIA asked for the ranking update of acme; only they or an administrator may cancel it.`,
     ])
     expect(await updates()).toMatchObject([{ state: 'awaiting-approval' }])
     await sentences(`cancel ${id}`, { user: 'U1ADA' })

@@ -97,10 +97,10 @@ describe('approve and reject', () => {
     const { id } = await ask()
     for (const user of ['U2BOB', 'U9OTHER']) {
       expect(await press('approve', id, user)).toEqual([
-        privately(`slack:${user}, who is also bob, asked for ${id}, so another person has to approve it.`),
+        privately('You asked for the ranking update of dear as bob, so someone else has to approve it.'),
       ])
       expect(await press('reject', id, user)).toEqual([
-        privately(`slack:${user}, who is also bob, asked for ${id}; cancel it instead.`),
+        privately('You asked for the ranking update of dear as bob; cancel it instead.'),
       ])
     }
     expect((await product.call('POST', `/updates/${id}/approve`, { token: bob })).status).toBe(403)
@@ -117,10 +117,10 @@ describe('approve and reject', () => {
     expect((await updateOf(id)).state).toBe('awaiting-approval')
     expect((await product.call('POST', `/updates/${id}/approve`, { token: bob })).body).toMatchObject({
       status: 403,
-      detail: `bob, who is also slack:U2BOB, asked for ${id}, so another person has to approve it.`,
+      detail: 'You asked for the ranking update of dear as slack:U2BOB, so someone else has to approve it.',
     })
     expect(await press('approve', id, 'U2BOB')).toEqual([
-      privately(`slack:U2BOB asked for ${id}, so another person has to approve it.`),
+      privately('You asked for the ranking update of dear, so someone else has to approve it.'),
     ])
     // Both who approved and who asked are told, each where they pressed.
     expect(await press('approve', id)).toEqual([soon('U3CARL'), done, done])
@@ -130,7 +130,7 @@ describe('approve and reject', () => {
   test('only by those whom the budget names; the buttons stay for them', async () => {
     const { ask, press } = await strictProduct({ budget: { approvers: ['slack:U4DORA'] } })
     const { id } = await ask()
-    expect(await press('approve', id)).toEqual([privately('slack:U3CARL is not among the approvers of seo.')])
+    expect(await press('approve', id)).toEqual([privately('You are not among the approvers of seo.')])
     expect(await press('approve', id, 'U5RITA')).toEqual([
       privately(
         'You are listed as slack:U5RITA, but without the scope approve, which this takes. Ask an administrator of Unit Guard to add it.',
@@ -242,7 +242,9 @@ describe('approve and reject', () => {
     const { id } = await ask()
     product.clock.advance(hours(24))
     const [before] = await press('approve', id)
-    expect(before).toEqual(instead(`${id} could be approved until 21 Nov 2026 10:00 UTC; ask for the update again.`))
+    expect(before).toEqual(
+      instead('The ranking update of dear could be approved until 21 Nov 2026 10:00 UTC; ask for it again.'),
+    )
     await product.triggers.sweep(product.endsAt())
     await product.deliver()
     product.slack.news()
@@ -292,9 +294,9 @@ describe('approve and reject', () => {
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 4_000 }))
     return { ...strict, id, block }
   }
-  const outgrown = (id: string) =>
+  const outgrown = () =>
     instead(
-      `${id} cannot be approved so: it needs 4,000 units now, and 640 units were shown. Nothing was spent; look at it again.`,
+      'The ranking update of dear needs 4,000 units now, and you were shown 640, so it was not approved. Nothing was spent; look at it again.',
     )
 
   test.each([
@@ -311,7 +313,7 @@ describe('approve and reject', () => {
     await product.slack.press('approve', id, { user: 'U4DORA', block })
     await product.deliver()
     expect(product.slack.news().map(({ to, text, body }) => ({ to, text, replaces: body.replace_original }))).toEqual([
-      outgrown(id),
+      outgrown(),
     ])
     expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
     expect((await press('reject', id, 'U4DORA'))[0]?.replaces).toBe(true)
@@ -341,7 +343,7 @@ describe('approve and reject', () => {
     await product.deliver()
     expect(
       product.slack.news().map(({ to, text, body }) => ({ to, text, replaces: body.replace_original })),
-    ).toContainEqual(outgrown(id))
+    ).toContainEqual(outgrown())
     expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
   })
 
@@ -350,7 +352,9 @@ describe('approve and reject', () => {
     const { id } = await ask()
     await product.call('DELETE', '/budgets/seo')
     expect(await press('approve', id)).toEqual([
-      privately(`${id} cannot be approved: its budget seo was deleted; make it again, or reject the update.`),
+      privately(
+        'The ranking update of dear cannot be approved: its budget seo was deleted; create seo again, or reject the update.',
+      ),
     ])
     expect((await press('reject', id))[0]?.replaces).toBe(true)
   })
@@ -397,7 +401,7 @@ describe('in doubt', () => {
     const { product, press, id } = await doubtful()
     const early = [
       privately(
-        `The request for ${id} may still take effect; that it did not run can be said from 20 Nov 2026 10:05 UTC on. That it ran can be said now.`,
+        'The ranking update of cheap may still take effect until 20 Nov 2026 10:05 UTC. Until then you can only say that it ran.',
       ),
     ]
     expect(await press('resolve-did-not-run', id)).toEqual(early)

@@ -27,7 +27,7 @@ const givingCounter = z.strictObject({ budget: text, window: z.enum(windowKinds)
 export const problemMembers = {
   'invalid-request': { errors: z.array(z.strictObject({ path: text, message: text })) },
   unauthorized: {},
-  forbidden: { budget: z.exactOptional(text) },
+  forbidden: { budget: z.exactOptional(text), update: z.exactOptional(text) },
   'over-budget': {
     units: z.nullable(whole),
     short: z.nullable(whole),

@@ -25,18 +25,19 @@ export function whyNotApprove(update: Update, view: View, by: string): Problem |
   const { id, state, budget } = update
   if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')
   if (isPast(update, view.now)) {
-    const detail = `${id} could be approved until ${when(update.approvableUntil ?? view.now, zoneOf(view))}; ask for the update again.`
+    const until = when(update.approvableUntil ?? view.now, zoneOf(view))
+    const detail = `${nameOf(update, 'The')} could be approved until ${until}; ask for it again.`
     return problem('wrong-state', detail, { update: id, state })
   }
   if (!budgetNamed(view.definitions, budget)) {
-    const detail = `${id} cannot be approved: its budget ${budget} was deleted; make it again, or reject the update.`
+    const detail = `${cannotBe('approved', update)}: its budget ${budget} was deleted; create ${budget} again, or reject the update.`
     return problem('wrong-state', detail, { update: id, state })
   }
-  const own = ownership(by, update, view)
-  if (own) return problem('forbidden', `${own} asked for ${id}, so another person has to approve it.`)
+  const own = ownRequest(by, update, view)
+  if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
   const moved = whyNotPaid(view.definitions, update, true)
   if (moved) {
-    const detail = `${id} cannot be approved: ${moved.detail}`
+    const detail = `${cannotBe('approved', update)}: ${moved.detail}`
     return problem('wrong-state', detail, { update: id, state })
   }
   return whyNotAmongApprovers(view.definitions, update, { by, ...(update.short && { grants: update.short }) })
@@ -50,12 +51,12 @@ export function whyNotAmongApprovers(
 ): Problem | null {
   const owner = ownerOf(definitions, project)?.name ?? budget
   const barring = [owner, budget].find((name) => !isApproverOf(definitions, name, by))
-  if (barring !== undefined) return problem('forbidden', `${by} is not among the approvers of ${barring}.`)
+  if (barring !== undefined) return problem('forbidden', `You are not among the approvers of ${barring}.`)
   const grant = grants.find(
     (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, by),
   )
   if (!grant) return null
-  const detail = `${by} is not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
+  const detail = `You are not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
   return problem('forbidden', detail)
 }
 
@@ -71,27 +72,30 @@ export function outgrown(update: Update, shown: Units | null | undefined): Probl
   // An earlier version kept the approval that no longer counts.
   const agreed = shown === null ? (approvedBefore ?? approval?.units) : shown
   if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
-  const detail = `${id} cannot be approved so: it needs ${inUnits(estimated)} now, and ${inUnits(agreed)} were shown. Nothing was spent; look at it again.`
+  const detail = `${nameOf(update, 'The')} needs ${inUnits(estimated)} now, and you were shown ${count(agreed)}, so it was not approved. Nothing was spent; look at it again.`
   return problem('wrong-state', detail, { update: id, state, units: estimated })
 }
 
 /** Refuses a cap below the estimate. */
-export function whyNotUpTo({ id, state, estimated }: Update, cap: Units): Problem | null {
+export function whyNotUpTo(update: Update, cap: Units): Problem | null {
+  const { id, state, estimated } = update
   if (estimated === undefined || estimated <= cap) return null
-  const detail = `${id} cannot be approved up to ${inUnits(cap)}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
+  const detail = `${cannotBe('approved', update)} up to ${inUnits(cap)}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
   return problem('wrong-state', detail, { update: id, state, units: estimated })
 }
 
 export function whyNotReject(update: Update, view: View, by: string): Problem | null {
   if (update.state !== 'awaiting-approval') return alreadyDecided(view, update, 'rejected')
-  const own = ownership(by, update, view)
-  return own ? problem('forbidden', `${own} asked for ${update.id}; cancel it instead.`) : null
+  const own = ownRequest(by, update, view)
+  return own ? problem('forbidden', `${own}; cancel it instead.`, { update: update.id }) : null
 }
 
 export function whyNotCancel(update: Update, view: View, by: { caller: string; isAdmin: boolean }): Problem | null {
   const { id, caller, state } = update
-  if (caller !== by.caller && !by.isAdmin)
-    return problem('forbidden', `${id} was asked for by ${caller}; only they or an administrator may cancel it.`)
+  if (caller !== by.caller && !by.isAdmin) {
+    const detail = `${caller} asked for ${nameOf(update)}; only they or an administrator may cancel it.`
+    return problem('forbidden', detail, { update: id })
+  }
   return state === 'awaiting-approval' || state === 'requested' ? null : wrongState(view, update, 'cancelled')
 }
 
@@ -105,7 +109,7 @@ export function whyNotResolve(
   if (state !== 'in-doubt' || !hold) return wrongState(view, update, 'resolved')
   const retryAt = inFlightUntil(update, options)
   if (outcome === 'ran' || view.now >= retryAt) return null
-  const detail = `The request for ${id} may still take effect; that it did not run can be said from ${when(retryAt, zoneOf(view))} on. That it ran can be said now.`
+  const detail = `${nameOf(update, 'The')} may still take effect until ${when(retryAt, zoneOf(view))}. Until then you can only say that it ran.`
   return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
 }
 
@@ -115,22 +119,26 @@ function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'reject
   return wrongState(view, update, wanted, approval && `; ${approval.by} approved it up to ${inUnits(approval.units)}`)
 }
 
-export function wrongState(view: View, { id, state, history }: Update, wanted: string, more = ''): Problem {
+export function wrongState(view: View, update: Update, wanted: string, more = ''): Problem {
+  const { id, state, history } = update
   const last = history.at(-1)
   const since = last ? ` since ${when(last.at, zoneOf(view))} (${last.by})` : ''
-  return problem('wrong-state', `${id} cannot be ${wanted}: it has been ${state}${since}${more}.`, {
-    update: id,
-    state,
-  })
+  const detail = `${cannotBe(wanted, update)}: it has been ${state}${since}${more}.`
+  return problem('wrong-state', detail, { update: id, state })
 }
+
+/** The problem's member `update` has the id, for links. */
+const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
+const cannotBe = (wanted: string, update: Update) => `${nameOf(update, 'The')} cannot be ${wanted}`
 
 const isPast = (update: Update, now: number): boolean =>
   update.approvableUntil !== undefined && update.approvableUntil <= now
 
-/** Names an approver who made the update, also under another name (four eyes). */
-function ownership(by: string, { caller }: Update, { definitions }: View): string | null {
-  if (caller === by) return by
-  return personOf(definitions, caller) === personOf(definitions, by) ? `${by}, who is also ${caller},` : null
+/** The start of the refusal if the approver made the request, also under another name (four eyes). */
+function ownRequest(by: string, update: Update, { definitions }: View): string | null {
+  const { caller } = update
+  if (personOf(definitions, caller) !== personOf(definitions, by)) return null
+  return `You asked for ${nameOf(update)}${caller === by ? '' : ` as ${caller}`}`
 }
 
 /** People in Slack have no token. */

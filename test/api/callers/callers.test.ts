@@ -233,7 +233,7 @@ describe('one person under two names', () => {
     const refused = await product.call('POST', `/updates/${id}/approve`, { token: other })
     expect([refused.status, refused.body.detail]).toEqual([
       403,
-      `eve-laptop, who is also eve, asked for ${id}, so another person has to approve it.`,
+      'You asked for the ranking update of acme as eve, so someone else has to approve it.',
     ])
     expect((await product.call('POST', `/updates/${id}/reject`, { token: other })).status).toBe(403)
     expect((await product.call('POST', `/updates/${id}/approve`)).body.state).toBe('settled')

@@ -148,7 +148,8 @@ describe('approve', () => {
     expect(refused.body).toMatchObject({
       status: 403,
       type: '/problems/forbidden',
-      detail: `bob asked for ${id}, so another person has to approve it.`,
+      detail: 'You asked for the ranking update of dear, so someone else has to approve it.',
+      update: id,
     })
     expect(product.seen('run')).toEqual([])
   })
@@ -157,26 +158,26 @@ describe('approve', () => {
     const { product, awaiting, person } = await strictProduct({ approvers: ['carl', 'bob'] })
     await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), approvers: ['dora'] } })
     const id = await awaiting()
-    for (const [name, token] of [
+    for (const [_name, token] of [
       ['ada', undefined],
       ['dora', person('dora')],
     ] as const) {
       const refused = await decide(product, id, 'approve', token ? { token } : {})
-      expect(refused.body).toMatchObject({ status: 403, detail: `${name} is not among the approvers of seo.` })
+      expect(refused.body).toMatchObject({ status: 403, detail: 'You are not among the approvers of seo.' })
     }
     expect((await decide(product, id, 'approve', { token: person('bob') })).status).toBe(403)
     expect((await decide(product, id, 'approve', { token: person('carl', 'approve') })).status).toBe(200)
   })
 
-  const tooLow = (id: string, cap: string, needed: string) =>
-    `${id} cannot be approved up to ${cap}: it needs ${needed} units. Nothing was spent; approve at least ${needed}, or reject it.`
+  const tooLow = (cap: string, needed: string) =>
+    `The ranking update of dear cannot be approved up to ${cap}: it needs ${needed} units. Nothing was spent; approve at least ${needed}, or reject it.`
 
   test('approval of the shown units does not cover a higher price, even if sent twice', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     const body = { units: 640 }
     const low = await decide(product, id, 'approve', { body: { units: 639 } })
-    expect(low.body).toMatchObject({ status: 409, state: 'awaiting-approval', detail: tooLow(id, '639 units', '640') })
+    expect(low.body).toMatchObject({ status: 409, state: 'awaiting-approval', detail: tooLow('639 units', '640') })
     product.clock.advance(minutes(1))
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 4_000 }))
     expect(await decide(product, id, 'approve', { body })).toMatchObject({
@@ -185,7 +186,7 @@ describe('approve', () => {
     })
     expect((await decide(product, id, 'approve', { body })).body).toMatchObject({
       ...{ status: 409, update: id, state: 'awaiting-approval' },
-      ...{ units: 4_000, detail: tooLow(id, '640 units', '4,000') },
+      ...{ units: 4_000, detail: tooLow('640 units', '4,000') },
     })
     expect(product.seen('run')).toEqual([])
     expect((await decide(product, id, 'approve', { body: { units: -1 } })).status).toBe(400)
@@ -215,7 +216,7 @@ describe('approve', () => {
   const past = (id: string, wanted: string, state: string, by: string, how: { at?: string; more?: string } = {}) => ({
     status: 409,
     type: '/problems/wrong-state',
-    detail: `${id} cannot be ${wanted}: it has been ${state} since ${how.at ?? '20 Nov 2026 10:00 UTC'} (${by})${how.more ?? ''}.`,
+    detail: `The ranking update of dear cannot be ${wanted}: it has been ${state} since ${how.at ?? '20 Nov 2026 10:00 UTC'} (${by})${how.more ?? ''}.`,
     update: id,
     state,
   })
@@ -254,7 +255,7 @@ describe('approve', () => {
     expect((await decide(product, two, 'approve')).body).toMatchObject({
       status: 409,
       type: '/problems/wrong-state',
-      detail: `${two} could be approved until 21 Nov 2026 10:00 UTC; ask for the update again.`,
+      detail: 'The ranking update of dear could be approved until 21 Nov 2026 10:00 UTC; ask for it again.',
     })
     await (await product.guard.background()).sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject(
@@ -332,7 +333,8 @@ describe('approve', () => {
     expect((await decide(product, id, 'approve')).body).toMatchObject({
       status: 409,
       type: '/problems/wrong-state',
-      detail: `${id} cannot be approved: its budget seo was deleted; make it again, or reject the update.`,
+      detail:
+        'The ranking update of dear cannot be approved: its budget seo was deleted; create seo again, or reject the update.',
     })
     expect((await decide(product, id, 'reject')).body.state).toBe('rejected')
   })
@@ -420,7 +422,8 @@ describe('reject', () => {
     const id = await awaiting()
     expect((await decide(product, id, 'reject', { token: bob })).body).toMatchObject({
       status: 403,
-      detail: `bob asked for ${id}; cancel it instead.`,
+      detail: 'You asked for the ranking update of dear; cancel it instead.',
+      update: id,
     })
     expect((await decide(product, id, 'reject', { token: person('carl', 'read run') })).status).toBe(403)
     expect((await decide(product, 'upd_none', 'reject')).status).toBe(404)
@@ -461,7 +464,8 @@ describe('cancel', () => {
     const refused = await decide(product, id, 'cancel', { token: person('carl') })
     expect(refused.body).toMatchObject({
       status: 403,
-      detail: `${id} was asked for by bob; only they or an administrator may cancel it.`,
+      detail: 'bob asked for the ranking update of dear; only they or an administrator may cancel it.',
+      update: id,
     })
     expect((await decide(product, id, 'cancel', { token: person('bob', 'read') })).status).toBe(403)
     expect((await decide(product, 'upd_none', 'cancel')).status).toBe(404)
@@ -485,7 +489,7 @@ describe('cancel', () => {
     const [{ id }] = (await product.call('GET', '/updates?state=running')).body.updates
     expect((await decide(product, id, 'cancel')).body).toMatchObject({
       status: 409,
-      detail: `${id} cannot be cancelled: it has been running since 20 Nov 2026 10:00 UTC (guard).`,
+      detail: `The ranking update of cheap cannot be cancelled: it has been running since 20 Nov 2026 10:00 UTC (guard).`,
     })
     open()
     await asked

@@ -23,7 +23,7 @@ test('POST /updates/cancel cancels many updates and gives the reason for each th
     [two, 'cancelled'],
   ])
   expect(body.notCancelled).toEqual([
-    { id: other, detail: `${other} was asked for by carol; only they or an administrator may cancel it.` },
+    { id: other, detail: `carol asked for the ranking update of c; only they or an administrator may cancel it.` },
     { id: 'upd_none', detail: 'There is no update upd_none.' },
   ])
   expect((await call('GET', `/updates/${one}`)).body.history.at(-1)).toMatchObject({ by: 'bob', note: 'a loop' })

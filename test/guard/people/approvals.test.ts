@@ -189,7 +189,8 @@ describe('approving an update', () => {
     expect(await guard.approve(id, 'eve', { units: u(500) })).toMatchObject({
       problem: {
         slug: 'wrong-state',
-        detail: `${id} cannot be approved: it has been requested since 20 Nov 2026 10:00 UTC (joe); joe approved it up to 50 units.`,
+        detail:
+          'The ranking update of shop cannot be approved: it has been requested since 20 Nov 2026 10:00 UTC (joe); joe approved it up to 50 units.',
       },
     })
     expect(await other.update(id)).toMatchObject({ approval: { by: 'joe', units: 50 } })
@@ -250,7 +251,8 @@ describe('approving an update', () => {
       kind: 'problem',
       problem: {
         slug: 'wrong-state',
-        detail: `${id} cannot be approved so: it needs 40 units now, and 39 units were shown. Nothing was spent; look at it again.`,
+        detail:
+          'The ranking update of shop needs 40 units now, and you were shown 39, so it was not approved. Nothing was spent; look at it again.',
         members: { update: id, state: 'awaiting-approval', units: 40 },
       },
     })
@@ -314,7 +316,9 @@ describe('rejecting, cancelling and expiring', () => {
     const { guard, id } = await doubted()
     expect(await guard.expire({ id, version: 2 }, 'late')).toMatchObject({
       kind: 'problem',
-      problem: { detail: `${id} cannot be expired: it has been in-doubt since 20 Nov 2026 10:00 UTC (service).` },
+      problem: {
+        detail: `The ranking update of shop cannot be expired: it has been in-doubt since 20 Nov 2026 10:00 UTC (service).`,
+      },
     })
   })
 
@@ -333,7 +337,9 @@ describe('two decisions at once', () => {
     before.push(async () => elsewhere.reject(id, 'joe', 'no'))
     expect(await guard.approve(id, 'eve')).toMatchObject({
       kind: 'problem',
-      problem: { detail: `${id} cannot be approved: it has been rejected since 20 Nov 2026 10:00 UTC (joe).` },
+      problem: {
+        detail: `The ranking update of shop cannot be approved: it has been rejected since 20 Nov 2026 10:00 UTC (joe).`,
+      },
     })
   })
 
@@ -392,7 +398,7 @@ describe('resolving a doubt', () => {
       kind: 'problem',
       problem: {
         slug: 'wrong-state',
-        detail: `${id} cannot be resolved: it has been settled since 20 Nov 2026 10:00 UTC (joe).`,
+        detail: `The ranking update of shop cannot be resolved: it has been settled since 20 Nov 2026 10:00 UTC (joe).`,
         members: { update: id, state: 'settled' },
       },
     })

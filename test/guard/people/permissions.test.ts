@@ -15,10 +15,14 @@ const options: GuardOptions = {
 const history = [{ state: 'running', at: at('2026-11-20T09:00:00Z'), by: 'guard' }] as const
 const wrong = (state: State, wanted: string) => ({
   slug: 'wrong-state',
-  detail: `upd_1 cannot be ${wanted}: it has been ${state} since 20 Nov 2026 10:00 Europe/Berlin (guard).`,
+  detail: `The ranking update of shop cannot be ${wanted}: it has been ${state} since 20 Nov 2026 10:00 Europe/Berlin (guard).`,
   members: { update: 'upd_1', state },
 })
-const forbidden = (detail: string) => ({ slug: 'forbidden', detail, members: {} })
+const forbidden = (detail: string, update?: string) => ({
+  slug: 'forbidden',
+  detail,
+  members: update === undefined ? {} : { update },
+})
 const otherThan = (allowed: readonly State[]) => states.filter((state) => !allowed.includes(state))
 
 describe('the right to approve an update', () => {
@@ -52,7 +56,7 @@ describe('the right to approve an update', () => {
   test('refuses an approval from the end of its time on, and names that time', () => {
     expect(barred(awaiting({ approvableUntil: at(now) }), 'eve')).toEqual({
       slug: 'wrong-state',
-      detail: 'upd_1 could be approved until 20 Nov 2026 11:00 Europe/Berlin; ask for the update again.',
+      detail: 'The ranking update of shop could be approved until 20 Nov 2026 11:00 Europe/Berlin; ask for it again.',
       members: { update: 'upd_1', state: 'awaiting-approval' },
     })
     const { approvableUntil: _none, ...endless } = awaiting()
@@ -62,20 +66,23 @@ describe('the right to approve an update', () => {
   test('refuses to approve an update of a deleted budget', () => {
     expect(barred(awaiting({ budget: 'gone' }), 'eve')).toEqual({
       slug: 'wrong-state',
-      detail: 'upd_1 cannot be approved: its budget gone was deleted; make it again, or reject the update.',
+      detail:
+        'The ranking update of shop cannot be approved: its budget gone was deleted; create gone again, or reject the update.',
       members: { update: 'upd_1', state: 'awaiting-approval' },
     })
   })
 
   test('refuses an approval by the caller under any of their names', () => {
-    expect(barred(awaiting(), 'ada')).toEqual(forbidden('ada asked for upd_1, so another person has to approve it.'))
+    expect(barred(awaiting(), 'ada')).toEqual(
+      forbidden('You asked for the ranking update of shop, so someone else has to approve it.', 'upd_1'),
+    )
     expect(barred(awaiting(), 'slack:U1')).toEqual(
-      forbidden('slack:U1, who is also ada, asked for upd_1, so another person has to approve it.'),
+      forbidden('You asked for the ranking update of shop as ada, so someone else has to approve it.', 'upd_1'),
     )
   })
 
   test('asks the nearest budget that names approvers, by name or by person', () => {
-    const outsider = forbidden('bob is not among the approvers of seo.')
+    const outsider = forbidden('You are not among the approvers of seo.')
     expect(barred(awaiting(), 'bob', ['eve'])).toEqual(outsider)
     expect(barred(awaiting(), 'bob', ['eve'], [])).toEqual(outsider)
     expect(barred(awaiting(), 'bob', ['bob'], ['eve'])).toEqual(outsider)
@@ -93,9 +100,11 @@ describe('the right to reject an update', () => {
   test('lets anyone but the caller reject an update', () => {
     const awaiting = updateOf({ state: 'awaiting-approval' })
     expect(barred(awaiting, 'eve')).toBeNull()
-    expect(barred(awaiting, 'ada')).toEqual(forbidden('ada asked for upd_1; cancel it instead.'))
+    expect(barred(awaiting, 'ada')).toEqual(
+      forbidden('You asked for the ranking update of shop; cancel it instead.', 'upd_1'),
+    )
     expect(barred(awaiting, 'slack:U1')).toEqual(
-      forbidden('slack:U1, who is also ada, asked for upd_1; cancel it instead.'),
+      forbidden('You asked for the ranking update of shop as ada; cancel it instead.', 'upd_1'),
     )
   })
 
@@ -114,7 +123,7 @@ describe('the right to cancel an update', () => {
     expect(barred(updateOf({ state: 'requested' }), 'ada')).toBeNull()
     expect(barred(awaiting, 'eve', true)).toBeNull()
     expect(barred(awaiting, 'eve')).toEqual(
-      forbidden('upd_1 was asked for by ada; only they or an administrator may cancel it.'),
+      forbidden('ada asked for the ranking update of shop; only they or an administrator may cancel it.', 'upd_1'),
     )
   })
 
@@ -135,7 +144,7 @@ describe('the right to resolve a doubt', () => {
     expect(barred(doubted, 'did-not-run', '2026-11-20T10:04:59.999Z')).toEqual({
       slug: 'wrong-state',
       detail:
-        'The request for upd_1 may still take effect; that it did not run can be said from 20 Nov 2026 11:05 Europe/Berlin on. That it ran can be said now.',
+        'The ranking update of shop may still take effect until 20 Nov 2026 11:05 Europe/Berlin. Until then you can only say that it ran.',
       members: { update: 'upd_1', state: 'in-doubt', retryAt: '2026-11-20T10:05:00.000Z' },
     })
   })
@@ -151,7 +160,9 @@ describe('the right to resolve a doubt', () => {
   })
 
   test('calls a record without history by its state alone', () => {
-    expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe('upd_1 cannot be resolved: it has been running.')
+    expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe(
+      'The ranking update of shop cannot be resolved: it has been running.',
+    )
   })
 })
 

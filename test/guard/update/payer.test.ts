@@ -180,7 +180,7 @@ describe('a charge made by default never moves to a new owner', () => {
       kind: 'problem',
       problem: {
         slug: 'wrong-state',
-        detail: `${awaiting.id} cannot be approved: ${detail}`,
+        detail: `The ranking update of ${awaiting.project} cannot be approved: ${detail}`,
         members: { update: awaiting.id, state: 'awaiting-approval' },
       },
     })
@@ -237,14 +237,14 @@ describe('a charge made by default never moves to a new owner', () => {
 describe('an approval of a charge to an ancestor', () => {
   test.each<[string, Partial<Budget>, Partial<Budget>, Partial<Budget>, string | null]>([
     ['the owner names the approver', { approvers: ['eve'] }, {}, {}, null],
-    ['the owner names others', { approvers: ['mia'] }, {}, {}, 'eve is not among the approvers of acme.'],
-    ['a budget between names others', {}, { approvers: ['mia'] }, {}, 'eve is not among the approvers of acme.'],
+    ['the owner names others', { approvers: ['mia'] }, {}, {}, 'You are not among the approvers of acme.'],
+    ['a budget between names others', {}, { approvers: ['mia'] }, {}, 'You are not among the approvers of acme.'],
     [
       'the payer names others',
       { approvers: ['eve'] },
       {},
       { approvers: ['mia'] },
-      'eve is not among the approvers of account.',
+      'You are not among the approvers of account.',
     ],
     ['both name the approver', { approvers: ['eve'] }, { approvers: ['mia'] }, { approvers: ['eve'] }, null],
   ])('%s', async (_title, acme, clients, account, expected) => {
@@ -289,8 +289,8 @@ describe('an approval of a charge to an ancestor', () => {
 
   test('grants units to a budget only by an approver of that budget and of the owner', async () => {
     for (const [clients, by, expected] of [
-      [['mia'], 'eve', 'eve is not among the approvers of clients, and the approval would grant clients 10 units.'],
-      [['mia'], 'mia', 'mia is not among the approvers of acme.'],
+      [['mia'], 'eve', 'You are not among the approvers of clients, and the approval would grant clients 10 units.'],
+      [['mia'], 'mia', 'You are not among the approvers of acme.'],
       [['mia', 'eve'], 'eve', null],
       [[], 'eve', null],
     ] as const) {
