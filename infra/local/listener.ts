@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import type { Reference } from '../../shared/api/reference.ts'
+import { rawPathOf } from '../../shared/platform/http.ts'
 import { CannotContinue } from './failures.ts'
 
 export interface App {
@@ -60,4 +62,21 @@ function portProblem(port: number, setting: string | undefined, error: unknown):
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const what = code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`
   return setting === undefined ? what : `${what}; set ${setting} to another one`
+}
+
+let files: ReadonlyMap<string, string> | undefined
+
+/** Builds the reference at the first read, so that the start does not wait for it. */
+export const localReference: Reference = async (name) => {
+  const { makeReference } = await import('../openapi/reference.tsx')
+  files ??= makeReference()
+  return files.get(name) ?? null
+}
+
+const dashboardPaths = /^\/(|login|logout|docs|docs\.css|(dashboard|problems)(\/.*)?)$/
+
+/** Serves the three functions that have a URL on AWS behind one port. */
+export function createRouter({ api, dashboard, slack }: Record<'api' | 'dashboard' | 'slack', App>): App {
+  const appFor = (path: string) => (path.startsWith('/slack/') ? slack : dashboardPaths.test(path) ? dashboard : api)
+  return { fetch: (request, env) => appFor(rawPathOf(request, { env })).fetch(request, env) }
 }

@@ -21,8 +21,7 @@ import { type LocalLedger, mustNotBeginAgain, openLedger, openSandbox } from './
 import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
 import { reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
-import { createListener, type Listener } from './listener.ts'
-import { createRouter, localReference } from './router.ts'
+import { createListener, createRouter, type Listener, localReference } from './listener.ts'
 import { createLoginLink, createSecretsEndpoint, readCallerKey, type StoredSecret, signAdminToken } from './secrets.ts'
 import {
   completeSettings,

@@ -15,8 +15,15 @@ import packaged from '../../package.json' with { type: 'json' }
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { gatewayOperations, pathParameters } from './gateway-operations.ts'
-import { answerHeaders, requestHeaders } from './headers.ts'
-import { componentSchemas, problemSchemaOf, queryParameters, refTo, slugs } from './schemas.ts'
+import {
+  answerHeaders,
+  componentSchemas,
+  problemSchemaOf,
+  queryParameters,
+  refTo,
+  requestHeaders,
+  slugs,
+} from './schemas.ts'
 
 /** By group, in the order in which people meet them. */
 const groups: Readonly<Record<string, readonly Operation[]>> = {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { Page } from '../../functions/dashboard/components/layout.tsx'
+import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
-import { DocsPage } from './docs-page.tsx'
+import { DocsPage, Prose } from './docs-page.tsx'
 import { openApiDocument } from './document.ts'
-import { ProblemPage } from './problem-page.tsx'
+import { problemTexts } from './problem-texts.ts'
 import { slugs } from './schemas.ts'
 
 /** By the names under which the functions serve them. */
@@ -27,4 +29,35 @@ export async function writeReference(folder: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text)
   }
+}
+
+/** For readers who follow the `type` of an answer. */
+const ProblemPage = ({ slug }: { slug: Slug }) => {
+  const { title, status } = problems[slug]
+  const { meaning, counted, toDo } = problemTexts[slug]
+  return (
+    <Page title={title}>
+      <section>
+        <p>
+          Problem type <code>{slug}</code>, usually answered with status {status}.
+        </p>
+        <h2>What it means</h2>
+        <p>
+          <Prose of={meaning} />
+        </p>
+        <h2>What was counted</h2>
+        <p>
+          <Prose of={counted} />
+        </p>
+        <h2>What to do</h2>
+        <p>
+          <Prose of={toDo} />
+        </p>
+        <p class="note">
+          The member <code>detail</code> of the answer says in one sentence, with the numbers, what happened.{' '}
+          <a href="/docs">The API</a>
+        </p>
+      </section>
+    </Page>
+  )
 }

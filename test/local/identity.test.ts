@@ -85,7 +85,7 @@ describe.skipIf(!hasJava())('the ledger of a trial', () => {
   it.each([
     [['renewal'], 'needs at least one of --day, --time and --zone'],
     [['renewal', '--day', '32'], 'day: must be a day of the month, 1 to 31'],
-    [['change'], 'takes renewal, adopt or begin, not change'],
+    [['change'], "There is no command 'change'; say renewal or adopt or begin"],
     [[], '<renewal|adopt|begin> is needed'],
   ])('npm run account -- %s: %s', async (args, text) => {
     const { code, err } = await runLocal('account', args, { DATA_DIR: join(directory, 'none') })

@@ -13,9 +13,9 @@ import {
   parseSettings,
   WrongSettings,
 } from '../../../shared/platform/settings.ts'
-import { type OperatorLedger, serviceHere, withOperatorLedger } from '../database/operator-ledger.ts'
 import { CannotContinue } from '../failures.ts'
 import { defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
+import { type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
 
 const usage = `Changes what a whole ledger is, which no setting changes by itself.
 

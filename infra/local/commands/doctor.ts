@@ -24,7 +24,7 @@ import { reasonOf } from '../failures.ts'
 import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
 import { examineService, type Findings } from './doctor-service.ts'
-import { openGuard } from './open-guard.ts'
+import { openGuard } from './open.ts'
 import { findIds, named, type OwnedProject, unownedInWords } from './projects.ts'
 
 const usage = `Looks at the service and the ledger, and says what to set. It only reads: nothing is spent.

@@ -4,7 +4,7 @@ import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
 import { createLoginLink } from '../secrets.ts'
 import { commandEnvironment, defineCommand, isInMemory } from './command.ts'
-import { openGuard } from './open-guard.ts'
+import { openGuard } from './open.ts'
 
 const usage = `Prints a link that logs you in to the dashboard of npm start as its administrator, once, within five minutes.
 

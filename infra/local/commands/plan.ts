@@ -9,7 +9,7 @@ import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock
 import { workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
 import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
-import { openGuard } from './open-guard.ts'
+import { openGuard } from './open.ts'
 
 const usage = `Fires a plan as its rule would, waits for its updates to end, and says what became of each.
 

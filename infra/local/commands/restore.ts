@@ -1,8 +1,8 @@
 import { acceptance, replacement } from '../../../shared/ledger/identity.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
-import { type OperatorLedger, withOperatorLedger } from '../database/operator-ledger.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 import { defineCommand, mustBeOneOf, parseInstant, WrongUsage } from './command.ts'
+import { type OperatorLedger, withOperatorLedger } from './open.ts'
 
 const usage = `Lets a table that was restored from a backup take over. It freezes the account: unfreeze it after a reconciliation.
 

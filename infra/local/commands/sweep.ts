@@ -3,7 +3,7 @@ import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { commandEnvironment, defineCommand, parseInstant, unitMs } from './command.ts'
-import { openGuard } from './open-guard.ts'
+import { openGuard } from './open.ts'
 
 const usage = `Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
 machine and every five minutes on AWS.

@@ -1,20 +1,35 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import { guardSettings } from '../../../shared/guard/options.ts'
+import { createServices } from '../../../shared/guard/services.ts'
 import { accountOf, sandboxService, serviceNameOf } from '../../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
-import { systemClock } from '../../../shared/platform/clock.ts'
+import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
-import { commandEnvironment, isInMemory } from '../commands/command.ts'
+import { createSlack } from '../../../shared/slack/slack.ts'
 import { withoutFound } from '../data-directory.ts'
+import { isDynamoDb } from '../database/dynamodb.ts'
+import { fileMarker, type MarkerStore, parameterMarker } from '../database/marker-store.ts'
+import { openLedger } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
+import { createQuietLog } from '../guard-log.ts'
 import { type Environment, readSettings } from '../settings.ts'
 import { type Shutdown, withShutdown } from '../shutdown.ts'
-import { isDynamoDb } from './dynamodb.ts'
-import { fileMarker, type MarkerStore, parameterMarker } from './marker-store.ts'
-import { openLedger } from './open.ts'
+import { commandEnvironment, isInMemory } from './command.ts'
+
+/** Opens the guard and its scheduled jobs in this process. @throws CannotContinue for a ledger in the memory of `npm start`. */
+export function openGuard(env: Environment, clock: Clock) {
+  const settings = parseSettings(guardSettings, env)
+  if (isInMemory(env)) {
+    throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
+  }
+  const services = createServices(settings, { clock, log: createQuietLog() })
+  return { settings, services, triggers: createTriggers({ ...services, slack: createSlack(services) }) }
+}
 
 /** A ledger for an operator's commands. It is not compared with the settings, because they repair the differences. */
 export interface OperatorLedger {
@@ -54,7 +69,7 @@ export async function withOperatorLedger(work: (opened: OperatorLedger) => Promi
 async function findTable(env: Environment, shutdown: Shutdown) {
   if (isOnAws()) {
     const table = environment().TABLE_NAME
-    if (!table) throw new CannotContinue('TABLE_NAME names the ledger table; it is an output of the stack.')
+    if (!table) throw new CannotContinue(noTable(environment()))
     const where = `the table ${table} on AWS`
     return { endpoint: undefined, accessKey: undefined, table, where, marker: parameterMarker() }
   }
@@ -71,6 +86,12 @@ async function findTable(env: Environment, shutdown: Shutdown) {
   if (opened.kind === 'memory') throw new CannotContinue('There is no ledger that is kept: install Java 17 or newer.')
   const { endpoint, accessKey, where } = opened
   return { endpoint, accessKey, table, where: `the table ${table}, ${where}`, marker }
+}
+
+function noTable(given: Environment): string {
+  const onAws = 'the ledger on AWS needs TABLE_NAME, an output of the stack.'
+  if (given.SECRETS_ENDPOINT === '') return onAws.replace('the', 'The')
+  return `There is no ledger in ${readSettings(withoutFound(given)).directory}: start Unit Guard first (npm start), or set DATA_DIR; ${onAws}`
 }
 
 function isOnAws(): boolean {
