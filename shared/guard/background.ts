@@ -7,6 +7,7 @@ import { createOccurrences } from './plans/occurrences.ts'
 import type { Plan } from './plans/plans-file.ts'
 import { createDigest } from './reports/digest.ts'
 import { createOutlook } from './reports/outlook.ts'
+import { createSpenders } from './reports/spenders.ts'
 import { createStatements } from './reports/statements.ts'
 import { createCourse, createSummaries } from './reports/summary.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
@@ -39,6 +40,7 @@ export function createBackground(
     ...createInbox(parts),
     ...createDigest({ ledger, prices, foresee: calendar.forecast }),
     ...createOutlook({ ledger, forecastWith: calendar.forecastWith }),
+    ...createSpenders(parts),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),
     ...createMetrics(parts),

@@ -8,6 +8,7 @@ import {
   type Update,
   wasUpToDate,
 } from '../../ledger/updates/update.ts'
+import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { budgetFor } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
@@ -179,7 +180,7 @@ export async function attemptsOf(
 export async function requestOf(
   ledger: Ledger,
   plan: Plan,
-  { time }: Occurrence,
+  { time, startedAt }: Occurrence,
   { project, updates }: ProjectAttempts,
 ): Promise<Request> {
   const last = updates.at(-1)
@@ -191,6 +192,7 @@ export async function requestOf(
     kind,
     project,
     plan: plan.name,
+    ...((updates.length > 0 || startedAt - time > hourMs) && { again: true as const }),
     budget: budgetFor(definitions, plan, project),
     ...(plan.budget === undefined && { byDefault: true }),
     caller: `schedule:${plan.name}`,

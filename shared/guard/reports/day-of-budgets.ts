@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { budgetNamed, chainOf, type Definitions, rootBudget } from '../../ledger/book/definitions.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
-import type { Summary, SummaryDay, SummaryRow } from '../../ledger/views/summary.ts'
+import type { Spender, Summary, SummaryDay, SummaryRow } from '../../ledger/views/summary.ts'
+import { hourMs } from '../../platform/clock.ts'
 
 /** What a day's summary says of each budget: its forecast needs these, and never the rows. */
 
@@ -55,10 +56,30 @@ export function shortSinceOf(
   return Object.fromEntries(since)
 }
 
-/** A later price of the same budget alone is not worth a write. */
-export const tellsMoreOfBudgets = (next: Summary, seen: Summary): boolean =>
-  !isDeepStrictEqual(next.planned, seen.planned ?? {}) ||
-  Object.keys(next.lastRuns).some((budget) => !Object.hasOwn(seen.lastRuns, budget)) ||
-  Object.keys(next.shortSince).some((budget) => !Object.hasOwn(seen.shortSince, budget))
+const mostSpenders = 50
+
+/** Bounded, because a reader adds a month's days and callers may be many. */
+export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): readonly Spender[] {
+  const spenders = new Map<string, Spender>()
+  for (const { caller, plan, charged = 0, ...row } of rows) {
+    if (charged === 0 || (row.month ?? month) !== month) continue
+    const key = JSON.stringify([caller, plan])
+    const units = charged + (spenders.get(key)?.units ?? 0)
+    spenders.set(key, { caller, ...(plan !== undefined && { plan }), units })
+  }
+  return [...spenders.values()].toSorted((a, b) => b.units - a.units).slice(0, mostSpenders)
+}
+
+/** Plans' charges and a budget's first run are told at once, another price or refusal within the hour. */
+export function tellsMoreOfBudgets(next: Summary, seen: Summary): boolean {
+  if (!isDeepStrictEqual(next.planned, seen.planned ?? {})) return true
+  const isLate = next.at - seen.at >= hourMs
+  const differs = (now: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>) =>
+    Object.entries(now).some(([budget, one]) => !Object.hasOwn(before, budget) || (isLate && before[budget] !== one))
+  return differs(pricesOf(next), pricesOf(seen)) || differs(next.shortSince, seen.shortSince)
+}
+
+const pricesOf = ({ lastRuns }: Summary): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(lastRuns).map(([budget, { units }]) => [budget, units]))
 
 export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Book, counterOf } from '../../ledger/book/book.ts'
 import { type Definitions, listingsOf, rootBudget } from '../../ledger/book/definitions.ts'
-import type { Entry } from '../../ledger/book/entry.ts'
+import { type Entry, movedOnRoot } from '../../ledger/book/entry.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, type Update } from '../../ledger/updates/update.ts'
@@ -200,12 +200,6 @@ function lineOf(update: Update): Line {
     inDoubt: state === 'in-doubt' ? units : 0,
   }
 }
-
-/** Every chain ends at the root, so the root counts each entry once. */
-const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
-  moves
-    .filter(({ budget, window }) => budget === rootBudget && window === 'month')
-    .reduce((units, { move }) => units + (move[what] ?? 0), 0)
 
 const figures = [
   ...(['updates', 'charged', 'external', 'granted', 'held', 'inDoubt', 'refused', 'paidElsewhere'] as const),

@@ -17,7 +17,7 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { happenedAt, lastRunsOf, plannedIn, shortSinceOf, tellsMoreOfBudgets } from './day-of-budgets.ts'
+import { happenedAt, lastRunsOf, plannedIn, shortSinceOf, spendersOf, tellsMoreOfBudgets } from './day-of-budgets.ts'
 
 /** How late a record may appear, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
@@ -103,6 +103,7 @@ async function brought(round: Round, seen: Summary): Promise<Summary & { news: n
     saved: shown.reduce((sum, { saved = 0 }) => sum + saved, 0),
     planned: plannedIn(view.definitions, seen.day, shown, seenNow),
     lastRuns,
+    spenders: spendersOf(rows, seen.day),
     shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
@@ -128,10 +129,13 @@ async function createdAfter(round: Round, { until, day }: Summary) {
 /** Makes rows of updates, with the units that refused duplicates saved. */
 async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly Update[]) {
   const named = await ledger.updatesNamed([...new Set(updates.flatMap((update) => duplicateOf(update) ?? []))])
-  const cost = new Map(named.map((update) => [update?.id, update?.charged ?? update?.hold?.units ?? 0]))
+  const known = new Map(named.map((update) => [update?.id, update]))
   return (update: Update): SummaryRow => {
-    const earlier = duplicateOf(update)
-    return { ...rowOf(update, month), ...(earlier !== null && { duplicates: 1, saved: cost.get(earlier) ?? 0 }) }
+    const id = duplicateOf(update)
+    const earlier = known.get(id ?? undefined)
+    const isOwn = update.plan !== undefined && earlier?.plan === update.plan
+    if (id === null || isOwn) return rowOf(update, month)
+    return { ...rowOf(update, month), duplicates: 1, saved: earlier?.charged ?? earlier?.hold?.units ?? 0 }
   }
 }
 
@@ -174,7 +178,9 @@ export function rowOf(update: Update, month: string): SummaryRow {
   }
 }
 
-function duplicateOf({ problem }: Update): string | null {
+/** A plan that looks again for its own work saves nothing. */
+function duplicateOf({ problem, again }: Update): string | null {
+  if (again) return null
   const isDuplicate = problem?.slug === 'already-updated' || problem?.slug === 'duplicate-work'
   const earlier = problem?.members.update
   return isDuplicate && typeof earlier === 'string' ? earlier : null

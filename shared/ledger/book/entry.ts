@@ -16,7 +16,7 @@ import {
 } from '../stored.ts'
 import type { Grant, Hold } from '../updates/update.ts'
 import { type CounterMove, storedCounterMove } from './book.ts'
-import { type WindowKind, windowKinds } from './definitions.ts'
+import { rootBudget, type WindowKind, windowKinds } from './definitions.ts'
 import { type Difference, storedDifference } from './difference.ts'
 
 /** A change of a book that no update made; immutable. */
@@ -124,3 +124,9 @@ export const fromEntryItem = (item: Item): Entry => readItem(item, storedEntry, 
 const storedMark = record<{ readonly by: string }>({ by: text })
 
 export const fromCorrectionMark = (item: Item): string => readItem(item, storedMark).by
+
+/** Every chain ends at the root, so the root counts each entry once. */
+export const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
+  moves
+    .filter(({ budget, window }) => budget === rootBudget && window === 'month')
+    .reduce((units, { move }) => units + (move[what] ?? 0), 0)

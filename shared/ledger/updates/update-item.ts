@@ -104,6 +104,7 @@ const requestMembers: Members<Request> = {
   leave: optional(either(units, map(units))),
   reason: optional(text),
   force: optional(yes),
+  again: optional(yes),
   proposed: optional(yes),
   maxUnits: optional(units),
   whenShort: optional(oneOf(['ask'])),

@@ -68,6 +68,8 @@ export interface Request {
   /** Absent: the list of callers decides alone. */
   readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] }
   readonly plan?: string
+  /** A plan's retry, or a run that came late because a person asked for what was not sent. */
+  readonly again?: true
   readonly leave?: Leave
   readonly reason?: string
   readonly force?: true

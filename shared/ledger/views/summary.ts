@@ -55,6 +55,8 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
 
 export type LastRun = { readonly at: number; readonly units: number }
 
+export type Spender = { readonly caller: string; readonly plan?: string; readonly units: number }
+
 /** The updates that were created on one day, added up. No decision rests on it. */
 export interface Summary {
   readonly day: SummaryDay
@@ -73,6 +75,8 @@ export interface Summary {
   readonly lastRuns: Readonly<Record<string, LastRun>>
   /** The first refusal for lack of units after the day's last run, by the budget that was asked. */
   readonly shortSince: Readonly<Record<string, number>>
+  /** Units charged by plan or caller, of the greatest. Absent: written by an older version. */
+  readonly spenders?: readonly Spender[]
   /** Includes updates after `until`, as `planned` does. */
   readonly duplicates: number
   readonly saved: number
@@ -196,7 +200,7 @@ export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Upd
 
 /** Keeps the book's use at the day's end. */
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
-  const nothing = { until: day.start - 1, rows: [], open: [], shards: 0, lastRuns: {}, shortSince: {} }
+  const nothing = { until: day.start - 1, rows: [], open: [], shards: 0, lastRuns: {}, shortSince: {}, spenders: [] }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
   const set = Object.entries(item).map(([name, value]) => [[name], value] as const)
   return { kind: 'update', key: keyOf(day), set, add: [], when }
@@ -251,6 +255,7 @@ const storedSummary = record<StoredSummary>({
   ...{ mark: text, start: instant, until: instant, at: optional(instant), lastAt: optional(instant) },
   ...{ open: optional(list(text)), duplicates: optional(whole), saved: optional(whole), shards: optional(whole) },
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
+  spenders: optional(list(record<Spender>({ caller: text, plan: optional(text), units: whole }))),
   ...{ planned: optional(map(whole)), shortSince: optional(map(instant)) },
   lastRuns: optional(map(record<LastRun>({ at: instant, units: whole }))),
   rows: optional(

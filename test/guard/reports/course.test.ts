@@ -170,6 +170,25 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
+  test('count for a plan on time, not for its own work, nor when what was not sent is run', async () => {
+    const night = { name: 'night', kind: 'ranking', projects: ['one'], schedule: 'cron(0 * * * ? *)' }
+    const product = await start({ plans: [night] })
+    const runAt = (time: string) =>
+      product.triggers.handle({ plan: 'night', time: `2026-11-10T${time}:00Z` }, product.endsAt())
+    await ask(product, 'one')
+    await runAt('10:00')
+    await sweep(product)
+    expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
+    await product.call('POST', '/plans/night/run', { body: { time: '2026-11-10T08:00:00Z', only: 'unsent' } })
+    product.clock.set('2026-11-11T10:00:00Z')
+    for (const time of ['2026-11-11T10:00:00Z', '2026-11-11T09:59:00Z']) {
+      await product.triggers.handle({ plan: 'night', time }, product.endsAt())
+    }
+    await sweep(product)
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
+  })
+
   test('of two sweeps at once one counts', async () => {
     const product = await start()
     for (const project of ['one', 'one']) await ask(product, project)

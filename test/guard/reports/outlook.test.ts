@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { all } from '../../../shared/ledger/views/pages.ts'
+import { createTestClock, minutes } from '../../support/clock.ts'
+import { type Product, startProduct } from '../../support/product.ts'
+
+// Whether each budget will last, and why not: the figures are computed again from the records.
+
+const dayMs = 24 * 3600_000
+const night = { name: 'night', kind: 'ranking', projects: ['n1', 'n2'], schedule: 'cron(0 5 * * ? *)' }
+const month = (units: number | 'unlimited') => [{ window: 'month', units }]
+
+const sweep = (product: Product) => product.triggers.handle({ task: 'sweep' }, product.endsAt())
+const background = (product: Product) => product.guard.background()
+const ask = (product: Product, project: string, budget: string) =>
+  product.update({ kind: 'ranking', project, budget, force: true, reason: 'test' })
+
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const clock = createTestClock('2026-11-01T10:00:00Z')
+  const product = await startProduct({ store: createMemoryStore(), stream: false, clock, plans: [night], ...options })
+  await product.guard.ledger.view()
+  return product
+}
+
+/** The plan each morning, sweeps, and what `each` does at noon; ends on the sixth at 13:00. */
+async function sixDays(product: Product, each: (day: number) => Promise<unknown>, last = 6) {
+  for (let day = 2; day <= last; day++) {
+    const date = `2026-11-${String(day).padStart(2, '0')}`
+    product.clock.set(`${date}T00:01:00Z`)
+    await sweep(product)
+    product.clock.set(`${date}T05:00:00Z`)
+    await product.triggers.handle({ plan: 'night', time: `${date}T05:00:00Z` }, product.endsAt())
+    product.clock.advance(minutes(5))
+    await sweep(product)
+    product.clock.set(`${date}T12:00:00Z`)
+    await each(day)
+    product.clock.set(`${date}T13:00:00Z`)
+    await sweep(product)
+  }
+}
+
+const monthOf = async (product: Product, budget: string) => {
+  const { budgets } = await (await background(product)).outlook()
+  const found = budgets.find((each) => each.budget === budget)
+  if (!found) throw new Error(`there is no budget ${budget}`)
+  return found
+}
+
+/** From the records alone: what no plan charged a budget since `from`, for each day. */
+async function paceFromRecords({ guard, clock }: Product, budget: string, from: number): Promise<number> {
+  const updates = await all<Update>((cursor) => guard.ledger.updates({}, 100, cursor))
+  const entries = await all((cursor) => guard.ledger.entries({ month: 'month:2026-11-01' }, 100, cursor))
+  const charged = updates
+    .filter(({ plan, hold }) => plan === undefined && hold?.budgets.includes(budget) && hold.at >= from)
+    .reduce((sum, { charged = 0 }) => sum + charged, 0)
+  const outside = entries
+    .filter(({ at }) => at >= from)
+    .flatMap(({ moves }) => moves.filter((move) => move.budget === budget && move.window === 'month'))
+    .reduce((sum, { move }) => sum + (move.spent ?? 0), 0)
+  return Math.round(((charged + outside) / ((clock.now() - from) / dayMs)) * 10) / 10
+}
+
+describe('the pace of what is not planned', () => {
+  test('agrees with the records, for a budget and all above it, today included', async () => {
+    const product = await start({ units: { n1: 100, n2: 50 } })
+    await product.call('PUT', '/budgets/clients', { body: { limits: month(20_000) } })
+    const seo = { parent: 'clients', limits: month(5_000), projects: [{ name: 'n1' }] }
+    await product.call('PUT', '/budgets/seo', { body: seo })
+    await sixDays(
+      product,
+      async (day) => {
+        for (let number = 0; number < day % 3; number++) await ask(product, `p${day}-${number}`, 'seo')
+        if (day === 4) {
+          const body = { type: 'external-spend', units: 300, reason: 'elsewhere' }
+          await product.call('POST', '/budgets/clients/entries', { body })
+        }
+      },
+      10,
+    )
+    const week = Date.parse('2026-11-03T00:00:00Z')
+    const began = Date.parse('2026-11-01T10:00:00Z')
+    for (const budget of ['seo', 'clients', 'account']) {
+      const { last7Days, month } = (await monthOf(product, budget)).month.pace
+      expect([budget, last7Days]).toEqual([budget, await paceFromRecords(product, budget, week)])
+      expect([budget, month]).toEqual([budget, await paceFromRecords(product, budget, began)])
+    }
+    const { history, month: forecast } = await monthOf(product, 'seo')
+    expect(history.start).toEqual({ at: began, used: 0 })
+    expect(history.nights.map(({ at, limit }) => [at, limit]).at(-1)).toEqual([Date.parse('2026-11-10'), 5_000])
+    expect(history.now).toMatchObject({ used: 9 * 100 + 9 * 40, limit: 5_000 })
+    expect(forecast).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((5_000 - 1_260) / 40) })
+    const { month: parent } = await monthOf(product, 'clients')
+    expect(parent).toMatchObject({ lastPrice: null, updatesLeft: null })
+  })
+
+  test('is nothing while a plan alone spends, and unknown for two days', async () => {
+    const product = await start({ env: { ACCOUNT_UNITS_USED_AT_START: '9000' } })
+    await sixDays(product, async (day) => {
+      const { pace, projectedAtPace } = (await monthOf(product, 'account')).month
+      expect([day, pace.month]).toEqual([day, day < 4 ? null : 0])
+      if (day < 4) expect(projectedAtPace).toBeNull()
+    })
+    product.clock.set('2026-11-07T05:00:00Z')
+    await product.triggers.handle({ plan: 'night', time: '2026-11-07T05:00:00Z' }, product.endsAt())
+    expect((await monthOf(product, 'account')).month.pace).toEqual({ last7Days: 0, month: 0 })
+  })
+})
+
+describe('the outlook of a budget', () => {
+  test('says by kind why it is not on track, and what would help', async () => {
+    const budgets: Record<string, { limit: number; parent?: string }> = {
+      ...{ calm: { limit: 9_000 }, short: { limit: 700 }, fast: { limit: 1_500 }, empty: { limit: 200 } },
+      ...{
+        poor: { limit: 240 },
+        waits: { limit: 9_000 },
+        cold: { limit: 9_000 },
+        colder: { limit: 9_000, parent: 'cold' },
+      },
+      ...{ tight: { limit: 500 }, bound: { limit: 9_000, parent: 'tight' } },
+    }
+    const projects = ['calm', 'short', 'empty', 'colder', 'bound']
+    const product = await start({
+      plans: [
+        { ...night, projects },
+        { ...night, name: 'rare', projects: ['waits'] },
+      ],
+    })
+    for (const [name, { limit, parent = 'account' }] of Object.entries(budgets)) {
+      await product.call('PUT', `/budgets/${name}`, { body: { parent, limits: month(limit), projects: [{ name }] } })
+    }
+    await product.call('POST', '/plans/rare/pause', { body: { reason: 'a test' } })
+    await sixDays(product, async (day) => {
+      await ask(product, 'fast', 'fast')
+      await ask(product, 'fast', 'fast')
+      product.clock.advance(minutes(1))
+      if (day < 5 || day === 6) await ask(product, 'poor', 'poor')
+      if (day < 4) await ask(product, 'poor', 'poor')
+    })
+    await ask(product, 'poor', 'poor')
+    await (await background(product)).readPrices(product.endsAt())
+    await product.call('POST', '/budgets/cold/freeze', { body: { reason: 'a test' } })
+    await product.call('POST', '/budgets/poor/entries', { body: { type: 'grant', units: 30, reason: 'a test' } })
+    await sweep(product)
+
+    const { budgets: rows } = await (await background(product)).outlook()
+    const shown = Object.fromEntries(rows.map((row) => [row.budget, row]))
+    // Twenty-four mornings of 40 are to come, and five were.
+    expect(shown).toMatchObject({
+      calm: { status: 'on-track', reasons: [], sentence: null, remedy: null },
+      short: {
+        ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'short', window: 'month', units: 460 } },
+        reasons: [{ kind: 'plans-run-out', plan: 'night', needed: 960, left: 500, short: 460 }],
+        sentence:
+          'Runs out with the plan night: plans need 960 units until the reset, 500 are left, so 460 are short from 19 Nov 2026 05:00 UTC.',
+      },
+      fast: { status: 'at-risk', reasons: [{ kind: 'pace-runs-out' }], remedy: { kind: 'grant', budget: 'fast' } },
+      empty: { status: 'exhausted', sentence: 'Nothing of 200 units is left this month.', remedy: null },
+      poor: {
+        ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'poor', window: 'month', units: 10 } },
+        reasons: [
+          { kind: 'cannot-pay', budget: 'poor', price: 40, left: 30, refusedSince: expect.any(Number) },
+          { kind: 'pace-runs-out' },
+          { kind: 'threshold', percent: 80, used: 240, of: 270 },
+        ],
+      },
+      waits: {
+        ...{
+          status: 'at-risk',
+          reasons: [{ kind: 'plan-paused', plan: 'rare' }],
+          remedy: { kind: 'resume', plan: 'rare' },
+        },
+        month: { committed: 0, ifResumed: 960 },
+      },
+      cold: { status: 'frozen', remedy: { kind: 'unfreeze', budget: 'cold' } },
+      colder: {
+        status: 'frozen',
+        reasons: [{ kind: 'frozen', budget: 'cold' }],
+        remedy: { kind: 'unfreeze', budget: 'cold' },
+      },
+      bound: {
+        ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'tight', units: 660 } },
+        reasons: [{ kind: 'ancestor-binds', budget: 'tight', left: 300, needed: 960 }],
+      },
+    })
+    const { body } = await product.call('GET', '/budgets?sort=risk')
+    expect(
+      body.budgets.map(({ name, status, reason = null }: Record<string, string | null>) => [name, status, reason]),
+    ).toEqual(rows.map(({ budget, status, sentence }) => [budget, status, sentence]))
+    expect(rows.map(({ budget }) => budget)).toEqual([
+      ...['empty', 'poor', 'tight', 'short', 'fast', 'bound', 'cold', 'colder', 'waits', 'account', 'calm'],
+    ])
+  })
+
+  test('says of account that it was not reconciled for two weeks', async () => {
+    const product = await start()
+    product.clock.set('2026-11-16T10:00:00Z')
+    expect(await monthOf(product, 'account')).toMatchObject({
+      ...{ status: 'at-risk', remedy: { kind: 'reconcile' } },
+      sentence: "Not reconciled with the vendor's figure for 14 days or more.",
+    })
+    await product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft: 50_000, reason: 'the screen' } })
+    expect(await monthOf(product, 'account')).toMatchObject({ status: 'on-track' })
+  })
+
+  test('is not told of an earlier month', async () => {
+    const product = await start()
+    await ask(product, 'one', 'account')
+    product.clock.set('2026-12-01T10:00:00Z')
+    const { body } = await product.call('GET', '/budgets?window=month:2026-11-01')
+    expect(body.budgets[0].status).toBeUndefined()
+    expect((await product.call('GET', '/budgets?window=month:2026-11-01&sort=risk')).status).toBe(400)
+  })
+})
+
+describe('who spent', () => {
+  test('adds a plan, persons of several callers, and what was spent outside; it is what the book spent', async () => {
+    const product = await start()
+    await product.call('PUT', '/callers/dora-laptop', { body: { person: 'dora', reason: 'one person' } })
+    await sixDays(
+      product,
+      async (day) => {
+        const dora = product.signed({ sub: 'dora-laptop', scope: 'run', budgets: '*', exp: product.inDays(1) })
+        await product.update({ kind: 'ranking', project: `d${day}`, budget: 'account' }, { token: dora })
+        await ask(product, `o${day}`, 'account')
+      },
+      3,
+    )
+    const body = { type: 'external-spend', units: 60, reason: 'elsewhere' }
+    await product.call('POST', '/budgets/account/entries', { body })
+    const spenders = await (await background(product)).whoSpent()
+    expect(spenders.map(({ kind, name, units }) => [kind, name, units])).toEqual([
+      ['plan', 'night', 160],
+      ['person', 'dora', 80],
+      ['caller', expect.any(String), 80],
+      ['outside', null, 60],
+    ])
+    expect(spenders.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1)
+  })
+})
