@@ -27,14 +27,14 @@ interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' 
 
 /** A call of the service takes at most a minute and a settlement 12 seconds: functions that send updates have more time. */
 const functions = {
-  // No page calls the service: the stream starts what is approved there.
+  // Pages only estimate: the stream starts what is asked for or approved there.
   Dashboard: {
     bundle: 'dashboard',
     description: 'The dashboard and the documentation of the API, for browsers',
     memoryMb: 1024,
     timeout: Duration.minutes(2),
     ledger: { lists: true },
-    secrets: ['caller-key'],
+    secrets: ['service-token', 'caller-key'],
   },
   Api: {
     bundle: 'api',

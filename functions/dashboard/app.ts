@@ -8,6 +8,7 @@ import { rawPathOf } from '../../shared/platform/http.ts'
 import { addAssets } from './assets.ts'
 import { activityPath, inboxPath } from './components/parts.tsx'
 import { addActivity } from './pages/activity.tsx'
+import { addAsk } from './pages/ask.tsx'
 import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
@@ -40,6 +41,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addUpdateList(routes, services)
   addUpdate(routes, services)
   addFind(routes, services)
+  addAsk(routes, services)
   addInbox(routes, services)
   addDecisions(routes, services)
   addPlans(routes, services)

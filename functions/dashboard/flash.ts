@@ -11,7 +11,11 @@ export interface Flash {
   readonly failed: readonly string[]
   /** The user's input, if nothing was done. */
   readonly input?: FormValues
+  readonly faults?: FieldFaults
 }
+
+/** What is wrong with each field, in the words of its page. */
+export type FieldFaults = Readonly<Record<string, string>>
 
 export type FormValues = Readonly<Record<string, string>>
 
@@ -19,6 +23,7 @@ const flashSchema = z.object({
   done: z.array(z.string()),
   failed: z.array(z.string()),
   input: z.exactOptional(z.record(z.string(), z.string())),
+  faults: z.exactOptional(z.record(z.string(), z.string())),
 })
 
 const lastsMs = minuteMs
@@ -49,9 +54,9 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
   return { write, take }
 }
 
-/** Drops `input` first, then sentences, until the text fits. */
-function toText({ done, failed, input }: Flash, maxCount = maxSentences): string {
-  const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input }
+/** Drops `input` and `faults` first, then sentences, until the text fits. */
+function toText({ done, failed, input, faults }: Flash, maxCount = maxSentences): string {
+  const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input, faults }
   const text = deflateRawSync(JSON.stringify(content)).toString('base64url')
   if (text.length <= maxTextLength || maxCount === 0) return text
   return toText({ done, failed }, input ? maxCount : Math.floor(maxCount * 0.8))

@@ -9,7 +9,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import { Contention } from '../../shared/ledger/errors.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { Log } from '../../shared/platform/log.ts'
-import type { Flash, FormValues } from './flash.ts'
+import type { FieldFaults, Flash, FormValues } from './flash.ts'
 
 /** @throws Refusal 413 or 415 */
 export async function readForm(c: Context<FaceEnv>): Promise<URLSearchParams> {
@@ -35,6 +35,20 @@ export function readFields<Schema extends z.ZodMiniType>(
   if (parsed.success) return parsed.data
   throw invalid(allFaults([], parsed.error.issues))
 }
+
+/** The faults of fields in a refusal of the form; `null`: the refusal is about something else. */
+export function faultsIn(error: unknown, names: readonly string[]): FieldFaults | null {
+  const errors = error instanceof Refusal ? error.problem.members.errors : undefined
+  if (!Array.isArray(errors)) return null
+  const found = (errors as unknown as readonly { path: string; message: string }[]).map(
+    ({ path, message }) => [path.split('.')[0] ?? '', asSentence(message)] as const,
+  )
+  return found.every(([name]) => names.includes(name)) ? Object.fromEntries(found.toReversed()) : null
+}
+
+/** Messages of schemas follow the name of the member; at a field they stand alone. */
+export const asSentence = (message: string): string =>
+  `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
 
 export const inputOf = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))

@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
   test.each([
     ['/dashboard/inbox', 'Reason, for all that are chosen (may be left out)'],
-    ['an update', 'Reason (may be left out)'],
+    ['an update', 'Reason (optional)'],
     ['/dashboard/callers', 'Reason'],
   ])('Enter behind a reason decides nothing, as nobody knows which button was meant: %s', async (path, label) => {
     const { page } = await dashboard.insider(undefined, noScript)
@@ -100,7 +100,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   test('an approval that grants what is short says so before', async () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto(dashboard.updateOf('opal-press.example', 'awaiting-approval'))
-    expect(await page.getByRole('main').innerText()).toContain('80 this month: to approve it grants them, once')
+    expect(await page.getByRole('main').innerText()).toContain(
+      'Approving also grants press 80 one-time units this month.',
+    )
     expect(troubles).toEqual([])
   })
 

@@ -16,6 +16,8 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['a budget', () => '/dashboard/budgets/globex'],
   ['a budget that is frozen', () => '/dashboard/budgets/trial'],
   ['the limits of a budget', () => '/dashboard/budgets/globex/edit'],
+  ['asking for an update', () => '/dashboard/ask?kind=ranking&project=globex'],
+  ['asking, with faults', () => '/dashboard/ask?kind=none&project='],
   ['a booking', () => '/dashboard/budgets/globex/book'],
   ['callers', () => '/dashboard/callers'],
   ['a caller', () => '/dashboard/callers/edit?sub=reporting-agent'],

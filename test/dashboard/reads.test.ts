@@ -102,7 +102,9 @@ test('what is looked for and rare costs a bounded number of readings, and is loo
   const { measure, browser } = await start({ more: 1_500 })
   expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(28)
   const page = await browser.get('/dashboard/updates?search=nothing-like-it')
-  expect(page.text).toContain('None of those that were looked at so far is like this')
+  expect(page.text).toContain('No matches so far.')
   const [, older = ''] = /<a href="([^"]+)" rel="next">/.exec(page.html) ?? []
-  expect((await browser.get(older.replaceAll('&amp;', '&'))).text).toContain('No update is like this.')
+  expect((await browser.get(older.replaceAll('&amp;', '&'))).text).toContain(
+    'No matches. Plan and caller need the exact name.',
+  )
 })

@@ -107,7 +107,7 @@ describe('every page', () => {
     const paths = await everyPage(product)
     const settled = await browser.get(paths.find((path) => path.includes('/updates/upd_')) ?? '')
     expect(settled.text).toContain(`Update of ${hostile}`)
-    expect(settled.text).toContain(`Reason ${hostile}`)
+    expect(settled.text).toContain(`“${hostile}”`)
     expect(settled.text).toContain(`"said":"${hostile.replaceAll('"', '\\"')}"`)
     expect((await browser.get('/')).text).toContain(`Frozen by ada on 20 Nov 2026 10:00: ${hostile}`)
   })
@@ -355,7 +355,8 @@ describe('the updates', () => {
   test('what was chosen stays chosen, and goes with the CSV', async () => {
     const { browser, ids } = await withUpdates()
     const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
-    expect(html).toContain('<option value="refused" selected="">refused</option>')
+    expect(html).toContain('<a href="/dashboard/updates?since=2026-11-20&amp;state=refused" aria-current="true">')
+    expect(html).toContain('<input type="hidden" name="state" value="refused"/>')
     expect(html).toContain('type="date" value="2026-11-20"')
     expect(html).toContain('href="/dashboard/updates.csv?state=refused&amp;since=2026-11-20"')
     const csv = await browser.get('/dashboard/updates.csv?state=refused&since=2026-11-20')
@@ -405,8 +406,8 @@ describe('the updates', () => {
 
   test('none yet, none like that, and a question that makes no sense', async () => {
     const { browser } = await start()
-    expect((await browser.get('/dashboard/updates')).text).toContain('Nobody has asked for an update yet.')
-    expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No update is like this.')
+    expect((await browser.get('/dashboard/updates')).text).toContain('No updates since 1 Nov 2026 00:00.')
+    expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No matches.')
     for (const [query, said] of [
       ['?since=2026-02-30', 'since: must be a date such as 2026-11-20.'],
       ['?state=done', 'state: must be one of awaiting-approval, requested,'],
@@ -431,9 +432,11 @@ describe('an update', () => {
     const id = await ask(product, { project: 'acme', reason: 'monthly report', maxUnits: 100 })
     const { text, html } = await browser.get(`/dashboard/updates/${id}`)
     expect(text).toContain(
-      `✓ settled ${id} Estimated 40 Held 40 Charged 40 Kind ranking Budget account Window month from 1 Nov 2026 Asked for by ada, via http`,
+      '✓ settled ada asked for this ranking update on 20 Nov 2026 10:00: “monthly report” Units Estimated 40 Held 40 Charged 40 Last run before none known Budget Takes Left now account this month 40 49,960',
     )
-    expect(text).toContain('Reason monthly report At most 100')
+    expect(text).toContain(
+      `Details Id ${id} Kind ranking Budget account Caller ada, via http Month from 1 Nov 2026 Ended 20 Nov 2026 10:00 At most 100`,
+    )
     expect(text).toContain(
       'History ▶ running 20 Nov 2026 10:00 by guard 40 units held on account ✓ settled 20 Nov 2026 10:00 by service ran; the answer states 40 units at keyword_units',
     )

@@ -60,7 +60,7 @@ const guardMembers = {
 
 describe('the environment of', () => {
   test.each([
-    ['Dashboard', { CALLER_KEY_SECRET: 'SecretsCallerKey' }],
+    ['Dashboard', { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' }],
     [
       'Api',
       {

@@ -62,7 +62,7 @@ const stream = [
 
 describe('what each function may do', () => {
   const expected = {
-    Dashboard: [logs, ...ledger, lists, secret('CallerKey')],
+    Dashboard: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
     Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
     SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
     Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
@@ -107,7 +107,12 @@ describe('who', () => {
       .map(([name]) => name)
 
   test('only functions that call the service read its token', () => {
-    expect(who(/^secretsmanager:/, /^(SecretsServiceToken|\*)/)).toEqual(['Api', 'Scheduled', 'OutboxStart'])
+    expect(who(/^secretsmanager:/, /^(SecretsServiceToken|\*)/)).toEqual([
+      'Dashboard',
+      'Api',
+      'Scheduled',
+      'OutboxStart',
+    ])
   })
 
   test('only the API and the dashboard read the caller key', () => {

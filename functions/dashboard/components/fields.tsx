@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import type { FieldFaults } from '../flash.ts'
 
 interface FieldProps {
   /** Makes the ids of fields unique on a page with several forms. */
@@ -9,11 +10,13 @@ interface FieldProps {
   readonly note?: Child
   readonly isRequired?: boolean
   readonly isWhole?: boolean
+  /** Of the whole form; the first field with a fault gets the focus. */
+  readonly faults?: FieldFaults | undefined
 }
 
 const idOf = ({ formId, name }: FieldProps) => `${formId}-${name}`
 
-export const TextField = (field: FieldProps & { isNumber?: boolean; maxLength?: number }) => (
+export const TextField = (field: FieldProps & { isNumber?: boolean; maxLength?: number; listId?: string }) => (
   <LabelledField field={field}>
     <input
       id={idOf(field)}
@@ -24,6 +27,7 @@ export const TextField = (field: FieldProps & { isNumber?: boolean; maxLength?: 
       {...inputAttributes(field)}
       {...(field.isNumber && { inputmode: 'numeric' as const })}
       {...(field.maxLength !== undefined && { maxlength: field.maxLength })}
+      {...(field.listId !== undefined && { list: field.listId })}
     />
   </LabelledField>
 )
@@ -77,13 +81,14 @@ export const TicksField = ({
   </fieldset>
 )
 
-export const ReasonField = (field: { formId: string; value?: string | undefined; isOptional?: boolean }) => (
+export const ReasonField = (field: Pick<FieldProps, 'formId' | 'value' | 'faults'> & { isOptional?: boolean }) => (
   <TextField
     formId={field.formId}
     value={field.value}
+    faults={field.faults}
     isRequired={!field.isOptional}
     name="reason"
-    label={field.isOptional ? 'Reason (may be left out)' : 'Reason'}
+    label={field.isOptional ? 'Reason (optional)' : 'Reason'}
     maxLength={500}
     isWhole
   />
@@ -126,22 +131,39 @@ export const Faults = ({ faults }: { faults: readonly string[] }) =>
     </div>
   )
 
-const inputAttributes = (field: FieldProps) => ({
-  ...(field.note !== undefined && { 'aria-describedby': `${idOf(field)}-note` }),
-  ...(field.isRequired && { required: true }),
-})
+function inputAttributes(field: FieldProps) {
+  const fault = faultOf(field)
+  const described = [fault === undefined ? null : 'fault', field.note === undefined ? null : 'note'].filter(Boolean)
+  return {
+    ...(described.length > 0 && { 'aria-describedby': described.map((part) => `${idOf(field)}-${part}`).join(' ') }),
+    ...(fault !== undefined && { 'aria-invalid': 'true' as const }),
+    ...(fault !== undefined && Object.keys(field.faults ?? {})[0] === field.name && { autofocus: true }),
+    ...(field.isRequired && { required: true }),
+  }
+}
 
-const LabelledField = ({ field, children }: { field: FieldProps; children: Child }) => (
-  <div class={field.isWhole ? 'field whole' : 'field'}>
-    <label for={idOf(field)}>{field.label}</label>
-    {children}
-    {field.note === undefined ? null : (
-      <p class="note" id={`${idOf(field)}-note`}>
-        {field.note}
-      </p>
-    )}
-  </div>
-)
+const faultOf = ({ faults = {}, name }: FieldProps): string | undefined =>
+  Object.hasOwn(faults, name) ? faults[name] : undefined
+
+function LabelledField({ field, children }: { field: FieldProps; children: Child }) {
+  const fault = faultOf(field)
+  return (
+    <div class={field.isWhole ? 'field whole' : 'field'}>
+      <label for={idOf(field)}>{field.label}</label>
+      {children}
+      {fault === undefined ? null : (
+        <p class="fault" id={`${idOf(field)}-fault`}>
+          <span aria-hidden="true">✕</span> {fault}
+        </p>
+      )}
+      {field.note === undefined ? null : (
+        <p class="note" id={`${idOf(field)}-note`}>
+          {field.note}
+        </p>
+      )}
+    </div>
+  )
+}
 
 export function editFields<Name extends string>(
   labels: Readonly<Record<Name, string>>,

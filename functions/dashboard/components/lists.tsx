@@ -40,9 +40,6 @@ export function PageLinks(props: { path: string; filters: Query; paging: Paging;
           Older
         </a>
       )}
-      <a href={addressWith(`${path}.csv`, filters)} download>
-        Download all as CSV
-      </a>
     </nav>
   )
 }

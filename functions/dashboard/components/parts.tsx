@@ -118,6 +118,12 @@ export const UnitsFact = ({ name, units }: { name: Child; units: number | null |
 
 export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
+/** With a kind and a project, the page shows the estimate. */
+export const askAddress = (filled: Readonly<Record<string, string>> = {}): string => {
+  const query = new URLSearchParams(filled).toString()
+  return query === '' ? '/dashboard/ask' : `/dashboard/ask?${query}`
+}
+
 /** @param more the path of a page below the budget's own. */
 export const budgetAddress = (name: string, more = ''): string =>
   `/dashboard/budgets/${encodeURIComponent(name)}${more}`

@@ -10,7 +10,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { MonthField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
+import { addressWith, MonthField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
 import {
   activityPath,
   budgetAddress,
@@ -51,6 +51,11 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
           <p class="note">
             Each line is one change of the book that no update made; lines never change, and a wrong one is corrected by
             another. Every update has its own lines in its history.
+          </p>
+          <p>
+            <a href={addressWith(`${activityPath}.csv`, filters)} download>
+              Download as CSV
+            </a>
           </p>
           <Filters filters={filters} view={view} month={filter.month} />
           {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} zone={zone} />}

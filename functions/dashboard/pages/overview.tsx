@@ -133,7 +133,7 @@ const budgetCommand = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
   -d '{"limits": [{"window": "month", "units": 2000}]}'`
 
 /** @param more JSON members to insert before the reason. */
-export const updateCommand = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
+const updateCommand = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
   -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
   -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`
 

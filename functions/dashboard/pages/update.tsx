@@ -5,6 +5,7 @@ import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type Problem, type ServiceAnswer, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
 import { HiddenFields, ReasonLine } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
@@ -21,9 +22,15 @@ import {
   updateAddress,
   ZoneNote,
 } from '../components/parts.tsx'
+import { CallerName } from '../components/people.tsx'
+import { Remedies } from '../components/remedies.tsx'
+import { whyText } from '../components/why.tsx'
+import { asSentence } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 
 const maxBodyLength = 4_000
+/** How often the page loads again: an update that runs changes soon, one that waits for a person may wait for days. */
+const refreshSeconds = { soon: 3, later: 60 }
 
 export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Services): void {
   page('/dashboard/updates/:id', {
@@ -31,21 +38,28 @@ export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Servi
       visit.mustHave('read')
       const id = visit.c.req.param('id') ?? ''
       if (!/^[\x21-\x7e]{1,100}$/.test(id)) throw new Refusal(noUpdate('of that name'))
-      const view = await guard.ledger.view([{ id }])
-      const update = view.results[0]?.update
+      const update = await guard.ledger.update(id)
       if (!update) throw new Refusal(noUpdate(id))
+      const { kind, project } = update
+      const view = await guard.ledger.view([{ work: { kind, project } }])
       const zone = zoneOf(view)
+      const choices = choicesFor(update, view, visit, options)
+      const isDeciding = choices.possible.length > 0 && (update.state !== 'requested' || visit.query.has('decide'))
+      const seconds = isTerminal(update.state) || isDeciding ? null : refreshSecondsOf(update)
+      if (seconds !== null) visit.c.header('Refresh', String(seconds))
       return visit.show(
-        `Update of ${update.project}`,
+        `Update of ${project}`,
         <>
-          <Summary update={update} zone={zone} />
+          <Summary {...{ visit, update, view, seconds }} />
+          <CostSection update={update} view={view} />
           {update.state === 'in-doubt' ? (
             <Section id="evidence" title="Evidence">
               <Evidence {...{ update, view, options, kinds }} />
             </Section>
           ) : null}
-          <DecisionSection {...{ visit, update, view, options }} />
+          <DecisionSection {...{ visit, update, choices, isDeciding }} />
           <History update={update} zone={zone} />
+          <DetailsSection update={update} zone={zone} />
           {update.service ? <AnswerSection answer={update.service} /> : null}
           <ZoneNote zone={zone} />
         </>,
@@ -54,121 +68,128 @@ export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Servi
   })
 }
 
-function Summary({ update, zone }: { update: Update; zone: string }) {
-  const { state, problem, overrun } = update
+const refreshSecondsOf = ({ state }: Update): number =>
+  state === 'requested' || state === 'running' ? refreshSeconds.soon : refreshSeconds.later
+
+interface SummaryProps {
+  readonly visit: Visit
+  readonly update: Update
+  readonly view: View
+  readonly seconds: number | null
+}
+
+function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
+  const { state, problem, overrun, kind, reason, createdAt } = update
+  const hasFailed = isTerminal(state) && state !== 'settled'
+  const why = problem === undefined ? whyText(update) : ''
   return (
     <Section id="summary" title="Summary" isHidden>
       <p class="headline">
-        <StateName state={state} /> <code>{update.id}</code>
+        <StateName state={state} />
+        <span>
+          <CallerName update={update} definitions={view.definitions} /> asked for this {kind} update on{' '}
+          <Time at={createdAt} zone={zoneOf(view)} />
+          {reason === undefined ? '.' : <>: “{reason}”</>}
+        </span>
       </p>
       {problem ? <ProblemLine problem={problem} /> : null}
+      {why !== '' && why !== reason ? <p>{asSentence(why)}</p> : null}
+      {state === 'awaiting-approval' ? <ApprovalLines update={update} zone={zoneOf(view)} /> : null}
       {overrun === undefined ? null : (
         <p class="warning">
           <span aria-hidden="true">⚠</span> It cost {units(overrun)} more than were held.
         </p>
       )}
+      {hasFailed ? <Remedies {...{ update, view, permissions }} mayAskAgain={!update.query && !update.target} /> : null}
+      {seconds === null ? null : <p class="note">This page loads again every {seconds} seconds.</p>}
+    </Section>
+  )
+}
+
+const ApprovalLines = ({ update: { approvableUntil, short = [] }, zone }: { update: Update; zone: string }) => (
+  <>
+    {short.map((grant) => (
+      <p>
+        Approving also grants {grant.budget} {count(grant.units)} one-time units{' '}
+        {grant.window === 'day' ? 'today' : 'this month'}.
+      </p>
+    ))}
+    {approvableUntil === undefined ? null : (
+      <p>
+        It can be approved until <Time at={approvableUntil} zone={zone} />.
+      </p>
+    )}
+  </>
+)
+
+const ProblemLine = ({ problem: { slug, detail } }: { problem: Problem }) => (
+  <p class="problem">
+    <strong>{describe(slug).title}.</strong> {detail}
+  </p>
+)
+
+function DetailsSection({ update, zone }: { update: Update; zone: string }) {
+  const { id, kind, budget, caller, via, plan, force, maxUnits, query, finishedAt, month } = update
+  const owner = update.hold?.owners?.[0]
+  return (
+    <Section id="details" title="Details">
       <Facts isLong>
-        <UnitsFact name="Estimated" units={update.estimated} />
-        <UnitsFact name="Held" units={update.hold?.units ?? 0} />
-        <UnitsFact name="Charged" units={update.charged ?? (isTerminal(state) ? 0 : null)} />
-        <RequestFacts update={update} zone={zone} />
-        <ApprovalFacts update={update} zone={zone} />
+        <Fact name="Id">
+          <code>{id}</code>
+        </Fact>
+        <Fact name="Kind">{kind}</Fact>
+        <Fact name="Budget">
+          <a href={budgetAddress(budget)}>{budget}</a>
+        </Fact>
+        {owner === undefined ? null : (
+          <Fact name="Paid for">
+            <a href={budgetAddress(owner)}>{owner}</a>
+          </Fact>
+        )}
+        <Fact name="Caller">
+          {caller}, via {via}
+        </Fact>
+        {plan === undefined ? null : (
+          <Fact name="Plan">
+            <a href={planAddress(plan)}>{plan}</a>
+          </Fact>
+        )}
+        <Fact name="Month">from {dayNamed(month.slice('month:'.length))}</Fact>
+        {finishedAt === undefined ? null : (
+          <Fact name="Ended">
+            <Time at={finishedAt} zone={zone} />
+          </Fact>
+        )}
+        {force ? <Fact name="Forced">yes: skipped cool-down and freshness</Fact> : null}
+        {maxUnits === undefined ? null : <UnitsFact name="At most" units={maxUnits} />}
+        {query ? (
+          <Fact name="Query">
+            <code>{new URLSearchParams(query).toString()}</code>
+          </Fact>
+        ) : null}
       </Facts>
     </Section>
   )
 }
 
-const ProblemLine = ({ problem: { slug, detail, members } }: { problem: Problem }) => (
-  <p class="problem">
-    <strong>{describe(slug).title}.</strong> {detail}
-    {typeof members.update === 'string' ? (
-      <>
-        {' '}
-        <a href={updateAddress(members.update)}>See that update</a>
-      </>
-    ) : null}
-  </p>
-)
-
-function RequestFacts({ update, zone }: { update: Update; zone: string }) {
-  const { kind, budget, caller, via, plan, reason, force, maxUnits, query } = update
-  const owner = update.hold?.owners?.[0]
-  return (
-    <>
-      <Fact name="Kind">{kind}</Fact>
-      <Fact name="Budget">
-        <a href={budgetAddress(budget)}>{budget}</a>
-      </Fact>
-      {owner === undefined ? null : (
-        <Fact name="Paid for">
-          <a href={budgetAddress(owner)}>{owner}</a>
-        </Fact>
-      )}
-      <Fact name="Window">month from {dayNamed(update.month.slice('month:'.length))}</Fact>
-      <Fact name="Asked for by">
-        {caller}, via {via}
-        {plan === undefined ? null : (
-          <>
-            , for the plan <a href={planAddress(plan)}>{plan}</a>
-          </>
-        )}
-      </Fact>
-      <Fact name="Asked for">
-        <Time at={update.createdAt} zone={zone} />
-      </Fact>
-      {update.finishedAt === undefined ? null : (
-        <Fact name="Ended">
-          <Time at={update.finishedAt} zone={zone} />
-        </Fact>
-      )}
-      <Fact name="Reason">{reason ?? <span class="unknown">none given</span>}</Fact>
-      {force ? <Fact name="Forced">yes: cool-down and freshness were not asked about</Fact> : null}
-      {maxUnits === undefined ? null : <UnitsFact name="At most" units={maxUnits} />}
-      {query ? (
-        <Fact name="Query">
-          <code>{new URLSearchParams(query).toString()}</code>
-        </Fact>
-      ) : null}
-    </>
-  )
-}
-
-const ApprovalFacts = ({
-  update: { state, approval, approvableUntil, short = [] },
-  zone,
-}: {
-  update: Update
-  zone: string
-}) => (
-  <>
-    {approval ? (
-      <Fact name="Approved by">
-        {approval.by}, up to {units(approval.units)}, on <Time at={approval.at} zone={zone} />
-      </Fact>
-    ) : null}
-    {state === 'awaiting-approval' && approvableUntil !== undefined ? (
-      <Fact name="Can be approved until">
-        <Time at={approvableUntil} zone={zone} />
-      </Fact>
-    ) : null}
-    {short.map(({ budget, window, units }) => (
-      <Fact name={`Short on ${budget}`}>
-        {count(units)} this {window}: to approve it grants them, once
-      </Fact>
-    ))}
-  </>
-)
-
 interface DecisionProps {
   readonly visit: Visit
   readonly update: Update
-  readonly view: View
-  readonly options: Services['options']
+  readonly choices: ReturnType<typeof choicesFor>
+  /** Without it the page loads again, so there is only a link to the form. */
+  readonly isDeciding: boolean
 }
 
-function DecisionSection({ visit, update, view, options }: DecisionProps) {
-  const { possible, whyNot } = choicesFor(update, view, visit, options)
+function DecisionSection({ visit, update, choices: { possible, whyNot }, isDeciding }: DecisionProps) {
   if (possible.length + whyNot.length === 0) return null
+  if (!isDeciding && possible.length > 0)
+    return (
+      <p class="buttons">
+        <a class="button" href={`${updateAddress(update.id)}?decide=`}>
+          Cancel update…
+        </a>
+      </p>
+    )
   const isDoubt = update.state === 'in-doubt'
   const input = visit.frame.flash?.input
   return (
@@ -184,7 +205,7 @@ function DecisionSection({ visit, update, view, options }: DecisionProps) {
           <Consequences actions={possible} />
           <ReasonLine
             id="reason"
-            label={`Reason${isDoubt ? '' : ' (may be left out)'}`}
+            label={`Reason${isDoubt ? '' : ' (optional)'}`}
             value={input?.reason}
             required={isDoubt}
           />
@@ -198,7 +219,7 @@ function DecisionSection({ visit, update, view, options }: DecisionProps) {
 
 const UnitsField = ({ held, value }: { held: number; value: string | undefined }) => (
   <p>
-    <label for="units">Units that it cost, if it ran (left empty: the {count(held)} held)</label>
+    <label for="units">Units charged, if it ran (empty: the {count(held)} held)</label>
     <input id="units" name="units" type="text" value={value ?? ''} inputmode="numeric" autocomplete="off" />
   </p>
 )
@@ -221,19 +242,20 @@ const History = ({ update, zone }: { update: Update; zone: string }) => (
 function AnswerSection({ answer: { status, contentType, body, truncated } }: { answer: ServiceAnswer }) {
   const visibleBody = body.slice(0, maxBodyLength).toWellFormed()
   return (
-    <Section id="answer" title="The service’s answer">
+    <details class="card">
+      <summary>Answer of the service</summary>
       <p>
         Status {status}, {contentType ?? 'no content type'}
         {body.length > visibleBody.length ? `; the first ${count(maxBodyLength)} characters` : null}
         {truncated ? '; it was cut when it was stored' : null}
       </p>
       {body === '' ? (
-        <p class="empty">It had no body.</p>
+        <p class="empty">The body was empty.</p>
       ) : (
         <pre>
           <code>{visibleBody}</code>
         </pre>
       )}
-    </Section>
+    </details>
   )
 }

@@ -3,12 +3,13 @@ import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
 import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
 import { zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { isTerminal, states, type Update, vias } from '../../../shared/ledger/updates/update.ts'
+import { isTerminal, type State, type Update, vias } from '../../../shared/ledger/updates/update.ts'
+import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { dayMs, toInstant } from '../../../shared/platform/clock.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { FilterField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
+import { addressWith, FilterField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
 import {
+  askAddress,
   budgetAddress,
   numberColumns,
   StateName,
@@ -19,27 +20,19 @@ import {
   words,
   ZoneNote,
 } from '../components/parts.tsx'
+import { CallerName } from '../components/people.tsx'
+import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
+import { whyText } from '../components/why.tsx'
 import { readFields } from '../forms.ts'
-import type { PageRoutes } from '../session.tsx'
-import { updateCommand } from './overview.tsx'
+import type { PageRoutes, Visit } from '../session.tsx'
 
 const pageSize = 50
 
-const isDate = (text: string) =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
-const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
-
 const searchSchema = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
-/** The filters of the API, but with dates instead of instants, and with `search`. */
+/** The filters of the API, but with days instead of instants, and with `search`. */
 function querySchemaOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...apiFilters } = updateFilterOf(kinds).shape
-  return z.strictObject({
-    ...apiFilters,
-    search: z.exactOptional(searchSchema),
-    since: z.exactOptional(dateSchema),
-    until: z.exactOptional(dateSchema),
-    ...pagingFields,
-  })
+  return z.strictObject({ ...apiFilters, search: z.exactOptional(searchSchema), ...periodFields, ...pagingFields })
 }
 type UpdateFilters = Omit<z.output<ReturnType<typeof querySchemaOf>>, keyof Paging>
 
@@ -49,19 +42,30 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   const querySchema = querySchemaOf(kinds)
 
   page(path, {
-    GET: async ({ query, mustHave, show }) => {
-      mustHave('read')
-      const { cursor, trail, ...filters } = readFields(query, querySchema)
+    GET: async (visit) => {
+      visit.mustHave('read')
+      const { cursor, trail, ...filters } = readFields(visit.query, querySchema)
       const view = await guard.ledger.view()
-      const { rows, next } = await guard.ledger.updates(toFilter(filters, zoneOf(view)), pageSize, cursor)
-      return show(
+      const period = periodFor(view, filters)
+      const { rows, next } = await guard.ledger.updates(toFilter(filters, period), pageSize, cursor)
+      return visit.show(
         'Updates',
         <>
+          <div class="subhead">
+            <PeriodLinks path={path} filters={filters} period={period} view={view} hasAll />
+            <span class="actions">
+              {mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
+              <a href={addressWith(`${path}.csv`, filters)} download>
+                Download as CSV
+              </a>
+            </span>
+          </div>
+          <StateChips filters={filters} />
           <Filters filters={filters} view={view} kinds={kinds} />
           {rows.length === 0 ? (
-            <EmptyList filters={filters} isEnd={next === undefined} />
+            <EmptyList {...{ visit, filters, view, isEnd: next === undefined }} />
           ) : (
-            <UpdateTable rows={rows} zone={zoneOf(view)} />
+            <UpdateTable rows={rows} view={view} />
           )}
           <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
           <ZoneNote zone={zoneOf(view)} />
@@ -74,89 +78,129 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
     GET: async ({ c, query, mustHave, session }) => {
       mustHave('read')
       const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
-      const filter = toFilter(filters, zoneOf(await guard.ledger.view()))
+      const filter = toFilter(filters, periodFor(await guard.ledger.view(), filters))
       c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
     },
   })
 }
 
-/** The day of `until` is included, in the account's zone. */
-function toFilter({ since, until, ...filter }: UpdateFilters, zone: string) {
+/** Unfinished updates are listed whenever they were asked for. */
+const periodFor = (view: View, { state, window, since, until }: UpdateFilters): Period =>
+  periodOf(view, { window: window ?? (state && !isTerminal(state) ? 'all' : undefined), since, until })
+
+function toFilter({ window: _window, since: _since, until: _until, ...filter }: UpdateFilters, period: Period) {
+  const { since, until } = period
   return {
     ...filter,
-    ...(since !== undefined && { since: startOf(since, zone) }),
-    ...(until !== undefined && { until: startOf(dayAfter(until), zone) - 1 }),
-  }
+    ...(since !== undefined && { since }),
+    ...(until !== undefined && { until }),
+  } satisfies UpdateFilter
 }
 
-function startOf(day: string, zone: string): number {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  return toInstant({ year, month, day: date }, zone)
-}
+const chipStates: readonly State[] = [
+  ...(['awaiting-approval', 'in-doubt', 'requested', 'running', 'settled', 'refused'] as const),
+  ...(['released', 'rejected', 'cancelled', 'expired'] as const),
+]
 
-const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
+const StateChips = ({ filters: { state, ...others } }: { filters: UpdateFilters }) => (
+  <nav aria-label="States" class="chips">
+    <a href={addressWith(path, others)} aria-current={state === undefined ? 'true' : undefined}>
+      All
+    </a>
+    {chipStates.map((each) => (
+      <a href={addressWith(path, { ...others, state: each })} aria-current={state === each ? 'true' : undefined}>
+        {words(each)}
+      </a>
+    ))}
+  </nav>
+)
+
+const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'since', 'until', 'project'] as const
 
 function Filters({ filters, view, kinds }: { filters: UpdateFilters; view: View; kinds: Kinds }) {
   const budgets = Object.keys(view.definitions.budgets)
+  const active = foldedFilters.filter((name) => filters[name] !== undefined)
+  const { state, window } = filters
   return (
-    <form method="get" action={path} class="filters" aria-label="Which updates">
-      <SelectField name="state" label="State" options={states} value={filters.state} labelOf={words} />
-      <SelectField name="kind" label="Kind" options={namesOf(kinds)} value={filters.kind} />
-      <SelectField name="budget" label="Budget" options={budgets} value={filters.budget} />
-      <SelectField name="via" label="Via" options={vias} value={filters.via} />
-      <FilterField name="search" label="Project, or a part of it" value={filters.search} />
-      <FilterField name="plan" label="Plan" value={filters.plan} />
-      <FilterField name="caller" label="Caller" value={filters.caller} />
-      <FilterField name="since" label="From" value={filters.since} type="date" />
-      <FilterField name="until" label="To" value={filters.until} type="date" />
-      {filters.project === undefined ? null : (
-        <FilterField name="project" label="Project, in full" value={filters.project} />
-      )}
-      <p class="buttons">
+    <form method="get" action={path} class="finder" aria-label="Which updates">
+      {state === undefined ? null : <input type="hidden" name="state" value={state} />}
+      {window === undefined ? null : <input type="hidden" name="window" value={window} />}
+      <div class="search">
+        <label for="search" class="hidden">
+          Project, or a part of it
+        </label>
+        <input
+          id="search"
+          name="search"
+          type="search"
+          placeholder="Project, or a part of it"
+          value={filters.search ?? ''}
+          autocomplete="off"
+        />
         <button type="submit" class="primary">
           Show
         </button>
-        <a href={path}>All updates</a>
-      </p>
+        {Object.keys(filters).length === 0 ? null : <a href={path}>Clear filters</a>}
+      </div>
+      <details open={active.length > 0}>
+        <summary>{active.length === 0 ? 'More filters' : `More filters (${active.length} set)`}</summary>
+        <div class="filters">
+          <SelectField name="kind" label="Kind" options={namesOf(kinds)} value={filters.kind} />
+          <SelectField name="budget" label="Budget" options={budgets} value={filters.budget} />
+          <SelectField name="via" label="Via" options={vias} value={filters.via} />
+          <FilterField name="plan" label="Plan" value={filters.plan} />
+          <FilterField name="caller" label="Caller" value={filters.caller} />
+          <FilterField name="since" label="From" value={filters.since} type="date" />
+          <FilterField name="until" label="To" value={filters.until} type="date" />
+          {filters.project === undefined ? null : (
+            <FilterField name="project" label="Project, exact name" value={filters.project} />
+          )}
+        </div>
+      </details>
     </form>
   )
 }
 
-function EmptyList({ filters, isEnd }: { filters: UpdateFilters; isEnd: boolean }) {
-  if (!isEnd)
+const mayAsk = ({ permissions: { scopes } }: Visit): boolean => scopes.has('run') || scopes.has('propose')
+
+function EmptyList({
+  visit,
+  filters,
+  view,
+  isEnd,
+}: {
+  visit: Visit
+  filters: UpdateFilters
+  view: View
+  isEnd: boolean
+}) {
+  if (!isEnd) return <p class="empty">No matches so far. “Older” searches further back.</p>
+  if (Object.keys(filters).length === 0)
     return (
-      <p class="empty">None of those that were looked at so far is like this; “Older” looks at those before them.</p>
-    )
-  return Object.keys(filters).length > 0 ? (
-    <p class="empty">
-      No update is like this. Plans and callers have to be named in full. <a href={path}>All updates</a>
-    </p>
-  ) : (
-    <div class="empty">
-      <p>
-        Nobody has asked for an update yet. In a terminal, after <code>source .local/env</code>, or with an address and
-        a token of yours:
+      <p class="empty">
+        No updates since <Time at={view.month.start} zone={zoneOf(view)} />.{' '}
+        {mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
       </p>
-      <pre>
-        <code>{updateCommand()}</code>
-      </pre>
-    </div>
+    )
+  return (
+    <p class="empty">
+      No matches. Plan and caller need the exact name. <a href={path}>Clear filters</a>
+    </p>
   )
 }
 
-const UpdateTable = ({ rows, zone }: { rows: readonly Update[]; zone: string }) => (
+const UpdateTable = ({ rows, view }: { rows: readonly Update[]; view: View }) => (
   <div class="wide">
-    <table class="rows">
-      <caption>Updates, the newest first; units as estimated and as charged</caption>
+    <table class="rows updates" aria-label="Updates, newest first">
       <TableHead
-        columns={['Asked for', 'Project', 'State', ...numberColumns('Estimated', 'Charged'), 'Budget', 'Caller']}
+        columns={['Asked for', 'Project', 'State', ...numberColumns('Estimated', 'Charged'), 'Budget', 'By', 'Reason']}
       />
       <tbody>
         {rows.map((update) => (
           <tr>
             <td data-name="Asked for">
-              <Time at={update.createdAt} zone={zone} />
+              <Time at={update.createdAt} zone={zoneOf(view)} />
             </td>
             <th scope="row">
               <a href={updateAddress(update.id)}>{update.project}</a>
@@ -170,22 +214,13 @@ const UpdateTable = ({ rows, zone }: { rows: readonly Update[]; zone: string }) 
             <td data-name="Budget">
               <a href={budgetAddress(update.budget)}>{update.budget}</a>
             </td>
-            <td data-name="Caller">
-              <CallerName caller={update.caller} />
-              <span class="note">via {update.via}</span>
+            <td data-name="By">
+              <CallerName update={update} definitions={view.definitions} />
             </td>
+            <td data-name="Reason">{whyText(update)}</td>
           </tr>
         ))}
       </tbody>
     </table>
   </div>
 )
-
-/** Lets a name such as `schedule:morning` break after its colon. */
-const CallerName = ({ caller }: { caller: string }) =>
-  caller.split(/(?<=:)/).map((part, index) => (
-    <>
-      {index > 0 ? <wbr /> : null}
-      {part}
-    </>
-  ))

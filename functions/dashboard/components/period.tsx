@@ -1,0 +1,130 @@
+import * as z from 'zod/mini'
+import { monthWindow } from '../../../shared/api/schemas.ts'
+import { noWindow } from '../../../shared/api/statements.ts'
+import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
+import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { dayMs, toInstant } from '../../../shared/platform/clock.ts'
+import { addressWith } from './lists.tsx'
+
+const isDate = (text: string) =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
+const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
+
+/** A month, or dates, or `all`. */
+export const periodFields = {
+  window: z.exactOptional(z.union([z.literal('all'), monthWindow], 'must be a month such as month:2026-11-12, or all')),
+  since: z.exactOptional(dateSchema),
+  until: z.exactOptional(dateSchema),
+}
+
+export interface PeriodQuery {
+  readonly window?: string | undefined
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+export interface Period {
+  readonly label: string
+  /** `null`: other dates, or all time. */
+  readonly month: Window | null
+  /** Both inclusive. */
+  readonly since?: number
+  readonly until?: number
+}
+
+/** The day of `until` is included, in the account's zone. Without a query: the open month. @throws Refusal 400 */
+export function periodOf(view: View, { window, since, until }: PeriodQuery): Period {
+  const zone = zoneOf(view)
+  if (since !== undefined || until !== undefined)
+    return {
+      label: datesLabel(since, until),
+      month: null,
+      ...(since !== undefined && { since: startOf(since, zone) }),
+      ...(until !== undefined && { until: startOf(dayAfter(until), zone) - 1 }),
+    }
+  if (window === 'all') return { label: 'All time', month: null }
+  const month = window === undefined ? view.month : monthNamed(view.definitions.calendar, window)
+  if (!month || month.start > view.now) throw noWindow(window)
+  return { label: monthLabel(month, zone), month, since: month.start, until: month.end - 1 }
+}
+
+function startOf(day: string, zone: string): number {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return toInstant({ year, month, day: date }, zone)
+}
+
+const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
+
+function datesLabel(since: string | undefined, until: string | undefined): string {
+  if (since === undefined) return `until ${dateText(until ?? '')}`
+  return until === undefined ? `since ${dateText(since)}` : `${dateText(since)} – ${dateText(until)}`
+}
+
+const dateText = (day: string) => onTheWall(Date.parse(day), 'UTC').slice(0, -' 00:00'.length)
+
+/** `1 – 30 Nov 2026` */
+function monthLabel({ start, end }: Window, zone: string): string {
+  const [from, to] = [start, end - 1].map((at) => onTheWall(at, zone).split(' ').slice(0, 3))
+  const [day, month, year] = from ?? []
+  const isOneMonth = month === to?.[1] && year === to?.[2]
+  return isOneMonth ? `${day} – ${to?.join(' ')}` : `${day} ${month} – ${to?.join(' ')}`
+}
+
+/** `November`, or `12 Nov – 11 Dec` for a month that begins on another day. */
+export function PeriodLinks({
+  path,
+  filters,
+  period,
+  view,
+  hasAll = false,
+}: {
+  path: string
+  filters: Readonly<Record<string, string | undefined>>
+  period: Period
+  view: View
+  hasAll?: boolean
+}) {
+  const { calendar, createdAt } = view.definitions
+  const { window: _window, since: _since, until: _until, ...others } = filters
+  const link = (window: string | undefined) => addressWith(path, { ...others, window })
+  const shown = period.month ?? view.month
+  const before = monthBefore(calendar, shown)
+  const isFirst = before.end <= createdAt
+  const isLast = shown.end > view.now
+  const nameOf = (month: Window) => (month.name === view.month.name ? undefined : month.name)
+  return (
+    <nav aria-label="Period" class="period">
+      {isFirst ? null : (
+        <a href={link(nameOf(before))} rel="prev">
+          ‹ {shortLabel(before, zoneOf(view))}
+        </a>
+      )}
+      {period.month === null ? (
+        <>
+          <a href={link(undefined)}>{monthLabel(view.month, zoneOf(view))}</a>
+          <strong aria-current="true">{period.label}</strong>
+        </>
+      ) : (
+        <strong aria-current="true">{period.label}</strong>
+      )}
+      {isLast ? null : (
+        <a href={link(nameOf(monthAfter(calendar, shown)))} rel="next">
+          {shortLabel(monthAfter(calendar, shown), zoneOf(view))} ›
+        </a>
+      )}
+      {hasAll && period.label !== 'All time' ? <a href={link('all')}>All time</a> : null}
+    </nav>
+  )
+}
+
+const names = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+]
+
+function shortLabel(month: Window, zone: string): string {
+  const [day, , year] = onTheWall(month.start, zone).split(' ')
+  const name = names[Number(month.name.slice('month:0000-'.length, 'month:0000-00'.length)) - 1]
+  return day === '1' ? `${name}` : monthLabel(month, zone).replace(` ${year}`, '')
+}

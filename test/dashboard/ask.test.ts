@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { press, send } from '../support/browser/page-forms.ts'
+import { json, startProduct } from '../support/product.ts'
+
+const month = (units: number) => [{ window: 'month', units }]
+
+async function start(scope = 'read run') {
+  const product = await startProduct({ store: createMemoryStore(), units: { dear: 700 } })
+  await product.call('PUT', '/budgets/seo', {
+    body: { limits: month(500), projects: [{ name: 'shop' }, { name: 'dear' }] },
+  })
+  const as = async (sub: string, may: string) => {
+    const browser = openBrowser(product)
+    await browser.logIn(product.signed({ sub, scope: may, budgets: '*' }))
+    return browser
+  }
+  const ben = await as('ben', scope)
+  const ask = (project: string, more = '') => ben.get(`/dashboard/ask?kind=ranking&project=${project}${more}`)
+  const updates = async () => (await product.call('GET', '/updates')).body.updates
+  return { product, as, ben, ask, updates }
+}
+
+describe('asking for an update in the browser', () => {
+  test('shows the estimate and its effect on each budget, and spends nothing', async () => {
+    const { product, ask, updates } = await start()
+    const { text, html } = await ask('shop')
+    expect(text).toContain('The ranking update of shop costs 40 units')
+    expect(text).toContain('seo this month 500 40 460 account this month 50,000 40 49,960 ✓ It can run now.')
+    expect(html).toContain('<option value="shop">')
+    expect([product.seen('run'), await updates()]).toEqual([[], []])
+  })
+
+  test('asks once however often the button is pressed, and the stream runs it once', async () => {
+    const { product, ben, ask, updates } = await start()
+    const page = await ask('shop')
+    const reason = 'new landing pages'
+    const [first, second] = [
+      await send(ben, page, 'Ask for the update', { reason }),
+      await send(ben, page, 'Ask for the update', { reason }),
+    ]
+    expect([first.status, second.location]).toEqual([303, first.location])
+    const waiting = await ben.get(first.location ?? '')
+    expect(waiting.headers.get('refresh')).toBe('3')
+    expect(waiting.text).toContain('requested ben asked for this ranking update')
+    await product.deliver()
+    expect(await updates()).toMatchObject([{ state: 'settled', caller: 'ben', budget: 'seo', reason, maxUnits: 40 }])
+    expect(product.seen('run')).toHaveLength(1)
+    expect((await ben.get(first.location ?? '')).headers.get('refresh')).toBeNull()
+    expect((await press(ben, page, 'Ask for the update', { reason: 'another' })).text).toContain(
+      'You asked with this page before, in other words. Nothing more was asked for.',
+    )
+  })
+
+  test('does not reload while the form to cancel is open', async () => {
+    const { ben, ask } = await start()
+    const { location } = await send(ben, await ask('shop'), 'Ask for the update')
+    expect((await ben.get(location ?? '')).html).toContain(`href="${location}?decide="`)
+    const form = await ben.get(`${location}?decide=`)
+    expect(form.headers.get('refresh')).toBeNull()
+    expect((await press(ben, form, 'Cancel it')).text).toContain('is cancelled')
+  })
+
+  test('never costs more, and never charges another budget, than the page showed', async () => {
+    const { product, ben, ask, updates } = await start()
+    const page = await ask('shop')
+    product.service.script(({ url }) => /\/estimate/.test(url), json({ keyword_units: 41 }))
+    await send(ben, page, 'Ask for the update')
+    await product.deliver()
+    expect(await updates()).toMatchObject([
+      { state: 'refused', problem: { type: expect.stringContaining('over-max-units') } },
+    ])
+    const other = await ask('shop')
+    await product.call('PUT', '/budgets/new', { body: { limits: month(500) } })
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(500), projects: [] } })
+    await product.call('PUT', '/budgets/new', { body: { limits: month(500), projects: [{ name: 'shop' }] } })
+    expect((await press(ben, other, 'Ask for the update')).text).toContain('Who pays for shop has changed')
+    expect([product.seen('run'), (await updates()).length]).toEqual([[], 1])
+  })
+
+  test('asks for approval with the scope propose, and another person approves', async () => {
+    const { product, as, ben, ask, updates } = await start('read propose approve')
+    const page = await ask('shop')
+    expect(page.text).toContain('Needs approval:')
+    const { location } = await send(ben, page, 'Ask for approval')
+    await product.deliver()
+    expect((await ben.get(location ?? '')).html).not.toContain('>Approve<')
+    const bob = await as('bob', 'read approve')
+    await press(bob, await bob.get(location ?? ''), 'Approve')
+    await product.deliver()
+    expect(await updates()).toMatchObject([{ state: 'settled', caller: 'ben', approvedBy: 'bob' }])
+  })
+
+  test('asks an approver to grant what is short', async () => {
+    const { product, ben, ask, updates } = await start()
+    const page = await ask('dear')
+    expect(page.text).toContain('It would be refused now. seo has 500 of 500 units left this month and this needs 700')
+    await send(ben, page, 'Ask for approval')
+    await product.deliver()
+    const [{ id }] = await updates()
+    expect(await product.guard.ledger.update(id)).toMatchObject({
+      state: 'awaiting-approval',
+      short: [{ budget: 'seo', window: 'month', units: 200 }],
+    })
+  })
+
+  test('forces work that was just done only with the right and a reason', async () => {
+    const { product, as, ask, updates } = await start()
+    await product.update({ kind: 'ranking', project: 'shop' })
+    expect((await ask('shop')).html).not.toContain('name="do"')
+    const eve = await as('eve', 'read run admin')
+    const page = await eve.get('/dashboard/ask?kind=ranking&project=shop')
+    const told = await press(eve, page, 'Force the update', { reason: 'x'.repeat(501) })
+    expect(told.html).toMatch(/name="reason"[^>]*aria-describedby="ask-reason-fault" aria-invalid="true" autofocus/)
+    expect(told.text).toContain('✕ Must have at most 500 characters.')
+    await send(eve, told, 'Force the update', { reason: 'two new pages' })
+    await product.deliver()
+    expect((await updates())[0]).toMatchObject({ state: 'settled', force: true, reason: 'two new pages' })
+  })
+
+  test('a refusal leads to what would let it pass', async () => {
+    const { product, as } = await start()
+    const { body } = await product.update({ kind: 'ranking', project: 'dear' })
+    const { id } = (await product.call('GET', '/updates')).body.updates[0]
+    expect(body.type).toContain('over-budget')
+    const eve = await as('eve', 'read run admin')
+    const { html } = await eve.get(`/dashboard/updates/${id}`)
+    expect(html).toContain(
+      'href="/dashboard/budgets/seo/book?type=grant&amp;window=month&amp;units=200#grant">Grant 200 to seo…',
+    )
+    expect(html).toContain('href="/dashboard/ask?kind=ranking&amp;project=dear">Ask again…')
+    const reader = await (await as('rita', 'read')).get(`/dashboard/updates/${id}`)
+    expect(reader.html).not.toMatch(/Grant 200|Ask again/)
+  })
+
+  test('says at the field what is wrong, keeps the input, and needs a scope', async () => {
+    const { as, ben } = await start()
+    const wrong = await ben.get('/dashboard/ask?kind=colour&project=..')
+    expect(wrong.text).toContain('✕ Must be ranking or keyword-difficulty.')
+    expect(wrong.html).toMatch(/value="\.\."[^>]*aria-invalid="true" autofocus/)
+    expect((await ben.get('/dashboard/ask?kind=ranking&project=shop&budget=none')).text).toContain(
+      '✕ There is no budget none.',
+    )
+    expect((await (await as('rita', 'read')).get('/dashboard/ask')).status).toBe(403)
+  })
+})
