@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../shared/guard/update/submit.ts'
 import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
 import { nameOf } from '../../../shared/ledger/store/store.ts'
+import { workKeysOf } from '../../../shared/ledger/updates/work.ts'
 import type { RunResult } from '../../../shared/tracking/tracking.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
@@ -14,8 +15,10 @@ describe('one project, however it is spelled', () => {
     async (project) => {
       const guard = await startGuard()
       await guard.budget('seo', { projects: [{ name: 'Acme', id: 'p-77' }] })
+      const { definitions } = await guard.other.view()
       expect(only(await guard.ask({ projects: [project], kind: 'keyword-difficulty' }))).toMatchObject({
         budget: 'seo',
+        hold: { works: workKeysOf(definitions, 'keyword-difficulty', project) },
       })
       const frozen = await startGuard()
       const stop = { reason: 'too dear', by: 'ada', at: 1 }
