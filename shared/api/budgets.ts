@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { budgetName, kindOf, project, units } from '../guard/fields.ts'
 import { approvalMsOf } from '../guard/options.ts'
-import { maxProjects, prunable } from '../guard/people/apply-budgets.ts'
+import { maxProjects, removableMembers } from '../guard/people/apply-budgets.ts'
 import { problem } from '../guard/problems.ts'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { allOf, anyOf, type Kinds, kindsBy } from '../tracking/kinds.ts'
@@ -136,7 +136,9 @@ export const budgetsTexts: Texts = {
 }
 export const applyQuery = z.strictObject({
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
-  prune: z.exactOptional(z.array(z.enum(['all', ...prunable], `takes all, or one of ${prunable.join(', ')}`))),
+  prune: z.exactOptional(
+    z.array(z.enum(['all', ...removableMembers], `takes all, or one of ${removableMembers.join(', ')}`)),
+  ),
 })
 
 export const pruneTexts: Texts = {

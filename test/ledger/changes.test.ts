@@ -7,7 +7,7 @@ import { renewalChange } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
-import { begin, type Request } from '../../shared/ledger/updates/update.ts'
+import { begin, type UpdateRequest } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
 
@@ -33,7 +33,7 @@ function open(items = new Map<string, Item>()) {
   return { items, store, clock, ledger: createLedger({ store, clock, account }) }
 }
 
-const request: Request = {
+const request: UpdateRequest = {
   id: 'upd_1',
   kind: 'ranking',
   project: 'acme',

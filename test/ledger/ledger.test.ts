@@ -10,7 +10,7 @@ import { AnswerLost, Contention, LedgerUnavailable } from '../../shared/ledger/e
 import { renewalChange } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
-import { begin, next, type Request, type Update } from '../../shared/ledger/updates/update.ts'
+import { begin, next, type Update, type UpdateRequest } from '../../shared/ledger/updates/update.ts'
 import { toUpdateItem, updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { workKey } from '../../shared/ledger/updates/work.ts'
 import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
@@ -117,7 +117,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     id = `upd_${++names}`,
     project = `project-${id}`,
     kind = 'ranking',
-  }: Wanted): Request {
+  }: Wanted): UpdateRequest {
     const content = { digest: 'of the request', count: 1 }
     return { id, kind, project, budget, caller: 'ada', via: 'http', content, createdAt: clock.now() }
   }

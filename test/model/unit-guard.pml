@@ -155,7 +155,7 @@ inline holdNow(u, mine, seen, by, before, rv, dy, dated) {
   check()
 }
 
-/* outcome.ts `close`: whether a finding changes a record as it is now */
+/* outcome.ts `close`: whether an outcome changes a record as it is now */
 #define isNews(u, f, by) (record[u].state == running || (record[u].state == in_doubt && f != unknown) || isCorrection(u, f, by))
 #define isCorrection(u, f, by) ((record[u].state == released || (record[u].state == settled && by != evidence)) && (by == sender || by == evidence) && f != unknown && record[u].closedBy != sender && !record[u].corrected && BUG != LATE_ANSWER_DROPPED)
 
@@ -322,7 +322,7 @@ fenced: /* execute.ts `run` */
       inFlight[u] = true
     }
   };
-  atomic { /* settle.ts `findingOf` */
+  atomic { /* settle.ts `runOutcomeOf` */
     if
     :: reply[u] == accepted -> f = ran; cost = consumed[u]
     :: reply[u] == rejected -> f = did_not_run

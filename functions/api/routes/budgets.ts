@@ -14,7 +14,7 @@ import {
 import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
-import { prunable } from '../../../shared/guard/people/apply-budgets.ts'
+import { removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
@@ -91,7 +91,7 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
   const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
   const result = await guard.applyBudgets(budgets, by, {
     dryRun: dryRun === 'true',
-    prune: prunable.filter((member) => prune.includes('all') || prune.includes(member)),
+    prune: removableMembers.filter((member) => prune.includes('all') || prune.includes(member)),
   })
   if (result.kind === 'problem') return answerProblem(c, result.problem)
   const { revision, differences } = result

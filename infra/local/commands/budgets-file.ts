@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { budgetName } from '../../../shared/guard/fields.ts'
-import { type Prunable, prunable } from '../../../shared/guard/people/apply-budgets.ts'
+import { type RemovableMember, removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
 import { CannotContinue } from '../failures.ts'
 
@@ -29,7 +29,7 @@ export interface BudgetsFile {
   /** Checked by the guard. */
   readonly reason?: Json
   /** Members that `--prune` removes where the file does not name them. */
-  readonly prunable: readonly Prunable[]
+  readonly removableMembers: readonly RemovableMember[]
   placeOf(position: number): string
 }
 
@@ -76,7 +76,7 @@ function fromJson(file: string, text: string): BudgetsFile {
   return {
     budgets,
     ...(reason !== undefined && { reason }),
-    prunable,
+    removableMembers,
     placeOf: (position) => budgets[position]?.name ?? '',
   }
 }
@@ -109,10 +109,10 @@ function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFi
   })
   if (faults.length > 0) throw new CannotContinue(`${file} is not applied:\n  ${inOrder(faults).join('\n  ')}`)
   const lines = [...named.values()].map(([first]) => first?.line ?? 1)
-  const members = prunable.filter((member) => names.includes(columnOf[member] ?? member))
+  const members = removableMembers.filter((member) => names.includes(columnOf[member] ?? member))
   return {
     budgets,
-    prunable: isLimited(names) ? ['limits', ...members] : members,
+    removableMembers: isLimited(names) ? ['limits', ...members] : members,
     placeOf: (position) => `line ${lines[position]}, ${budgets[position]?.name}`,
   }
 }
@@ -125,7 +125,7 @@ interface Fault {
 const inOrder = (faults: readonly Fault[]): string[] =>
   faults.toSorted((a, b) => a.line - b.line).map(({ line, message }) => `line ${line}: ${message}`)
 
-const columnOf: Partial<Record<Prunable, Column>> = { projects: 'project' }
+const columnOf: Partial<Record<RemovableMember, Column>> = { projects: 'project' }
 const isLimited = (names: readonly string[]) => names.includes('month') || names.includes('day')
 
 interface Rows {

@@ -66,7 +66,7 @@ function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
   return {
     budgets: budgets.map(({ name, projects }) => ({ name, projects })),
     reason: 'ids from the service',
-    prunable: [],
+    removableMembers: [],
     placeOf: (position) => budgets[position]?.name ?? '',
   }
 }
@@ -126,7 +126,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     const reason = how.reason ?? file.reason
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
     const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
-    for (const member of how.prune ? file.prunable : []) query.append('prune', member)
+    for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
     const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
     if (status === 200) return answer
     if (status === 412)

@@ -159,7 +159,7 @@ const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
 
 function ownersAfter(file: BudgetsFile, { budgets, prune }: { budgets: readonly ShownBudget[]; prune: boolean }) {
   const owners = new Map<string, Owner>(budgets.map((budget) => [budget.name, budget]))
-  const isPruned = prune && file.prunable.includes('projects')
+  const isPruned = prune && file.removableMembers.includes('projects')
   for (const wanted of file.budgets) {
     const listed = owners.get(wanted.name)?.projects ?? []
     const rows = rowsOf(wanted)

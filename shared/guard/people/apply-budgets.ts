@@ -14,12 +14,12 @@ import { type Author, staleness, toProblem } from './budgets.ts'
 
 export const maxProjects = 500
 /** `parent` is missing here, because every budget keeps its parent. */
-export const prunable = [
+export const removableMembers = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),
   ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun'] as const),
 ] as const
-export type Prunable = (typeof prunable)[number]
+export type RemovableMember = (typeof removableMembers)[number]
 
 /** Absent members stay as they are; a new budget gets the defaults. */
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
@@ -85,7 +85,7 @@ interface Fault {
 
 interface ApplyOptions {
   readonly dryRun: boolean
-  readonly prune?: readonly Prunable[]
+  readonly prune?: readonly RemovableMember[]
 }
 
 function merged(

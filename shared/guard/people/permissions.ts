@@ -9,7 +9,7 @@ import {
   personOf,
 } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Grant, Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { Grant, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { scopes as anyScope, type Scope, type Units } from '../../platform/words.ts'
@@ -183,7 +183,7 @@ export function keptOf(
   definitions: Definitions,
   { scopes, budgets }: NonNullable<CallerIdentity['token']>,
   budget: string,
-): NonNullable<Request['token']> {
+): NonNullable<UpdateRequest['token']> {
   return {
     scopes: (['run', 'propose', 'admin'] as const).filter((scope) => scopes.has(scope)),
     budgets:
@@ -192,7 +192,7 @@ export function keptOf(
 }
 
 /** `null`: unknown, because schedules and old records have no token. */
-export function permissionsNow(definitions: Definitions, { caller, via, token }: Request): Permissions | null {
+export function permissionsNow(definitions: Definitions, { caller, via, token }: UpdateRequest): Permissions | null {
   if (token) return permissionsOf(definitions, { caller, token: { ...token, scopes: new Set(token.scopes) } })
   return via === 'slack' ? permissionsOf(definitions, { caller }) : null
 }
@@ -212,7 +212,7 @@ export function whyNotSubmit(caller: string, { isDisabled, scopes }: Permissions
 }
 
 export function whyNotCharge(
-  { caller, token }: Pick<Request, 'caller'> & { token?: unknown },
+  { caller, token }: Pick<UpdateRequest, 'caller'> & { token?: unknown },
   allowed: Permissions,
   { force, budgets }: { force: boolean | undefined; budgets: readonly string[] },
 ): Problem | null {

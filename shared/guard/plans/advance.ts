@@ -1,7 +1,7 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announce, type Occurrence, type OccurrenceState } from '../../ledger/updates/tasks.ts'
-import { isKnownToHaveRun, type Request } from '../../ledger/updates/update.ts'
+import { isKnownToHaveRun, type UpdateRequest } from '../../ledger/updates/update.ts'
 import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
@@ -29,7 +29,7 @@ const maxFailuresInARow = 3
 
 export interface OccurrencesParts {
   ledger: Ledger
-  begin: (request: Request, endsAt: number) => Promise<StartResult>
+  begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
   plans: readonly Plan[]
   clock: Clock
   ids: Ids

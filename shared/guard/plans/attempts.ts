@@ -4,8 +4,8 @@ import {
   isKnownToHaveRun,
   isTerminal,
   type Problem,
-  type Request,
   type Update,
+  type UpdateRequest,
   wasUpToDate,
 } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
@@ -24,7 +24,7 @@ type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
 
 /** Whether this round or a later one may attempt the project. */
 export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): boolean {
-  if (!isMeant(updates, begun)) return false
+  if (!isInRound(updates, begun)) return false
   const last = updates.at(-1)
   if (!last) return true
   return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
@@ -35,14 +35,14 @@ export function mayAttempt(
   { updates }: ProjectAttempts,
   { roundAt, ...begun }: RoundStart & { roundAt: number },
 ): boolean {
-  if (!isMeant(updates, begun)) return false
+  if (!isInRound(updates, begun)) return false
   const last = updates.at(-1)
   if (!last || last.state === 'requested') return true
   return attemptedAt(last) < roundAt && mayRetry(updates, begun)
 }
 
 /** A run of refused projects must not send projects that were not sent. */
-function isMeant(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
+function isInRound(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   return only === undefined || isRefusal(updates.findLast((update) => attemptedAt(update) < startedAt) ?? null)
 }
 
@@ -66,7 +66,7 @@ function attemptedAt({ state, hold, finishedAt, createdAt }: Update): number {
 }
 
 /** Another attempt may follow, even if this one turned out to have run. */
-const mayHaveMore = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
+const mayHaveLaterAttempt = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
 
 const wasNotSent = (update: Update): boolean =>
   update.state === 'released' ||
@@ -165,7 +165,7 @@ export async function attemptsOf(
 ): Promise<ProjectAttempts[]> {
   let tried: ProjectAttempts[] = plan.projects.map((project) => ({ project, updates: [] }))
   for (let number = 0; number < maxAttempts; number++) {
-    const wanted = tried.filter(({ updates }) => updates.length === number && mayHaveMore(updates.at(-1)))
+    const wanted = tried.filter(({ updates }) => updates.length === number && mayHaveLaterAttempt(updates.at(-1)))
     if (wanted.length === 0) break
     const found = await ledger.updatesNamed(wanted.map(({ project }) => attemptId(plan.name, time, project, number)))
     const more = new Map(wanted.map(({ project }, position) => [project, found[position]]))
@@ -182,7 +182,7 @@ export async function requestOf(
   plan: Plan,
   { time, startedAt }: Occurrence,
   { project, updates }: ProjectAttempts,
-): Promise<Request> {
+): Promise<UpdateRequest> {
   const last = updates.at(-1)
   if (last?.state === 'requested') return last
   const { definitions, now } = await ledger.view()

@@ -9,7 +9,7 @@ import {
   pauseOf,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
-import type { Grant, Problem, Request, Run, Update } from '../../ledger/updates/update.ts'
+import type { Grant, Problem, Run, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
@@ -109,13 +109,13 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
   return { kind: 'pass', chain, rules, runs: runsOf(asked) }
 }
 
-const spelledIn = ({ project, target }: Request) => ({ project, segment: target?.segment })
+const spelledIn = ({ project, target }: UpdateRequest) => ({ project, segment: target?.segment })
 
 const mayChargeAncestors = ({ view, request, plan }: DecisionInput): boolean =>
   (request.plan === undefined ? permissionsNow(view.definitions, request) : plan)?.mayChargeAncestors ?? false
 
 /** The list of callers may have changed since the request was accepted. */
-function whyNotListed({ definitions }: View, request: Request): Problem | null {
+function whyNotListed({ definitions }: View, request: UpdateRequest): Problem | null {
   const allowed = permissionsNow(definitions, request)
   if (!allowed) return null
   const { caller, force, budget } = request
@@ -256,7 +256,7 @@ function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boole
 /** Refuses reserves for unknown budgets: a misspelt reserve would protect no one. */
 export function leavesToNoBudget(
   definitions: Definitions,
-  { leave, plan }: Pick<Request, 'leave' | 'plan'>,
+  { leave, plan }: Pick<UpdateRequest, 'leave' | 'plan'>,
 ): Problem | null {
   const names = typeof leave === 'object' ? Object.keys(leave) : []
   const missing = names.find((name) => !budgetNamed(definitions, name))

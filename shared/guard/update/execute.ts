@@ -1,7 +1,7 @@
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import { Contention, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Hold, Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
@@ -13,7 +13,7 @@ import type { Plan } from '../plans/plans-file.ts'
 import { decide } from './decide.ts'
 import { type DecisionInput, type Quote, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
-import { findingOf, isPlausible, neverSent, settle } from './settle.ts'
+import { isPlausible, neverSent, runOutcomeOf, settle } from './settle.ts'
 
 export interface ExecutionParts {
   readonly ledger: Ledger
@@ -38,7 +38,7 @@ export function createExecution(parts: ExecutionParts) {
   // One-shot latch: never runs a hold twice.
   const passed = new WeakSet<Hold>()
   return {
-    look: (request: Request) => look(parts, request),
+    look: (request: UpdateRequest) => look(parts, request),
     admit: (first: DecisionInput, quote: TimedQuote, endsAt: number) => admit(parts, first, quote, endsAt),
     refuse: (known: DecisionInput, problem: Problem, quote?: Quote) => refuse(parts, known, problem, quote),
     queue: (known: DecisionInput, note?: string) => queue(parts, known, note),
@@ -52,7 +52,7 @@ const hasTime = ({ clock, options }: ExecutionParts, endsAt: number) =>
 /** A later hold leaves `run` too little time. */
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
-async function look(parts: ExecutionParts, request: Request): Promise<DecisionInput> {
+async function look(parts: ExecutionParts, request: UpdateRequest): Promise<DecisionInput> {
   const { ledger } = parts
   const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
   const view = await ledger.view([askFor(request)])
@@ -112,7 +112,7 @@ async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promis
   return { ...known, view: { ...view, now } }
 }
 
-async function lookAgain(parts: ExecutionParts, request: Request, round: number): Promise<DecisionInput> {
+async function lookAgain(parts: ExecutionParts, request: UpdateRequest, round: number): Promise<DecisionInput> {
   const { clock, ids } = parts
   // The first retry need not wait, because the other write is done.
   if (round > 1) await clock.sleep(ids.fraction() * Math.min(maxDecisionPauseMs, 10 * 2 ** (round - 2)))
@@ -149,20 +149,20 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   // If a restore goes back to before the hold, only this line says that the update may have run.
   if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
   const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
-  const finding = result ? findingOf(result, hold.units) : neverSent('the hold left too little time for it')
+  const outcome = result ? runOutcomeOf(result, hold.units) : neverSent('the hold left too little time for it')
   if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
     log.error('impossible-units', { update: held.id, stated: result.stated.units, source: result.stated.source })
   }
-  log.info('run', { ...runFields(held, hold, { finding, result, ms: clock.now() - from }) })
-  return settleInTime(parts, held, finding)
+  log.info('run', { ...runFields(held, hold, { outcome, result, ms: clock.now() - from }) })
+  return settleInTime(parts, held, outcome)
 }
 
-async function settleInTime(parts: ExecutionParts, held: Update, finding: RunOutcome): Promise<Update> {
+async function settleInTime(parts: ExecutionParts, held: Update, outcome: RunOutcome): Promise<Update> {
   const { clock, log } = parts
   const giveUpAt = clock.now() + settleMarginMs
   for (;;) {
     try {
-      return (await settle(parts, held, finding)).update
+      return (await settle(parts, held, outcome)).update
     } catch (cause) {
       log.error('not-settled', { update: held.id, cause })
       if (!(cause instanceof LedgerUnavailable) || clock.now() >= giveUpAt) return held
@@ -182,7 +182,7 @@ function takenUnder({ asked: { update }, request }: DecisionInput): Update | nul
   return isOurs ? null : update
 }
 
-const askFor = (request: Request) => ({
+const askFor = (request: UpdateRequest) => ({
   id: request.id,
   work: { kind: request.kind, project: request.project },
 })
@@ -213,13 +213,13 @@ const holdFields = (update: Update, hold: Hold): HoldFields => ({
 const runFields = (
   update: Update,
   hold: Hold,
-  { finding, result, ms }: { finding: RunOutcome; result: RunResult | null; ms: number },
+  { outcome, result, ms }: { outcome: RunOutcome; result: RunResult | null; ms: number },
 ): RunFields => ({
   ...holdFields(update, hold),
-  found: finding.kind,
-  charged: finding.kind === 'ran' ? finding.units : finding.kind === 'did-not-run' ? 0 : null,
+  found: outcome.kind,
+  charged: outcome.kind === 'ran' ? outcome.units : outcome.kind === 'did-not-run' ? 0 : null,
   stated: result?.kind === 'ran' ? result.stated?.units : undefined,
   status: (result?.kind === 'ran' ? result.answer.status : result?.status) ?? undefined,
-  note: finding.note,
+  note: outcome.note,
   ms,
 })

@@ -7,7 +7,7 @@ import {
   limitsOfCaller,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
-import { type Grant, leftOf, type Problem, type Request, type Update } from '../../ledger/updates/update.ts'
+import { type Grant, leftOf, type Problem, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
@@ -78,16 +78,16 @@ function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): s
 
 export type Need = Required<Shortage> & { readonly needed: number }
 
-export const neededOf = (figures: Figures, units: number, request: Request): Need => {
+export const neededOf = (figures: Figures, units: number, request: UpdateRequest): Need => {
   const leave = leftOf(request, figures.budget)
   return { figures, leave, needed: units + leave }
 }
 
-export const whatNeeds = (leave: number, { plan }: Request): string =>
+export const whatNeeds = (leave: number, { plan }: UpdateRequest): string =>
   leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
 /** Whether people may decide about a shortage. The root is never granted units. */
-export const mayBeGranted = ({ whenShort }: Request): boolean => whenShort === 'ask'
+export const mayBeGranted = ({ whenShort }: UpdateRequest): boolean => whenShort === 'ask'
 
 /** `ahead`: what waiting updates take first. `grant`: what is needed after them. */
 type Behind = Need & { readonly ahead: number; readonly grant: Grant }
@@ -96,7 +96,7 @@ export const shortBehind = (
   view: View,
   waiting: readonly Update[],
   counters: readonly CounterOwner[],
-  { units, request }: { units: number; request: Request },
+  { units, request }: { units: number; request: UpdateRequest },
 ): readonly Behind[] =>
   limited(view, counters).flatMap((figures) => {
     const { budget, window, available } = figures
@@ -124,7 +124,11 @@ export const moreThanAnyHas = (what: string, units: Units): Problem =>
 const leftBehind = ({ ahead = 0, figures }: Need & { ahead?: number }): string =>
   ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
 
-export function shortfall(short: readonly (Need & { ahead?: number })[], units: number, request: Request): string {
+export function shortfall(
+  short: readonly (Need & { ahead?: number })[],
+  units: number,
+  request: UpdateRequest,
+): string {
   const leave = Math.max(...short.map((each) => each.leave))
   const need = leave === 0 ? '' : `, ${whatNeeds(leave, request)} ${count(units + leave)}`
   return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
@@ -133,7 +137,7 @@ export function shortfall(short: readonly (Need & { ahead?: number })[], units: 
 export const countersOf = (
   view: View,
   chain: readonly Budget[],
-  { caller }: Pick<Request, 'caller'>,
+  { caller }: Pick<UpdateRequest, 'caller'>,
 ): readonly CounterOwner[] => [...chain, ...limitsOfCaller(view.definitions, caller)]
 
 export const limited = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>

@@ -8,7 +8,7 @@ import {
   ownerOf,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
-import type { Problem, Request } from '../../ledger/updates/update.ts'
+import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 
 interface NamedPayer {
@@ -18,7 +18,7 @@ interface NamedPayer {
 export const budgetFor = (definitions: Definitions, { budget }: NamedPayer, project: string): string =>
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
-type Charge = Pick<Request, 'project' | 'budget' | 'byDefault' | 'caller'>
+type Charge = Pick<UpdateRequest, 'project' | 'budget' | 'byDefault' | 'caller'>
 
 export interface Payer {
   readonly budget: string

@@ -1,4 +1,4 @@
-import type { Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -11,7 +11,7 @@ import { problem } from '../problems.ts'
 export interface DecisionInput {
   readonly view: View
   readonly asked: ViewResult
-  readonly request: Request
+  readonly request: UpdateRequest
   /** From the present plans file. */
   readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
   /** The request's updates that already need approval. */
@@ -33,7 +33,7 @@ export type QuoteResult =
   | ({ readonly kind: 'quote' } & TimedQuote)
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-type QuoteRequest = Pick<Request, 'kind' | 'project' | 'query' | 'target'>
+type QuoteRequest = Pick<UpdateRequest, 'kind' | 'project' | 'query' | 'target'>
 
 export const targetOfRequest = ({ kind, project, query, target }: QuoteRequest): Target =>
   target ? { kind, ...target } : targetOf(kind, project, query)

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Problem, Request, Update } from '../../ledger/updates/update.ts'
+import type { Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { Log } from '../../platform/log.ts'
 import { type GuardOptions, requestLastsMs } from '../options.ts'
 import { decideEarly } from './decide.ts'
@@ -26,7 +26,7 @@ export interface ResumeParts {
 /** Starts `requested` updates: queued, approved, or left by a process that ran out of time. */
 export const createResume = (parts: ResumeParts) => ({
   start: (id: string, endsAt: number) => start(parts, id, endsAt),
-  begin: (request: Request, endsAt: number) => begin(parts, request, endsAt),
+  begin: (request: UpdateRequest, endsAt: number) => begin(parts, request, endsAt),
 })
 
 /** Starts one update and returns its record. Without an estimate the update stays `requested`, for the sweep. */
@@ -39,7 +39,7 @@ async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Up
 }
 
 /** The update may not be recorded yet. */
-async function begin(parts: ResumeParts, request: Request, endsAt: number): Promise<StartResult> {
+async function begin(parts: ResumeParts, request: UpdateRequest, endsAt: number): Promise<StartResult> {
   const { execution, options, quotes, log } = parts
   const known = await execution.look(request)
   const { update } = known.asked

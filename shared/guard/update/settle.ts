@@ -15,19 +15,19 @@ export interface SettleParts {
 }
 
 /** Closes an update, logs how, and freezes budgets after an overrun. */
-export async function settle(parts: SettleParts, update: Update, finding: RunOutcome): Promise<SettleOutcome> {
+export async function settle(parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
   const { ledger, log } = parts
-  const outcome = await ledger.settle(update, finding)
-  const { state, charged, overrun, corrected, closedBy } = outcome.update
-  const seen = { update: update.id, state, found: finding.kind }
-  if (!outcome.changed) log.info('nothing-to-close', seen)
+  const settled = await ledger.settle(update, outcome)
+  const { state, charged, overrun, corrected, closedBy } = settled.update
+  const seen = { update: update.id, state, found: outcome.kind }
+  if (!settled.changed) log.info('nothing-to-close', seen)
   else if (corrected) log.error('late-correction', { ...seen, closedBy, charged })
-  else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: finding.note })
-  else if (finding.from !== 'sender') log.info('closed', { ...seen, closedBy, by: finding.by, charged })
+  else if (state === 'in-doubt') log.error('in-doubt', { ...seen, note: outcome.note })
+  else if (outcome.from !== 'sender') log.info('closed', { ...seen, closedBy, by: outcome.by, charged })
   // An earlier attempt may have booked the outcome and lost the answer.
-  const isBooked = outcome.changed || saysWhatIsCharged(finding, outcome.update)
-  if (isBooked && overrun !== undefined) await afterOverrun(parts, outcome.update, overrun)
-  return outcome
+  const isBooked = settled.changed || saysWhatIsCharged(outcome, settled.update)
+  if (isBooked && overrun !== undefined) await afterOverrun(parts, settled.update, overrun)
+  return settled
 }
 
 async function afterOverrun({ ledger, log }: SettleParts, update: Update, overrun: number): Promise<void> {
@@ -51,11 +51,11 @@ async function afterOverrun({ ledger, log }: SettleParts, update: Update, overru
   }
 }
 
-const saysWhatIsCharged = (finding: RunOutcome, { charged }: Update): boolean =>
-  finding.kind === 'ran' && finding.from === 'sender' && finding.units === charged
+const saysWhatIsCharged = (outcome: RunOutcome, { charged }: Update): boolean =>
+  outcome.kind === 'ran' && outcome.from === 'sender' && outcome.units === charged
 
 /** What `run`'s answer means for an update that holds `held` units. */
-export function findingOf(result: RunResult, held: Units): RunOutcome {
+export function runOutcomeOf(result: RunResult, held: Units): RunOutcome {
   const said = { from: 'sender', by: 'service' } as const
   switch (result.kind) {
     case 'ran': {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Definitions } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Problem, Request, Update, Via } from '../../ledger/updates/update.ts'
+import type { Problem, Update, UpdateRequest, Via } from '../../ledger/updates/update.ts'
 import { digest, type Ids } from '../../platform/ids.ts'
 import { noteUpdate } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
@@ -196,8 +196,8 @@ function refusalOf(definitions: Definitions, asker: AllowedAsker, wanted: Update
 function toRequest(
   asker: AllowedAsker,
   wanted: UpdatesRequest,
-  named: Pick<Request, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token' | 'target'>,
-): Request {
+  named: Pick<UpdateRequest, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token' | 'target'>,
+): UpdateRequest {
   return {
     ...named,
     kind: wanted.kind,

@@ -30,10 +30,10 @@ import {
   type HistoryLine,
   type Hold,
   type Problem,
-  type Request,
   type ServiceAnswer,
   states,
   type Update,
+  type UpdateRequest,
 } from './update.ts'
 
 export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
@@ -87,7 +87,7 @@ const storedHold = record<Hold>({
   works: optional(list(text)),
 })
 
-const requestMembers: Members<Request> = {
+const requestMembers: Members<UpdateRequest> = {
   id: text,
   kind: textOf(),
   project: text,
@@ -98,7 +98,7 @@ const requestMembers: Members<Request> = {
   caller: text,
   via: textOf(),
   token: optional(
-    record<NonNullable<Request['token']>>({ scopes: list(textOf()), budgets: either(oneOf(['*']), list(text)) }),
+    record<NonNullable<UpdateRequest['token']>>({ scopes: list(textOf()), budgets: either(oneOf(['*']), list(text)) }),
   ),
   plan: optional(text),
   leave: optional(either(units, map(units))),

@@ -47,13 +47,13 @@ export type Via = (typeof vias)[number]
 /** Units that stay for others, in every counter or by budget. */
 export type Leave = Units | { readonly [budget: string]: Units }
 
-export function leftOf({ leave = 0 as Units }: Pick<Request, 'leave'>, budget: string): Units {
+export function leftOf({ leave = 0 as Units }: Pick<UpdateRequest, 'leave'>, budget: string): Units {
   if (typeof leave === 'number') return leave
   return (Object.hasOwn(leave, budget) ? leave[budget] : undefined) ?? (0 as Units)
 }
 
 /** A request never changes. */
-export interface Request {
+export interface UpdateRequest {
   readonly id: string
   readonly kind: Kind
   readonly project: string
@@ -84,7 +84,7 @@ export interface Request {
   readonly createdAt: number
 }
 
-export interface Update extends Request {
+export interface Update extends UpdateRequest {
   readonly state: State
   /** A condition of every change. */
   readonly version: number
@@ -202,7 +202,7 @@ export function next(
 export const createdAroundMs = 8 * dayMs
 
 export function begin(
-  request: Request,
+  request: UpdateRequest,
   state: 'awaiting-approval' | 'requested' | 'refused' | 'running',
   fields: Partial<Update> & Pick<Update, 'month'>,
   line: { at: number; by: string; note?: string; move?: Move },

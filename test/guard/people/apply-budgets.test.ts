@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type BudgetChange, type Prunable, prunable } from '../../../shared/guard/people/apply-budgets.ts'
+import {
+  type BudgetChange,
+  type RemovableMember,
+  removableMembers,
+} from '../../../shared/guard/people/apply-budgets.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { startProduct } from '../../support/product.ts'
@@ -18,8 +22,10 @@ async function withAcme() {
   const { status, text } = await product.call('PUT', '/budgets/acme', { body: { ...acme, parent: 'account' } })
   expect(status, text).toBe(201)
   await product.call('POST', '/budgets/acme/freeze', { body: { reason: 'audit' } })
-  const apply = (change: Omit<BudgetChange, 'name'>, how: { prune?: readonly Prunable[]; dryRun?: boolean } = {}) =>
-    product.guard.applyBudgets([{ name: 'acme', ...change }], { caller: 'ada' }, { dryRun: false, ...how })
+  const apply = (
+    change: Omit<BudgetChange, 'name'>,
+    how: { prune?: readonly RemovableMember[]; dryRun?: boolean } = {},
+  ) => product.guard.applyBudgets([{ name: 'acme', ...change }], { caller: 'ada' }, { dryRun: false, ...how })
   const read = async () => (await product.call('GET', '/budgets/acme')).body
   return { product, apply, read }
 }
@@ -62,7 +68,7 @@ describe('budgets from a file', () => {
       { member: 'kinds', from: ['ranking'], to: null },
     ]
     for (const dryRun of [true, false]) {
-      const outcome = await apply(change, { prune: prunable, dryRun })
+      const outcome = await apply(change, { prune: removableMembers, dryRun })
       if (outcome.kind !== 'applied') throw new Error(outcome.problem.detail)
       expect(outcome.differences).toHaveLength(1)
       expect(outcome.differences[0]?.members).toHaveLength(4)
@@ -90,7 +96,7 @@ describe('budgets from a file', () => {
 
   test('prune keeps the limits of a budget whose row has none', async () => {
     const { apply, read } = await withAcme()
-    await apply({}, { prune: prunable })
+    await apply({}, { prune: removableMembers })
     expect(await read()).toMatchObject({ limits: acme.limits, projects: [], approvers: [], parent: 'account' })
   })
 

@@ -4,7 +4,7 @@ import { decide, decideEarly } from '../../../shared/guard/update/decide.ts'
 import { isOldKey, runsOf } from '../../../shared/guard/update/duplicate-work.ts'
 import type { DecisionInput } from '../../../shared/guard/update/quote.ts'
 import type { Budget } from '../../../shared/ledger/book/definitions.ts'
-import type { Request, Update } from '../../../shared/ledger/updates/update.ts'
+import type { Update, UpdateRequest } from '../../../shared/ledger/updates/update.ts'
 import type { Work } from '../../../shared/ledger/updates/work.ts'
 import type { ViewResult } from '../../../shared/ledger/views/views.ts'
 import { hours, minutes } from '../../support/clock.ts'
@@ -32,7 +32,7 @@ function askedView({ update, holder, work }: Asked = {}): ViewResult {
 function known(
   how: Parameters<typeof readingOf>[0] &
     Pick<DecisionInput, 'isOldKey' | 'waiting'> & {
-      request?: Partial<Request>
+      request?: Partial<UpdateRequest>
       asked?: Asked
       /** `null`: not in the plans file. */
       plan?: DecisionInput['plan'] | null
@@ -211,7 +211,7 @@ describe('without the service', () => {
     })
 
     test('an empty counter is put to a person with ask, except for the account and the caller', () => {
-      const asks: Partial<Request> = { whenShort: 'ask' }
+      const asks: Partial<UpdateRequest> = { whenShort: 'ask' }
       expect(decideEarly(known({ budgets: { seo: month(0) }, request: asks }), options).kind).toBe('pass')
       const account = { account: { parent: null, ...month(0) } }
       expect(decideEarly(known({ budgets: account, request: asks }), options).kind).toBe('refuse')
@@ -267,7 +267,7 @@ describe('the same work', () => {
   const finishedAt = at('2026-11-19T12:00:00+01:00')
   const week = hours(168)
 
-  test.each<[string, Partial<Request>, Asked, number]>([
+  test.each<[string, Partial<UpdateRequest>, Asked, number]>([
     [
       'a ranking: the day it was done',
       ranking,
@@ -317,7 +317,7 @@ describe('the same work', () => {
       finishedAt + week,
     ],
   ])('settled answers within the cool-down: %s', (_name, request, asked, until) => {
-    const late = (now: number, more: Partial<Request> = {}) =>
+    const late = (now: number, more: Partial<UpdateRequest> = {}) =>
       decideEarly(known({ now: new Date(now).toISOString(), asked, request: { ...request, ...more } }), options)
     expect(late(until - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
     expect(late(until).kind).toBe('pass')
@@ -406,7 +406,7 @@ describe('work that a restore may have lost', () => {
     expect(decideEarly(known(how), options)).toEqual({ kind: 'refuse', problem })
   })
 
-  test.each<[string, Partial<GuardOptions>, Partial<Request>, number, number]>([
+  test.each<[string, Partial<GuardOptions>, Partial<UpdateRequest>, number, number]>([
     ['until the day of the restore ends', {}, {}, restored.at, at('2026-11-21T00:00:00+01:00')],
     ['for at least an hour', {}, {}, late, late + hours(1)],
     ['while a request may take effect', { serviceFlightMs: hours(3) }, {}, late, late + hours(3)],
@@ -421,7 +421,7 @@ describe('work that a restore may have lost', () => {
     expect(decided(until).kind).toBe('pass')
   })
 
-  test.each<[string, Partial<Request>, string]>([
+  test.each<[string, Partial<UpdateRequest>, string]>([
     ['a forced request of after the restore passes', { createdAt: restored.at }, 'pass'],
     ['a forced request of before the restore is refused', { createdAt: restored.at - 1 }, 'refuse'],
   ])('%s', (_name, request, kind) => {
@@ -640,7 +640,7 @@ describe('a decision that needs approval', () => {
     expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
   })
 
-  const asks: Partial<Request> = { whenShort: 'ask' }
+  const asks: Partial<UpdateRequest> = { whenShort: 'ask' }
 
   test('asks a person about a shortage with ask, and gives both reasons', () => {
     const how = { budgets: { seo: month(30), acme: { approvalAbove: u(39) } } }

@@ -422,7 +422,7 @@ describe('the consequences of a settlement', () => {
     product.lines.length = 0
     return { ...product, update, close }
   }
-  const finding = (units: number, from: 'sender' | 'person' = 'sender'): RunOutcome => ({
+  const outcome = (units: number, from: 'sender' | 'person' = 'sender'): RunOutcome => ({
     ...{ kind: 'ran', units: u(units), from, by: from, note: 'ran' },
   })
 
@@ -442,9 +442,9 @@ describe('the consequences of a settlement', () => {
 
   test('logs no alarm for a settlement at the hold, and changes nothing the second time', async () => {
     const { update, close, lines } = await held()
-    const first = await close(update, finding(40))
+    const first = await close(update, outcome(40))
     expect([first.changed, lines]).toEqual([true, []])
-    const second = await close(first.update, finding(55))
+    const second = await close(first.update, outcome(55))
     expect([second.changed, second.update]).toEqual([false, first.update])
     expect(lines).toEqual([
       { level: 'info', event: 'nothing-to-close', update: update.id, state: 'settled', found: 'ran' },
@@ -453,8 +453,8 @@ describe('the consequences of a settlement', () => {
 
   test('logs an alarm for a late answer that contradicts a person', async () => {
     const { update, close, lines, counts } = await held()
-    await close(update, finding(30, 'person'))
-    await close(update, finding(35))
+    await close(update, outcome(30, 'person'))
+    await close(update, outcome(35))
     expect(lines).toEqual([
       {
         ...{ level: 'info', event: 'closed', update: update.id, state: 'settled', found: 'ran' },
@@ -470,8 +470,8 @@ describe('the consequences of a settlement', () => {
 
   test('logs an alarm for an overrun, and freezes once the budgets that ask for it', async () => {
     const { update, close, lines, other } = await held()
-    const { update: settled } = await close(update, finding(1055))
-    for (const late of [finding(1054), finding(1055, 'person')]) await close(settled, late)
+    const { update: settled } = await close(update, outcome(1055))
+    for (const late of [outcome(1054), outcome(1055, 'person')]) await close(settled, late)
     expect(lines.splice(1).map(({ event }) => event)).toEqual(['nothing-to-close', 'nothing-to-close'])
     expect(lines).toEqual([
       { level: 'error', event: 'overrun', update: update.id, held: 40, charged: 1055, overrun: 1015 },
@@ -511,7 +511,7 @@ describe('the consequences of a settlement', () => {
     const { update, close, budget, other } = await held()
     await budget('seo', frozen)
     const { revision } = (await other.view()).definitions
-    await close(update, finding(55))
+    await close(update, outcome(55))
     const { definitions } = await other.view()
     expect([definitions.revision, definitions.budgets.seo?.frozen?.reason]).toEqual([revision, 'stop'])
   })
@@ -522,7 +522,7 @@ describe('the consequences of a settlement', () => {
       const { seo: _gone, ...budgets } = definitions.budgets
       return { definitions: { ...definitions, budgets }, note: { type: 'budget-deleted', budget: 'seo', reason: '' } }
     })
-    expect((await close(update, finding(55))).changed).toBe(true)
+    expect((await close(update, outcome(55))).changed).toBe(true)
     expect(lines.map(({ event }) => event)).toEqual(['overrun'])
   })
 
@@ -534,7 +534,7 @@ describe('the consequences of a settlement', () => {
         throw new LedgerUnavailable('away')
       return false
     })
-    expect((await close(update, finding(55))).update).toMatchObject({ state: 'settled', charged: 55, overrun: 15 })
+    expect((await close(update, outcome(55))).update).toMatchObject({ state: 'settled', charged: 55, overrun: 15 })
     expect(lines).toMatchObject([
       { event: 'overrun' },
       { level: 'error', event: 'not-frozen', budget: 'seo', cause: { message: 'away' } },

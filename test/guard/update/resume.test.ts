@@ -3,7 +3,7 @@ import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { createExecution } from '../../../shared/guard/update/execute.ts'
 import { createQuotes } from '../../../shared/guard/update/quote.ts'
 import { createResume } from '../../../shared/guard/update/resume.ts'
-import type { Request } from '../../../shared/ledger/updates/update.ts'
+import type { UpdateRequest } from '../../../shared/ledger/updates/update.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
@@ -56,7 +56,7 @@ describe('starting a queued update', () => {
 })
 
 describe('starting an update of an occurrence', () => {
-  const request: Request = {
+  const request: UpdateRequest = {
     ...{ id: 'upd_1', kind: 'ranking', project: 'shop', budget: 'account', caller: 'schedule:nightly' },
     ...{ via: 'schedule', plan: 'nightly', content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
   }

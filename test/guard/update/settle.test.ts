@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findingOf, isPlausible, neverSent } from '../../../shared/guard/update/settle.ts'
+import { isPlausible, neverSent, runOutcomeOf } from '../../../shared/guard/update/settle.ts'
 import type { StatedUnits } from '../../../shared/tracking/tracking.ts'
 import { u } from '../../support/records.ts'
 
@@ -52,12 +52,12 @@ test.each<[string, StatedUnits | null, number, string]>([
     'ran; the answer states -1 at /u, which cannot be, so the 40 units held were charged',
   ],
 ])('an answer that states %s', (_name, stated, units, note) => {
-  const found = findingOf({ kind: 'ran', stated, answer }, u(40))
+  const found = runOutcomeOf({ kind: 'ran', stated, answer }, u(40))
   expect(found).toEqual({ kind: 'ran', units, from: 'sender', by: 'service', note, service: answer })
 })
 
 test('a refusal of the service did not run, and names its status', () => {
-  expect(findingOf({ kind: 'did-not-run', reason: 'no such project', status: 404, answer }, u(40))).toEqual({
+  expect(runOutcomeOf({ kind: 'did-not-run', reason: 'no such project', status: 404, answer }, u(40))).toEqual({
     ...{ kind: 'did-not-run', from: 'sender', by: 'service', note: 'no such project', service: answer },
     problem: {
       slug: 'service-refused',
@@ -69,7 +69,7 @@ test('a refusal of the service did not run, and names its status', () => {
 })
 
 test('a request that never reached the service did not run', () => {
-  const found = findingOf({ kind: 'did-not-run', reason: 'connection refused', status: null, answer: null }, u(40))
+  const found = runOutcomeOf({ kind: 'did-not-run', reason: 'connection refused', status: null, answer: null }, u(40))
   expect(found).toEqual({
     ...{ kind: 'did-not-run', from: 'sender', by: 'service', note: 'connection refused' },
     problem: {
@@ -84,13 +84,13 @@ test('a request that never reached the service did not run', () => {
 test('an unknown outcome is a doubt, with the answer if there was one', () => {
   const unknown = { kind: 'unknown', reason: 'status 500', status: 500 } as const
   const said = { kind: 'unknown', from: 'sender', by: 'service', note: 'status 500' }
-  expect(findingOf({ ...unknown, answer }, u(40))).toEqual({ ...said, service: answer })
-  expect(findingOf({ ...unknown, answer: null }, u(40))).toEqual(said)
+  expect(runOutcomeOf({ ...unknown, answer }, u(40))).toEqual({ ...said, service: answer })
+  expect(runOutcomeOf({ ...unknown, answer: null }, u(40))).toEqual(said)
 })
 
 test('an answer is stored as it is, and nothing else of it', () => {
   const long = { status: 503, contentType: null, body: 'x', truncated: true }
-  const found = findingOf({ kind: 'unknown', reason: 'r', status: 503, answer: { ...long, ...{ more: 1 } } }, u(40))
+  const found = runOutcomeOf({ kind: 'unknown', reason: 'r', status: 503, answer: { ...long, ...{ more: 1 } } }, u(40))
   expect(found).toMatchObject({ service: long })
   expect(Object.keys(found.service ?? {})).toEqual(['status', 'contentType', 'body', 'truncated'])
 })

@@ -64,8 +64,8 @@ const begins: Action = async ({ guard, endsAt }) => {
 
 const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
 
-/** Holds an update and closes it with this finding. */
-async function leaves({ guard, endsAt }: Machine, project: string, finding: RunOutcome): Promise<string> {
+/** Holds an update and closes it with this outcome. */
+async function leaves({ guard, endsAt }: Machine, project: string, outcome: RunOutcome): Promise<string> {
   const kind = 'keyword-difficulty'
   const view = await guard.ledger.view([{ work: { kind, project } }])
   const [asked] = view.results
@@ -87,7 +87,7 @@ async function leaves({ guard, endsAt }: Machine, project: string, finding: RunO
   const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: endsAt(), options }
   const update = runningRecord({ view, asked, request, quote }, how)
   await guard.ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)
-  await guard.ledger.settle(update, finding)
+  await guard.ledger.settle(update, outcome)
   return id
 }
 
