@@ -3,8 +3,10 @@ export class CannotContinue extends Error {
   override readonly name = 'CannotContinue'
 }
 
-export const hintFor = (reason: string): string =>
-  reason.includes('ECONNREFUSED') ? '. Is npm start running? After a restart, source its env file again.' : ''
+export function hintFor(reason: string): string {
+  if (reason.includes('ECONNREFUSED')) return '. Is npm start running? After a restart, source its env file again.'
+  return /load credentials/.test(reason) ? ' Log in to AWS (AWS_PROFILE), or start Unit Guard here (npm start).' : ''
+}
 
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
