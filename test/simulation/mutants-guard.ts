@@ -89,7 +89,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'who asked can approve it under another name',
-    seed: 260,
+    seed: 269,
     file: guard('people/permissions'),
     find: 'if (personOf(definitions, caller) !== personOf(definitions, by)) return null',
     replace: 'if (caller !== by) return null',
@@ -158,6 +158,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'an approval covers any price',
+    seed: 269,
     file: guard('update/decide'),
     find: 'const isAboveCap = given !== undefined && units > given.units',
     replace: 'const isAboveCap = false',
@@ -212,7 +213,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'approvers may approve their own requests',
-    seed: 260,
+    seed: 98,
     file: guard('people/permissions'),
     find: 'const own = ownRequest(by, update, view)\n  if (own) return problem',
     replace: 'const own = ownRequest(by, update, view)\n  if (false) return problem',
