@@ -184,7 +184,7 @@ describe('the difference', () => {
       '+ acme  new: 2,000 a month, 5 projects',
       '~ globex  month 1,000 → 1,200',
       '~ initech  2 → 4 projects (+ c, + d, + e and 1 more), perUpdate none → 1,500, approvers bob → bob and eve, month 5 → unlimited, day 3 → none',
-      '    takes away the project a, the limit of the day',
+      '    removes the project a, the limit of the day',
       '= 57 unchanged',
     ])
   })

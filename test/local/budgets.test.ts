@@ -77,7 +77,7 @@ describe('npm run budgets', () => {
       ...{ code: 0, err: '' },
       out: lines(
         '~ acme  5 → 6 projects (+ f.example)',
-        '= 5 projects stay that the file does not name; --prune takes them away',
+        '= 5 projects stay that the file does not name; --prune removes them',
         'Applied: revision 3.',
       ),
     })
@@ -92,7 +92,7 @@ describe('npm run budgets', () => {
     const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
     const difference = [
       '~ acme  day 90 → none, 5 → 1 project (− b.example, − c.example, − d.example and 1 more), perUpdate 50 → none',
-      '    takes away the limit of the day, the project b.example, the project c.example, the project d.example, the project e.example, perUpdate',
+      '    removes the limit of the day, the project b.example, the project c.example, the project d.example, the project e.example, perUpdate',
     ]
     expect((await run('apply', file, '--prune', '--dry-run')).out).toBe(
       lines(...difference, 'Not applied (--dry-run); revision 2.'),
@@ -142,7 +142,7 @@ describe('npm run budgets', () => {
     const difference = [
       '~ acme  5 → 6 projects (a.example: id none → 1001, b.example: id none → 77, + f.example)',
       '+ globex  new: 5 a month, 1 project',
-      '= 3 projects stay that the file does not name; --prune takes them away',
+      '= 3 projects stay that the file does not name; --prune removes them',
       '    a.example has the id 1001 at the service',
       '    f.example has the id 1006 at the service',
       '! no budget owns x.example; account pays for its updates',

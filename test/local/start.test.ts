@@ -208,7 +208,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(waiting.out).toMatch(/ {2}1 not begun yet; 0 units charged\n {2}what has not run is tried again at 2.*Z; /)
     const sweep = await runLocal('sweep', ['--at', '+6m'], { DATA_DIR: data })
     expect(sweep).toMatchObject({ code: 0, err: '' })
-    expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}goes on at 2.*Z$/m)
+    expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}continues at 2.*Z$/m)
   })
 
   it('npm start runs a queued update at once, without a sweep', async () => {

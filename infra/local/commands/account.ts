@@ -17,7 +17,7 @@ import { CannotContinue } from '../failures.ts'
 import { defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
 import { type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
 
-const usage = `Changes what a whole ledger is, which no setting changes by itself.
+const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
 
   npm run account -- renewal [--day <1-31>] [--time <HH:MM>] [--zone <IANA>] [--dry-run]
   npm run account -- adopt [--dry-run]

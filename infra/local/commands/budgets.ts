@@ -10,7 +10,7 @@ import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv, type
 import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
 import { type OwnedProject, projectsIn, withIds } from './projects.ts'
 
-const usage = `Makes and changes many budgets from a file, as one revision. It shows the difference first; no budget is deleted.
+const usage = `Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
 
   npm run budgets -- apply <file.csv|json> [--dry-run] [--prune] [--reason <text>]
   npm run budgets -- ids [--dry-run]
@@ -20,15 +20,15 @@ const usage = `Makes and changes many budgets from a file, as one revision. It s
              CSV: a header with any of budget,parent,month,day,project,id,perUpdate,approvalAbove,approvers (separated
              by ;), with commas, semicolons or tabs between the cells. More rows of a budget name more of its projects.
              Rows add and change: what is not named, or is empty, stays as it is.
-  --dry-run  shows the difference, and applies nothing
-  --prune    takes away, from the budgets that the file names, every project and rule that it does not name; what a
+  --dry-run  shows the difference and applies nothing
+  --prune    removes, from the budgets that the file names, every project and rule that it does not name; what a
              CSV has no column for stays. The difference shows it.
-  --reason   what the entry says
+  --reason   the reason of the entry
   ids        gives every owned project without an id the one that the service lists under exactly that name, as apply does
-             for the projects of its file; an id that is there is never replaced
-  export     all budgets as such a CSV, to begin a file from
+             for the projects of its file; an existing id is never replaced
+  export     prints all budgets as such a CSV, to start a file from
 
-It speaks to UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start, or of AWS where they are set so.`
+It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start, unless the environment has others.`
 
 const flags = { 'dry-run': { type: 'boolean' }, prune: { type: 'boolean' }, reason: { type: 'string' } } as const
 
@@ -77,7 +77,7 @@ async function apply(service: Service, file: BudgetsFile, how: How): Promise<voi
   const unnamed = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
   const lines = [
     ...linesOf(differences, wanted.budgets.length),
-    ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune takes them away`] : []),
+    ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune removes them`] : []),
     ...aboutIds,
   ]
   for (const line of lines) console.log(line)
@@ -173,7 +173,7 @@ export function linesOf(differences: readonly BudgetDifference[], named: number)
       const gone = members.flatMap(takenAway)
       return [
         `${isNew ? '+' : '~'} ${budget}  ${isNew ? 'new: ' : ''}${told.join(', ')}`,
-        ...(gone.length > 0 ? [`    takes away ${gone.join(', ')}`] : []),
+        ...(gone.length > 0 ? [`    removes ${gone.join(', ')}`] : []),
       ]
     }),
     ...(unchanged > 0 ? [`= ${unchanged} unchanged`] : []),

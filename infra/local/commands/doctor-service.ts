@@ -115,7 +115,7 @@ async function describeEstimate(
       }
     case 'unreachable':
       return {
-        lines: [`${name}: not to be had (${reading.reason})`],
+        lines: [`${name}: not available (${reading.reason})`],
         toDo: [unanswered(reading.reason)],
       }
     case 'unreadable': {
@@ -139,11 +139,11 @@ function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): st
 }
 
 function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTracking>['dates']>>): Findings {
-  const advice = 'updates go on without knowing whether data is fresh, and doubts are left to people'
+  const advice = 'updates run without knowing whether data is fresh, and people decide about doubts'
   const line =
     reading.kind === 'dates'
       ? `${reading.dates.length} can be read, the latest is ${reading.dates.at(-1) ?? 'none'}`
-      : `unreadable (${reading.reason}); nothing is to be set: ${advice}`
+      : `unreadable (${reading.reason}); no setting helps: ${advice}`
   return { lines: [`dates: ${line}`], toDo: [] }
 }
 

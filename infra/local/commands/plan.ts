@@ -11,7 +11,7 @@ import { CannotContinue } from '../failures.ts'
 import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 
-const usage = `Fires a plan as its rule would, waits for its updates to end, and says what became of each.
+const usage = `Runs a plan as its rule would, waits for its updates, and says what became of each.
 
   npm run plan -- <name> [--time <instant>]
 
@@ -115,9 +115,7 @@ function createProgress(guard: Guard, heading: string) {
     note(summary(report))
     if (state === 'stopped') note(`stopped before its end, ${reason}`)
     if (doneAt === undefined) {
-      note(
-        `what has not run is tried again at ${toRfc3339(nextAt)}; the schedule goes on by itself while npm start runs`,
-      )
+      note(`what has not run is tried again at ${toRfc3339(nextAt)}; the plan continues by itself while npm start runs`)
     }
   }
 

@@ -17,7 +17,7 @@ const usage = `Books what ran after the time that a ledger was restored to, as t
   --since    the time that the table was restored to, in RFC 3339
   --dry-run  shows what would be booked, and books nothing
 
-It speaks to UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`
+It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`
 
 const update = z.object({
   state: z.string(),

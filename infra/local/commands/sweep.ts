@@ -45,7 +45,7 @@ function linesOf(swept: SweepResult): string[] {
 
 function lineOf({ plan, time, state, reason, doneAt, nextAt }: Occurrence): string {
   const became = reason === undefined ? state : `${state}: ${reason}`
-  return `the plan ${plan} of ${toRfc3339(time)}  ${doneAt === undefined ? `goes on at ${toRfc3339(nextAt)}` : became}`
+  return `the plan ${plan} of ${toRfc3339(time)}  ${doneAt === undefined ? `continues at ${toRfc3339(nextAt)}` : became}`
 }
 
 function toInstant(text: string): number {

@@ -46,7 +46,7 @@ export async function openLedger(options: Whereabouts & { table: string }): Prom
   const found = await openDatabase(options)
   if (found === null) {
     console.error(
-      '*** NO JAVA: install Java 17 or newer to keep the ledger. Going on with a ledger IN MEMORY: nothing is kept. ***\n',
+      '*** NO JAVA: install Java 17 or newer to keep the ledger. Continuing with a ledger IN MEMORY: nothing is kept. ***\n',
     )
     return { kind: 'memory', ...openMemory(), where: 'IN MEMORY, nothing is kept' }
   }
