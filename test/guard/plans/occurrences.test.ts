@@ -463,7 +463,7 @@ describe('a plan with failing estimates', () => {
     const { fire, estimated, states } = await startNight(
       { projects: names(12) },
       {
-        env: { SERVICE_TIMEOUT_MS: '100' },
+        env: { SERVICE_TIMEOUT_MS: '500' },
         on: ({ operation }) => (operation === 'estimate' ? { kind: 'hang' } : undefined),
       },
     )
