@@ -57,6 +57,11 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
     await attempt(() => slack.sweep())
     await attempt(async () => report(await (await guard.background()).measure()))
     await attempt(async () => (await guard.background()).keepSummaries())
+    // The summaries tell what plans have charged, so the outlook comes after them.
+    await guard
+      .background()
+      .then(({ checkOutlook }) => checkOutlook())
+      .catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
     const advanced = await attempt(async () => (await guard.background()).advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]

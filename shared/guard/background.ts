@@ -31,15 +31,17 @@ export function createBackground(
   const sweep = createSweep({ ...parts, start: resume.start, alerts, advance: occurrences.advance })
   const { prices, readPrices } = createPrices(parts)
   const calendar = createCalendar({ ...parts, prices })
+  const { outlook } = createOutlook({ ledger, forecastWith: calendar.forecastWith })
   return {
     ...occurrences,
     ...sweep,
     ...calendar,
     readPrices,
     checkThresholds: alerts.checkThresholds,
+    checkOutlook: async () => alerts.checkOutlook(await outlook()),
     ...createInbox(parts),
-    ...createDigest({ ledger, prices, foresee: calendar.forecast }),
-    ...createOutlook({ ledger, forecastWith: calendar.forecastWith }),
+    ...createDigest({ ledger, prices, outlook }),
+    outlook,
     ...createSpenders(parts),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),

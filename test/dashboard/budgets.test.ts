@@ -318,6 +318,7 @@ describe('limits and rules', () => {
       kinds: ['keyword-difficulty'],
       frozen: false,
       approvers: [],
+      status: 'on-track',
     })
   })
 

@@ -212,7 +212,14 @@ describe('the summary of a day', () => {
     const changed = await read()
     expect(changed.rows).toEqual([row])
     await summaries.spoil(changed)
-    expect(await read()).toEqual({ ...changed, mark: expect.any(String), until: day.start - 1, rows: [], open: [] })
+    expect(await read()).toEqual({
+      ...changed,
+      mark: expect.any(String),
+      until: day.start - 1,
+      rows: [],
+      open: [],
+      spenders: [],
+    })
     expect((await read()).mark).not.toBe(changed.mark)
     expect(stored(day.name)).toMatchObject([{ expiresAt: (day.start + days(780)) / 1000 }])
     await summaries.spoil(emptySummary({ ...day, name: 'day:2026-11-19' }))

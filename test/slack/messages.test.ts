@@ -181,7 +181,7 @@ describe('the facts of messages', () => {
   })
 
   test('a day on which nothing happened is one line', () => {
-    const quiet = { refused: 0, inDoubt: [], priceMoves: [], budgets: [], nothingHappened: true }
+    const quiet = { refused: 0, inDoubt: [], approvals: [], priceMoves: [], budgets: [], nothingHappened: true }
     const shown = digestMessage({ day: '2026-11-20', zone, ...quiet })
     expect(texts(shown)).toEqual([expect.stringMatching(/^💤 2026-11-20: [^\n]*$/)])
   })
@@ -380,11 +380,15 @@ describe('whatever other people write, and however much', () => {
     fc.assert(
       fc.property(counter, limit, number, number, (counters, limit, before, now) => {
         const month = figures({ ...counters, limit })
-        const budgets = [{ budget: 'seo', spentToday: before, month, projected: now, exhaustedAt: null }]
+        const outlook = { status: 'at-risk' as const, reason: null, projected: now, projectedAtPace: before }
+        const budgets = [{ budget: 'seo', spentToday: before, month, ...outlook }]
         const priceMoves = [{ project: 'a', kind: 'ranking' as const, before, now }]
         for (const message of [
           figuresMessage({ budgets: [{ budget: 'seo', figures: [month] }], zone }),
-          digestMessage({ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], nothingHappened: false }),
+          digestMessage({
+            ...{ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
+            nothingHappened: false,
+          }),
         ]) {
           mustFit(message)
           expect(texts(message).join('\n')).not.toMatch(/NaN|Infinity|undefined|[█░]{11}/)

@@ -10,15 +10,18 @@ import { dayMs } from '../../platform/clock.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { approvableForMs } from '../options.ts'
-import type { Forecast } from '../plans/forecast.ts'
-import { type Figures, figuresOf, zoneOf } from '../sentences.ts'
+import { type Figures, zoneOf } from '../sentences.ts'
 import { happenedAt } from './day-of-budgets.ts'
+import type { Outlook, Status } from './outlook.ts'
 import { believed, gapsIn } from './summary.ts'
 
 export interface Digest {
   readonly day: string
   readonly zone: string
+  /** The greatest risk first. */
   readonly budgets: readonly DigestRow[]
+  /** The first deadline first. */
+  readonly approvals: readonly Update[]
   readonly refused: number
   readonly inDoubt: readonly Update[]
   readonly priceMoves: readonly PriceMove[]
@@ -29,8 +32,11 @@ interface DigestRow {
   readonly budget: string
   readonly spentToday: number
   readonly month: Figures
-  readonly projected: number | null
-  readonly exhaustedAt: number | null
+  readonly status: Status
+  readonly reason: string | null
+  /** At the reset, with plans alone and with everything else at its recent pace. `null`: too little history. */
+  readonly projected: number
+  readonly projectedAtPace: number | null
 }
 
 interface PriceMove {
@@ -47,10 +53,10 @@ const movedByShare = 0.1
 
 export function createDigest(parts: {
   ledger: Ledger
-  foresee: (view: Promise<View>) => Promise<readonly Forecast[]>
+  outlook: (view: Promise<View>) => Promise<Outlook>
   prices: () => Promise<readonly Price[]>
 }) {
-  const { ledger, foresee, prices } = parts
+  const { ledger, outlook, prices } = parts
 
   async function announceDigest(): Promise<void> {
     const { day, now } = await ledger.view()
@@ -59,33 +65,34 @@ export function createDigest(parts: {
 
   async function digest(until: number): Promise<Digest> {
     const looked = ledger.view()
-    const [view, updates, forecast, known] = await Promise.all([
+    const [view, updates, { budgets }, known, doubts, waiting] = await Promise.all([
       looked,
       looked.then((view) => updatesOf(until, view)),
-      foresee(looked),
+      outlook(looked),
       prices(),
+      ledger.open('in-doubt', pageSize),
+      ledger.open('awaiting-approval', pageSize),
     ])
-    const inDoubt = (await ledger.open('in-doubt', pageSize)).rows
+    const inDoubt = doubts.rows
+    const deadline = ({ approvableUntil = 0 }: Update) => approvableUntil
+    const approvals = waiting.rows.toSorted((a, b) => deadline(a) - deadline(b))
     const refused = updates.filter((update) => update.state === 'refused' && !wasUpToDate(update)).length
     const priceMoves = known.flatMap((price) => moveOf(price, until))
     return {
       // The digest may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
-      budgets: Object.values(view.definitions.budgets).map((budget) => {
-        const foreseen = forecast.find((row) => row.budget === budget.name && row.window === 'month')
-        return {
-          budget: budget.name,
-          spentToday: spentBy(budget.name, updates),
-          month: figuresOf(view, budget, 'month'),
-          projected: foreseen?.projected ?? null,
-          exhaustedAt: foreseen?.exhaustedAt ?? null,
-        }
-      }),
+      budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
+        ...{ budget, status, reason: sentence, month: figures },
+        spentToday: spentBy(budget, updates),
+        projected: month.projected,
+        projectedAtPace: month.projectedAtPace,
+      })),
+      approvals,
       refused,
       inDoubt,
       priceMoves,
-      nothingHappened: updates.length === 0 && inDoubt.length === 0 && priceMoves.length === 0,
+      nothingHappened: [updates, inDoubt, approvals, priceMoves].every(({ length }) => length === 0),
     }
   }
 

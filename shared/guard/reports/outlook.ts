@@ -15,7 +15,7 @@ import { type History, historyOf, lastRunOf } from './history.ts'
 import { type Saved, savedIn } from './summary.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
-type Status = (typeof statuses)[number]
+export type Status = (typeof statuses)[number]
 
 type Reason =
   /** `budget` is the frozen one of the chain. */

@@ -72,7 +72,7 @@ function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry
   return [...units.values()]
     .filter((each) => each.units !== 0)
     .map((each) => ({ ...each, share: all > 0 ? each.units / all : 0 }))
-    .toSorted((a, b) => b.units - a.units)
+    .toSorted((a, b) => b.units - a.units || ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
 }
 
 function spenderOf(definitions: Definitions, caller: string): ['person' | 'caller', string] {

@@ -11,6 +11,7 @@ import { type Clock, dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Measurements } from '../../platform/metrics.ts'
 import { refusalsWithinMs, usualThresholds } from '../options.ts'
+import type { Outlook } from '../reports/outlook.ts'
 import { figuresOfChain } from '../sentences.ts'
 
 export type Alerts = ReturnType<typeof createAlerts>
@@ -80,7 +81,23 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id })
   }
 
-  return { checkThresholds, checkRefusals: checkRefusals, remind }
+  return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(tellOnce, outlook), checkRefusals, remind }
+}
+
+/** Announces once a month each budget that runs out before its reset. What is over or stopped already was told. */
+async function checkOutlook(tellOnce: ReturnType<typeof createTellOnce>, { view, budgets }: Outlook): Promise<void> {
+  const { month, now } = view
+  for (const { budget, status, reasons, month: forecast } of budgets) {
+    const reason = reasons.find(({ kind }) => kind === 'plans-run-out' || kind === 'pace-runs-out')
+    if (status !== 'at-risk' || (reason?.kind !== 'plans-run-out' && reason?.kind !== 'pace-runs-out')) continue
+    const plan = reason.kind === 'plans-run-out' ? reason.plan : null
+    const { at, short } = reason
+    const about = { budget, at, short, left: forecast.available ?? 0, resetsAt: month.end }
+    await tellOnce(`will-run-out#${budget}#${month.name}`, now, {
+      ...{ kind: 'will-run-out', ...about },
+      ...(plan !== null && { plan }),
+    })
+  }
 }
 
 /** Remembers written ids, because a busy book is checked after each change. */

@@ -41,6 +41,7 @@ export type About =
       readonly of: number
       readonly resetsAt: number
     }
+  | WillRunOut
   | {
       readonly kind: 'refusals'
       readonly caller: string
@@ -67,6 +68,17 @@ export type About =
   | { readonly kind: 'token-expires'; readonly expiresAt: number; readonly daysLeft: number }
   | { readonly kind: 'digest'; readonly until: number }
 
+/** Of the month. `plan`: the plan that needs too much; absent: the recent pace runs it out. */
+export interface WillRunOut {
+  readonly kind: 'will-run-out'
+  readonly budget: string
+  readonly at: number
+  readonly plan?: string
+  readonly left: number
+  readonly short: number
+  readonly resetsAt: number
+}
+
 type UpdateNews = 'approval-wanted' | 'approval-reminder' | 'in-doubt' | 'overrun' | 'correction'
 
 const ofUpdate = { update: text }
@@ -86,6 +98,9 @@ const storedAbout = byKind<About>({
     used: number,
     of: number,
     resetsAt: instant,
+  },
+  'will-run-out': {
+    ...{ budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
   },
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },

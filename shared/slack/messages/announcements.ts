@@ -1,4 +1,5 @@
 import { count } from '../../guard/sentences.ts'
+import type { WillRunOut } from '../../ledger/updates/tasks.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { quote } from './updates.ts'
@@ -120,6 +121,26 @@ export function thresholdMessage({
     header(left > 0 ? `${percent} % of a budget is used` : 'A budget is used up'),
     section(`${lead}\n${bar(used, of)}  ${rest} until ${date(resetsAt, zone)}. ${next}`),
     context('“Used” includes what is held for running updates and what is in doubt. `/units` shows all budgets.'),
+  ])
+}
+
+/** A forecast, before any threshold of what is used. */
+export function willRunOutMessage({
+  budget,
+  at,
+  plan,
+  left,
+  short,
+  resetsAt,
+  zone,
+}: Omit<WillRunOut, 'kind'> & { readonly zone: string }): Message {
+  const why = plan === undefined ? 'at its recent pace' : `with the plan ${code(plan)}`
+  const lead = `${code(budget)} will run out on ${date(at, zone)} ${why}.`
+  const rest = `${bold(count(left))} are left until ${date(resetsAt, zone)}, ${bold(count(short))} short.`
+  return message(`${lead} ${rest}`, [
+    header('A budget will run out'),
+    section(`${lead}\n${rest}`),
+    context('This is a forecast, told once a month for each budget. `/units` shows all budgets.'),
   ])
 }
 

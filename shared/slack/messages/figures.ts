@@ -94,6 +94,7 @@ export function digestMessage({
   day,
   zone,
   budgets,
+  approvals,
   refused,
   inDoubt,
   priceMoves,
@@ -105,16 +106,25 @@ export function digestMessage({
     return message(quiet, [section(`💤 ${quiet}`)])
   }
   const root = budgets.find(({ month }) => month.budget === 'account') ?? budgets[0]
-  const spent = root
-    ? `${boldUnits(root.spentToday)} spent in 24 hours by ${code(root.budget)} and all below it.`
-    : 'No units spent.'
-  const rest = `${countOf(refused, 'update')} refused, ${count(inDoubt.length)} in doubt.`
+  const spent =
+    root && root.spentToday > 0
+      ? `${boldUnits(root.spentToday)} spent in 24 hours by ${code(root.budget)} and all below it.`
+      : 'No units spent in 24 hours.'
+  const counts = [
+    ...(approvals.length > 0 ? [`${countOf(approvals.length, 'update')} waiting for approval`] : []),
+    ...(refused > 0 ? [`${countOf(refused, 'update')} refused`] : []),
+    ...(inDoubt.length > 0 ? [`${count(inDoubt.length)} in doubt`] : []),
+  ]
+  const rest = counts.length > 0 ? ` ${counts.join(', ')}.` : ''
+  // A budget that spent nothing and will last is no news.
+  const shown = budgets.filter(({ spentToday, status }) => spentToday > 0 || status !== 'on-track')
   const blocks: Block[] = [
     header(`The last 24 hours: ${title}`),
-    section(`${spent} ${rest}`),
+    section(`${spent}${rest}`),
+    ...listSection('Waiting for approval', approvals.map(approvalLine(zone)), 2_000),
     ...sections(
       firstLines(
-        budgets.map((each) => budgetLines(each, zone)),
+        shown.map((each) => budgetLines(each)),
         maxDigestBudgets,
         5_000,
       ),
@@ -124,10 +134,10 @@ export function digestMessage({
     ...listSection('Prices that changed', priceMoves.map(priceLine), 2_000),
     context('`/units` shows the budgets as they are now. An update counts in its own budget and in all above it.'),
   ]
-  return message(`${prose(title)}: ${spent} ${rest}`, blocks)
+  return message(`${prose(title)}: ${spent}${rest}`, blocks)
 }
 
-function budgetLines({ budget, spentToday, month, projected, exhaustedAt }: DigestRow, zone: string): string {
+function budgetLines({ budget, spentToday, month, reason, ...row }: DigestRow): string {
   const { limit, granted, available } = month
   const total = asNumber(limit) + granted
   const lines = [
@@ -135,16 +145,21 @@ function budgetLines({ budget, spentToday, month, projected, exhaustedAt }: Dige
     limit === 'unlimited'
       ? `${count(month.spent)} this month, without a limit`
       : `${bar(total - available, total)}  ${percent(total - available, total)} of the month used, ${count(available)} of ${count(total)} left`,
-    ...(projected === null && exhaustedAt === null ? [] : [outlook(projected, exhaustedAt, zone)]),
+    ...(reason === null ? [] : [`⚠️ ${prose(reason, 300)}`]),
+    projection(row),
   ]
   return lines.join('\n')
 }
 
-function outlook(projected: number | null, exhaustedAt: number | null, zone: string): string {
-  if (exhaustedAt === null) return `At this rate ${count(projected ?? 0)} units will be used by the month's end.`
-  const needed = projected === null ? '' : `, and ${count(projected)} would be needed by the month's end`
-  return `⚠️ At this rate nothing is left from ${date(exhaustedAt, zone)} on${needed}.`
-}
+const projection = ({ projected, projectedAtPace }: Pick<DigestRow, 'projected' | 'projectedAtPace'>): string =>
+  projectedAtPace === null
+    ? `Used at the reset: ${count(projected)} with plans only; too little history for a pace.`
+    : `Used at the reset: ${count(projected)} with plans only, ${count(projectedAtPace)} at the recent pace.`
+
+const approvalLine =
+  (zone: string) =>
+  (update: Update): string =>
+    `${summaryOf(update)}${update.approvableUntil === undefined ? '' : ` · until ${date(update.approvableUntil, zone)}`} · ${code(update.id)}`
 
 const doubtLine = (update: Update): string => `${summaryOf(update)} · ${code(update.id)}`
 

@@ -16,6 +16,7 @@ import {
   refusalsMessage,
   thresholdMessage,
   tokenExpiresMessage,
+  willRunOutMessage,
 } from '../messages/announcements.ts'
 import { approvalMessage, correctionMessage, doubtMessage, overrunMessage } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
@@ -87,6 +88,8 @@ async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outc
     }
     case 'threshold':
       return thresholdMessage({ ...about, zone: await zone(parts) })
+    case 'will-run-out':
+      return willRunOutMessage({ ...about, zone: await zone(parts) })
     case 'refusals':
       return refusalsMessage({ ...about, sinceMinutes: 10 })
     case 'stopped':

@@ -107,9 +107,11 @@ describe('the digest', () => {
     await product.update({ kind: 'ranking', project: 'x' })
     await digest()
     // Ten mornings of 150 are left: of 960 units, the seventh finds 60.
-    expect(readIn(await last())).toContain(
-      "nothing is left from 27 Nov 2026 05:00 UTC on, and 1,540 would be needed by the month's end",
+    const read = readIn(await last())
+    expect(read).toContain(
+      'plans need 1,500 units until the reset, 960 are left, so 540 are short from 27 Nov 2026 05:00',
     )
+    expect(read).toContain('Used at the reset: 1,540 with plans only; too little history for a pace.')
   })
 
   test('names prices that moved by more than a tenth in one night', async () => {
@@ -129,7 +131,7 @@ describe('the digest', () => {
     await digest()
     expect((await digests()).map(({ text }) => text)).toEqual([
       quiet('2026-11-20'),
-      '2026-11-21: 0 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
+      '2026-11-21: No units spent in 24 hours.',
       quiet('2026-11-22'),
     ])
   })
@@ -156,7 +158,7 @@ describe('the digest', () => {
     await digest()
     expect((await digests()).map(({ text }) => text)).toEqual([
       quiet('2026-11-20'),
-      '2026-11-21: 0 units spent in 24 hours by account and all below it. 0 updates refused, 0 in doubt.',
+      '2026-11-21: No units spent in 24 hours.',
     ])
   })
 
@@ -208,9 +210,15 @@ describe('the digest', () => {
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
     await (await product.guard.background()).readPrices(product.endsAt())
     expect((await (await product.guard.background()).digest(product.clock.now())).budgets).toMatchObject([
-      { budget: 'account', spentToday: 0, projected: 1_000, exhaustedAt: null },
-      { budget: 'ads', spentToday: 0, projected: 0, exhaustedAt: null },
-      { budget: 'seo', spentToday: 0, projected: 1_000, exhaustedAt: Date.parse('2026-11-23T05:00:00Z') },
+      {
+        budget: 'seo',
+        spentToday: 0,
+        projected: 1_000,
+        status: 'at-risk',
+        reason: expect.stringContaining('23 Nov 2026 05:00'),
+      },
+      { budget: 'account', spentToday: 0, projected: 1_000, status: 'on-track', reason: null },
+      { budget: 'ads', spentToday: 0, projected: 0, status: 'on-track', reason: null },
     ])
   })
 
@@ -221,9 +229,7 @@ describe('the digest', () => {
     await product.update({ kind: 'ranking', project: 'lost' })
     product.clock.advance(hours(48))
     await digest()
-    expect((await last())?.text).toBe(
-      '2026-11-22: 0 units spent in 24 hours by account and all below it. 0 updates refused, 1 in doubt.',
-    )
+    expect((await last())?.text).toBe('2026-11-22: No units spent in 24 hours. 1 in doubt.')
   })
 
   test('counts more than one page of updates', async () => {

@@ -6,11 +6,24 @@ import {
   refusalsMessage,
   thresholdMessage,
   tokenExpiresMessage,
+  willRunOutMessage,
 } from '../../../shared/slack/messages/announcements.ts'
 import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
-import { account, at, figures, inDoubt, now, type Records, recordsOf, type Written, written, zone } from './records.ts'
+import {
+  account,
+  at,
+  awaiting,
+  figures,
+  inDoubt,
+  now,
+  type Records,
+  recordsOf,
+  type Written,
+  written,
+  zone,
+} from './records.ts'
 import { decisionSamples, estimateSamples, outcomeSamples, type Sample } from './update-samples.ts'
 
 /**
@@ -139,6 +152,20 @@ function warningSamples({ by, problem }: Records): Sample[] {
       }),
     ],
     [
+      'will run out: plan',
+      willRunOutMessage({
+        ...{ budget: by.budget, plan: by.plan, at: at('2026-12-03T12:00:00Z'), left: 388, short: 1200 },
+        ...{ resetsAt: at('2026-12-11T23:00:00Z'), zone },
+      }),
+    ],
+    [
+      'will run out: pace',
+      willRunOutMessage({
+        ...{ budget: by.budget, at: at('2026-12-03T12:00:00Z'), left: 388, short: 90 },
+        ...{ resetsAt: at('2026-12-11T23:00:00Z'), zone },
+      }),
+    ],
+    [
       'refusals',
       refusalsMessage({
         caller: by.caller === written.caller ? 'price-bot' : by.caller,
@@ -165,15 +192,20 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
     day: '2026-11-20',
     zone,
     budgets: [
-      { budget: 'account', spentToday: 1920, month: account, projected: 44_000, exhaustedAt: null },
+      {
+        ...{ budget: 'account', spentToday: 1920, month: account, status: 'on-track' as const, reason: null },
+        ...{ projected: 44_000, projectedAtPace: null },
+      },
       ...budgets.map(({ budget }) => ({
         budget,
         spentToday: 640,
         month: figures(),
-        projected: 2600,
-        exhaustedAt: at('2026-12-03T12:00:00Z'),
+        status: 'at-risk' as const,
+        reason: by.detail,
+        ...{ projected: 2600, projectedAtPace: 3100 },
       })),
     ],
+    approvals: [awaiting(by)],
     refused: 4,
     inDoubt: Array.from({ length: size }, () => inDoubt(by)),
     priceMoves: projects.map(({ project, units }) => ({ project, kind: 'ranking' as const, before: 30, now: units })),
