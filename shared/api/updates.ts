@@ -43,4 +43,5 @@ export const updateColumns: Columns<Update> = {
   charged: ({ charged, state }) => charged ?? (isTerminal(state) ? 0 : ''),
   reason: ({ reason }) => reason ?? '',
   problem: ({ problem }) => problem?.slug ?? '',
+  detail: ({ problem }) => problem?.detail ?? '',
 }

@@ -10,6 +10,7 @@ import { createOutlook } from './reports/outlook.ts'
 import { createSpenders } from './reports/spenders.ts'
 import { createStatements } from './reports/statements.ts'
 import { createCourse, createSummaries } from './reports/summary.ts'
+import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
 import { createSweep } from './sweep/sweep.ts'
@@ -43,6 +44,7 @@ export function createBackground(
     ...createDigest({ ledger, prices, outlook }),
     outlook,
     ...createSpenders(parts),
+    ...createUpdateCounts(parts),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),
     ...createMetrics(parts),

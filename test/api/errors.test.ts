@@ -333,13 +333,15 @@ describe('CSV', () => {
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).toBe('attachment; filename="updates.csv"')
     const ids = (await product.call('GET', '/updates')).body.updates.map(({ id }: { id: string }) => id)
+    const detail =
+      'none has 0 of 0 units left this month; resets 1 Dec 2026 00:00 UTC; ask for more before trying again.'
     const lines = rows.map(([, , project, reason], index) => {
       const at = `2026-11-20T10:00:${String(index + 1).padStart(2, '0')}.000Z`
       const id = ids[rows.length - 1 - index]
-      return `${id},${at},${at},refused,ranking,${project},none,month:2026-11-01,ada,http,,,0,0,${reason},over-budget\r\n`
+      return `${id},${at},${at},refused,ranking,${project},none,month:2026-11-01,ada,http,,,0,0,${reason},over-budget,${detail}\r\n`
     })
     const header =
-      'id,createdAt,finishedAt,state,kind,project,budget,window,caller,via,plan,estimated,held,charged,reason,problem\r\n'
+      'id,createdAt,finishedAt,state,kind,project,budget,window,caller,via,plan,estimated,held,charged,reason,problem,detail\r\n'
     expect(text).toBe(header + lines.reverse().join(''))
   })
 

@@ -37,8 +37,17 @@ async function listUpdates(
     c.get('expensiveReads').admit(c.get('caller').sub)
     return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(criteria, csvPage, after))
   }
-  const { rows, next } = await guard.ledger.updates(criteria, limit, cursor)
-  return c.json({ updates: rows.map(showUpdate), ...(next !== undefined && { next }) })
+  const mayCount = criteria.since !== undefined && cursor === undefined
+  const [{ rows, next }, counts] = await Promise.all([
+    guard.ledger.updates(criteria, limit, cursor),
+    mayCount ? guard.background().then(({ countUpdates }) => countUpdates(criteria)) : null,
+  ])
+  return c.json({
+    updates: rows.map(showUpdate),
+    ...(next !== undefined && { next }),
+    ...(counts && { count: counts.count }),
+    ...(counts && counts.sum !== null && { sum: counts.sum }),
+  })
 }
 
 async function submitUpdates(c: Context<ApiEnv>, { guard }: Services, schema: ReturnType<typeof updatesRequestOf>) {

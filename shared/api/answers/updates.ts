@@ -50,7 +50,15 @@ export const updatesAnswer = z.strictObject({
   ),
 })
 
-export const updateList = z.strictObject({ updates: z.array(update), next: z.exactOptional(text) })
+export const updateList = z.strictObject({
+  updates: z.array(update),
+  next: z.exactOptional(text),
+  count: described(
+    z.exactOptional(units),
+    'Of all pages. On the first page of a filter with `since`, for up to two months of whole days.',
+  ),
+  sum: described(z.exactOptional(units), 'Units charged to all of them. Not where the sums of days do not tell it.'),
+})
 const notDecided = z.exactOptional(z.array(z.strictObject({ id: text, detail: text })))
 
 export const resolvedAnswer = z.strictObject({

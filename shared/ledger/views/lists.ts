@@ -131,7 +131,7 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
   }
 }
 
-function matches(update: Update, filter: UpdateFilter): boolean {
+export function matches(update: Update, filter: UpdateFilter): boolean {
   const { since = 0, until = Number.POSITIVE_INFINITY, search = '', ...same } = filter
   if (update.createdAt < since || update.createdAt > until) return false
   if (!update.project.toLowerCase().includes(search.toLowerCase())) return false
