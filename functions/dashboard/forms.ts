@@ -36,6 +36,9 @@ export function readFields<Schema extends z.ZodMiniType>(
   throw invalid(allFaults([], parsed.error.issues))
 }
 
+/** Above a form with faults at its fields. */
+export const notDone = 'Nothing was done yet. Please correct the marked field.'
+
 /** The faults of fields in a refusal of the form; `null`: the refusal is about something else. */
 export function faultsIn(error: unknown, names: readonly string[]): FieldFaults | null {
   const errors = error instanceof Refusal ? error.problem.members.errors : undefined

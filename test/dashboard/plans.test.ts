@@ -64,16 +64,16 @@ describe('the calendar', () => {
     expect(days.slice(0, 4)).toEqual(['passed', 'passed', 'passed', 'passed'])
     expect(days.slice(4, 8)).toEqual([
       'quiet Friday 20 Nov today',
-      'Saturday 21 Nov night 00:00 80 units',
-      'Sunday 22 Nov night 00:00 80 units',
-      'Monday 23 Nov night 00:00 80 units weekly 06:00 300 units 380 units in all',
+      'Saturday 21 Nov night 00:00 80 units 49,920 left',
+      'Sunday 22 Nov night 00:00 80 units 49,840 left',
+      'Monday 23 Nov night 00:00 80 units weekly 06:00 300 units 380 units in all 49,460 left',
     ])
-    expect(days[15]).toBe('Tuesday 1 Dec ↻ New month at 00:00 night 00:00 80 units')
+    expect(days[15]).toBe('Tuesday 1 Dec ↻ New month at 00:00 night 00:00 80 units 49,920 left')
     // 1,000 units pay for twelve nights: from 1 December on, the thirteenth.
     expect(days.filter((day) => day.includes('⚠'))).toEqual([
-      'Sunday 13 Dec night 00:00 80 units ⚠ seo has too little from 00:00 on',
+      expect.stringMatching(/^Sunday 13 Dec night 00:00 80 units [\d,]+ left ⚠ seo runs out at 00:00$/),
     ])
-    expect(days.at(-1)).toBe('Sunday 20 Dec night 00:00 80 units')
+    expect(days.at(-1)).toMatch(/^Sunday 20 Dec night 00:00 80 units [\d,]+ left$/)
   })
 
   test('without prices says so; and what does not run is not in it', async () => {
@@ -83,11 +83,15 @@ describe('the calendar', () => {
     await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
     const { html, text } = await browser.get('/dashboard/plans')
     const days = daysIn(html)
-    expect(days[5]).toBe('Saturday 21 Nov often 24 times from 00:00 24 updates without a known price')
-    expect(days.join()).not.toMatch(/night|off/)
+    expect(days[5]).toBe(
+      'Saturday 21 Nov often 24 times from 00:00 24 updates without a known price night paused; if resumed: 2 updates without a known price 50,000 left',
+    )
+    expect(days.join()).not.toMatch(/off/)
     expect(text).toContain('A rate that has never been due counts from when its rule was made')
-    expect(text).toContain('night ranking, 2 projects paused by ada cron(0 23 * * ? *)')
-    expect(text).toContain('off keyword-difficulty, 1 project not enabled in the plans file')
+    expect(text).toContain('night ranking, 2 projects every day at 00:00, Europe/Berlin paused by ada')
+    expect(text).toContain(
+      'off keyword-difficulty, 1 project every Monday at 06:00, Europe/Berlin not enabled in the plans file',
+    )
   })
 
   test('the earliest of a day first, and a rate counted from when it was due last', async () => {
@@ -97,9 +101,9 @@ describe('the calendar', () => {
     await fire('2026-11-20T10:00:00Z')
     const days = daysIn((await browser.get('/dashboard/plans')).html)
     expect(days.slice(5, 8)).toEqual([
-      'Saturday 21 Nov late 23:00 1 update without a known price',
-      'Sunday 22 Nov night 11:00 2 updates without a known price late 23:00 1 update without a known price 0 units in all',
-      'Monday 23 Nov late 23:00 1 update without a known price',
+      'Saturday 21 Nov late 23:00 1 update without a known price 49,920 left',
+      'Sunday 22 Nov night 11:00 2 updates without a known price late 23:00 1 update without a known price 0 units in all 49,920 left',
+      'Monday 23 Nov late 23:00 1 update without a known price 49,920 left',
     ])
   })
 
@@ -118,16 +122,16 @@ describe('a plan', () => {
     product.clock.set('2026-11-20T14:00:00Z')
     await fire('2026-11-20T14:00:00Z')
     const { text, html } = await browser.get('/dashboard/plans/night')
-    expect(text).toContain('Next 21 Nov 2026 00:00 Schedule, in UTC cron(0 23 * * ? *) Each time 80 units')
+    expect(text).toContain(
+      'Runs every day at 00:00, Europe/Berlin Next run 21 Nov 2026 00:00 Will it pass? ✓ yes Costs 80 units',
+    )
     expect(text).toContain('Leaves to others 2,000 units of account and 30 units of seo of each window')
     expect(text).toContain('2 projects, in this order one two')
-    expect(text).toContain('What became of 20 Nov 2026 15:00 done; 80 units charged.')
+    expect(text).toContain('Run of 20 Nov 2026 15:00 2 settled; 80 units charged.')
     expect(text).toContain('one ✓ settled 40 two ✓ settled 40')
     expect(text).not.toContain('Run what was')
     expect(html).toContain('href="/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z"')
-    expect((await browser.get('/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z')).text).toContain(
-      'What became',
-    )
+    expect((await browser.get('/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z')).text).toContain('Run of')
     expect((await browser.get('/dashboard/plans/night?time=x')).status).toBe(400)
     expect((await browser.get('/dashboard/plans/none')).text).toContain('There is no such plan.')
   })
@@ -136,10 +140,12 @@ describe('a plan', () => {
     const { product, send } = await start()
     const paused = await send('pause', { reason: 'holidays' })
     expect(paused.text).toContain('✓ The plan night is paused.')
-    expect(paused.text).toContain('Paused by pat: holidays')
+    expect(paused.text).toContain(
+      'night is paused by pat since 20 Nov 2026 11:00: holidays. If resumed, it runs on 21 Nov 2026 00:00.',
+    )
     expect((await product.call('GET', '/plans')).body.plans[0].paused).toMatchObject({ by: 'pat', reason: 'holidays' })
-    expect((await send('resume', {})).text).toContain('✕ The request is not valid: reason:')
-    expect((await send('resume', { reason: 'back' })).text).toContain('✓ The plan night goes on.')
+    expect((await send('resume', {})).text).toContain('✕ Is needed: say why.')
+    expect((await send('resume', { reason: 'back' })).text).toContain('✓ The plan night is resumed.')
     expect((await product.call('GET', '/plans')).body.plans[0].paused).toBe(false)
   })
 
@@ -150,9 +156,9 @@ describe('a plan', () => {
     expect((await browser.get('/dashboard/plans/night')).text).toContain('Resume the plan first.')
     await product.call('POST', '/plans/night/resume', { body: { reason: 'back' } })
     const page = await browser.get('/dashboard/plans/night')
-    expect(page.text).toContain('2 projects never began, expired or provably did not run: one, two.')
+    expect(page.text).toContain('2 projects never started, expired or provably did not run: one, two.')
     const time = /name="time" value="([^"]+)"/.exec(page.html)?.[1] ?? ''
-    expect((await send('unsent', { time })).text).toContain('✕ The request is not valid: confirm: has to be ticked')
+    expect((await send('unsent', { time })).text).toContain('✕ The request is not valid: confirm: must be ticked')
     expect(product.seen('run')).toHaveLength(0)
     expect((await send('unsent', { time, confirm: 'yes' })).text).toContain(
       '✓ What was not sent of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
@@ -177,7 +183,7 @@ describe('a plan', () => {
     )
     expect(text).not.toContain('Run what was not sent')
     expect(text).toContain(
-      'Of 20 Nov 2026 11:00, 2 projects were refused: one, two. Run them now: each is decided again, by the budgets and limits as they are now Run what was refused',
+      '2 projects were refused: one, two. Run them now: each is decided again with the present budgets and limits Run what was refused',
     )
     const time = /name="time" value="([^"]+)"/.exec(html)?.[1] ?? ''
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'audited' } })

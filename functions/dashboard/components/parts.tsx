@@ -128,7 +128,8 @@ export const askAddress = (filled: Readonly<Record<string, string>> = {}): strin
 export const budgetAddress = (name: string, more = ''): string =>
   `/dashboard/budgets/${encodeURIComponent(name)}${more}`
 
-export const planAddress = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
+/** @param more the path of a page below the plan's own. */
+export const planAddress = (name: string, more = ''): string => `/dashboard/plans/${encodeURIComponent(name)}${more}`
 
 export const inboxPath = '/dashboard/inbox'
 export const activityPath = '/dashboard/activity'

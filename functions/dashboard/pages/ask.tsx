@@ -17,7 +17,7 @@ import { FormToken } from '../components/layout.tsx'
 import { askAddress, Section, updateAddress } from '../components/parts.tsx'
 import { Remedies, shortCounters } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
-import { faultsIn, inputOf, numberSchema, readFields } from '../forms.ts'
+import { faultsIn, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 
 const recentUpdates = 50
@@ -62,7 +62,7 @@ export function addAsk({ page }: PageRoutes, services: Services): void {
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         const faults = faultsIn(error, ['reason'])
-        return sendBack(visit, back, faults ? 'Nothing was asked for yet.' : error.problem.detail, faults ?? undefined)
+        return sendBack(visit, back, faults ? notDone : error.problem.detail, faults ?? undefined)
       }
     },
   })

@@ -1,6 +1,7 @@
 import { isRefusal, isUnsent } from '../../../shared/guard/plans/attempts.ts'
 import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.ts'
+import { occurrenceInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { count, units } from '../../../shared/guard/sentences.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
@@ -10,7 +11,7 @@ import { planAddress, Section, StateName, TableHead, Time, Units, updateAddress 
 import type { Visit } from '../session.tsx'
 
 export function OccurrenceOutcome({
-  report: { occurrence, unitsCharged, rows },
+  report: { occurrence, counts, unitsCharged, rows },
   zone,
 }: {
   report: OccurrenceReport
@@ -18,18 +19,17 @@ export function OccurrenceOutcome({
 }) {
   const title = (
     <>
-      What became of <Time at={occurrence.time} zone={zone} />
+      Run of <Time at={occurrence.time} zone={zone} />
     </>
   )
   return (
     <Section id="became" title={title}>
       <p>
-        {occurrence.state}
-        {occurrence.reason === undefined ? null : `: ${occurrence.reason}`}; {units(unitsCharged)} charged.
+        {occurrenceInWords({ ...occurrence, counts })}; {units(unitsCharged)} charged.
         {occurrence.doneAt === undefined ? (
           <>
             {' '}
-            It goes on at <Time at={occurrence.nextAt} zone={zone} />.
+            It continues at <Time at={occurrence.nextAt} zone={zone} />.
           </>
         ) : null}
       </p>
@@ -67,12 +67,10 @@ export function RunAgainForms({
   visit: { permissions, frame },
   status: { plan, paused },
   report: { occurrence, rows },
-  zone,
 }: {
   visit: Visit
   status: PlanStatus
   report: OccurrenceReport
-  zone: string
 }) {
   if (occurrence.doneAt === undefined || !plan.enabled) return null
   const mayRun = !paused && permissions.scopes.has('run')
@@ -84,7 +82,6 @@ export function RunAgainForms({
         return (
           <Section id={only} title={title} class="decide">
             <p>
-              Of <Time at={occurrence.time} zone={zone} />,{' '}
               {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {outcome}:{' '}
               {projects.join(', ')}.
             </p>
@@ -116,13 +113,13 @@ export function RunAgainForms({
 const repeats = [
   {
     ...{ only: 'unsent', title: 'Run what was not sent', isIncluded: isUnsent },
-    outcome: 'never began, expired or provably did not run',
-    consequence: 'units are spent, as far as budgets allow',
+    outcome: 'never started, expired or provably did not run',
+    consequence: 'this spends units, as far as budgets allow',
   },
   {
     ...{ only: 'refused', title: 'Run what was refused', isIncluded: isRefusal },
     outcome: 'were refused',
-    consequence: 'each is decided again, by the budgets and limits as they are now',
+    consequence: 'each is decided again with the present budgets and limits',
   },
 ] as const
 
@@ -135,20 +132,19 @@ export const Occurrences = ({
   plan: string
   zone: string
 }) => (
-  <Section id="occurrences" title="Its latest times">
+  <Section id="occurrences" title="Recent runs">
     {occurrences.length === 0 ? (
       <p class="empty">
-        It has not been due yet. <code>npm run plan -- {plan}</code> fires it as its rule would.
+        It has not run yet. <code>npm run plan -- {plan}</code> starts it now.
       </p>
     ) : (
       <ul class="lines">
-        {occurrences.map(({ time, state, reason }) => (
+        {occurrences.map((each) => (
           <li>
-            <a href={`${planAddress(plan)}?time=${encodeURIComponent(toRfc3339(time))}`}>
-              <Time at={time} zone={zone} />
+            <a href={`${planAddress(plan)}?time=${encodeURIComponent(toRfc3339(each.time))}`}>
+              <Time at={each.time} zone={zone} />
             </a>{' '}
-            {state}
-            {reason === undefined ? null : <span class="note">: {reason}</span>}
+            {occurrenceInWords(each)}
           </li>
         ))}
       </ul>

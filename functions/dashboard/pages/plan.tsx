@@ -2,28 +2,32 @@ import * as z from 'zod/mini'
 import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reason } from '../../../shared/api/schemas.ts'
-import type { Cost as PlanCost, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import type { DayAhead, Cost as PlanCost, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import { count, list, units, when } from '../../../shared/guard/sentences.ts'
+import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
 import type { Leave } from '../../../shared/ledger/updates/update.ts'
-import { ReasonLine } from '../components/fields.tsx'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { ReasonField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { budgetAddress, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
-import { readFields } from '../forms.ts'
+import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
+import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 import { OccurrenceOutcome, Occurrences, RunAgainForms } from './occurrences.tsx'
-import { CostText, NextTime } from './plans.tsx'
 
 const maxOccurrences = 20
+/** As far as the calendar of all plans. */
+const weeks = 5
 
 const querySchema = z.strictObject({ time: z.exactOptional(instant) })
 const reasonSchema = z.strictObject({ form: z.string(), reason })
 const confirmationSchema = z.strictObject({
   form: z.string(),
   time: instant,
-  confirm: z.literal('yes', 'has to be ticked: nothing was run'),
+  confirm: z.literal('yes', 'must be ticked: nothing was run'),
 })
 
 export function addPlan({ page }: PageRoutes, services: Services): void {
@@ -44,8 +48,9 @@ async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
   const { name } = status.plan
   const { time } = readFields(visit.query, querySchema)
   const { report: reportOf, upcoming } = await guard.background()
-  const [{ costs }, occurrences] = await Promise.all([
-    upcoming(1),
+  const [view, { costs, days }, occurrences] = await Promise.all([
+    guard.ledger.view(),
+    upcoming(weeks),
     guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
   ])
   const occurrence = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
@@ -53,11 +58,12 @@ async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
   return visit.show(
     `Plan ${name}`,
     <>
-      <Summary status={status} cost={costs.get(name)} zone={zone} />
-      <PauseForm visit={visit} status={status} />
+      <PauseBanner {...{ status, view, days, isAdmin: false }} />
+      <Summary {...{ status, cost: costs.get(name), days, view }} />
       {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
-      {report ? <RunAgainForms visit={visit} status={status} report={report} zone={zone} /> : null}
+      {report ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
       <Occurrences occurrences={occurrences} plan={name} zone={zone} />
+      <PauseForm visit={visit} status={status} />
       <ZoneNote zone={zone} />
     </>,
   )
@@ -70,7 +76,7 @@ async function pauseOrResume(visit: Visit, { guard }: Services, action: 'pause' 
   const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
   const result = await change(name, { caller: visit.session.sub, reason })
   if (result.kind === 'problem') throw new Refusal(result.problem)
-  return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} goes on.`
+  return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} is resumed.`
 }
 
 async function runAgain(visit: Visit, { guard, clock }: Services, only: 'unsent' | 'refused'): Promise<string> {
@@ -97,33 +103,44 @@ async function readStatus({ c }: Visit, guard: Services['guard']): Promise<{ sta
   throw new Refusal(problem('not-found', 'There is no such plan.'))
 }
 
-async function redirectBack({ c, redirect }: Visit, act: () => Promise<string>): Promise<Response> {
+async function redirectBack({ c, form, redirect }: Visit, act: () => Promise<string>): Promise<Response> {
   const back = planAddress(c.req.param('name') ?? '')
   try {
     return await redirect({ done: [await act()], failed: [] }, back)
   } catch (error) {
-    if (error instanceof Refusal) return redirect({ done: [], failed: [error.problem.detail] }, back)
-    throw error
+    if (!(error instanceof Refusal)) throw error
+    const faults = faultsIn(error, ['reason'])
+    if (faults) return redirect({ done: [], failed: [notDone], faults, input: inputOf(form, 'reason') }, back)
+    return redirect({ done: [], failed: [error.problem.detail] }, back)
   }
 }
 
-function Summary({ status, cost, zone }: { status: PlanStatus; cost: PlanCost | undefined; zone: string }) {
+interface SummaryProps {
+  readonly status: PlanStatus
+  readonly cost: PlanCost | undefined
+  readonly days: readonly DayAhead[]
+  readonly view: View
+}
+
+function Summary({ status, cost, days, view }: SummaryProps) {
+  const zone = zoneOf(view)
   const { kind, projects, budget, schedule, whenShort, query, leave } = status.plan
   return (
     <Section id="summary" title="Summary" isHidden>
       <Facts isLong>
-        <Fact name="Next">
+        <Fact name="Runs">{scheduleInWords(schedule, zone, view.now)}</Fact>
+        <Fact name="Next run">
           <NextTime status={status} zone={zone} />
         </Fact>
-        <Fact name="Schedule, in UTC">
-          <code>{schedule.text}</code>
+        <Fact name="Will it pass?">
+          <WillItPass {...{ status, days, view }} />
         </Fact>
-        <Fact name="Each time">
+        <Fact name="Costs">
           <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
         </Fact>
         <Fact name="Kind">{kind}</Fact>
         <Fact name="Budget">
-          {budget === undefined ? 'that of each project, else account' : <a href={budgetAddress(budget)}>{budget}</a>}
+          {budget === undefined ? 'the project’s own' : <a href={budgetAddress(budget)}>{budget}</a>}
         </Fact>
         <Fact name="When units are short">{whenShortTexts[whenShort]}</Fact>
         {leave === undefined ? null : <Fact name="Leaves to others">{leaveText(leave)} of each window</Fact>}
@@ -134,6 +151,9 @@ function Summary({ status, cost, zone }: { status: PlanStatus; cost: PlanCost | 
         ) : null}
         <Fact name="Prices read">
           {cost?.pricedAt == null ? 'not yet: every night' : <Time at={cost.pricedAt} zone={zone} />}
+        </Fact>
+        <Fact name="Schedule, in UTC">
+          <code>{schedule.text}</code>
         </Fact>
       </Facts>
       <details>
@@ -154,24 +174,20 @@ const leaveText = (leave: Leave): string =>
     : list(Object.entries(leave).map(([budget, number]) => `${units(number)} of ${budget}`))
 
 const whenShortTexts: Readonly<Record<PlanStatus['plan']['whenShort'], string>> = {
-  fit: 'what fits is updated',
-  refuse: 'each project is judged alone',
-  ask: 'a person is asked',
+  fit: 'updates what fits',
+  refuse: 'decides each project alone',
+  ask: 'asks for approval',
 }
 
 function PauseForm({ visit, status: { plan, paused } }: { visit: Visit; status: PlanStatus }) {
-  if (!visit.permissions.scopes.has('admin')) return paused ? <PauseNote pause={paused} /> : null
+  if (!visit.permissions.scopes.has('admin')) return null
   const action = paused ? 'resume' : 'pause'
   return (
     <Section id="stopping" title={paused ? 'Resume' : 'Pause'} class="decide">
-      {paused ? (
-        <PauseNote pause={paused} />
-      ) : (
-        <p class="note">While it is paused, its occurrences are recorded and not run.</p>
-      )}
+      {paused ? null : <p class="note">While it is paused, its runs are recorded and not started.</p>}
       <form method="post" action={`${planAddress(plan.name)}/${action}`}>
         <FormToken frame={visit.frame} />
-        <ReasonLine id="reason" label="Reason" required />
+        <ReasonField formId="stopping" value={visit.frame.flash?.input?.reason} faults={visit.frame.flash?.faults} />
         <p class="buttons">
           <button type="submit" class={paused ? 'primary' : ''}>
             {paused ? 'Resume the plan' : 'Pause the plan'}
@@ -181,9 +197,3 @@ function PauseForm({ visit, status: { plan, paused } }: { visit: Visit; status: 
     </Section>
   )
 }
-
-const PauseNote = ({ pause: { by, reason } }: { pause: NonNullable<PlanStatus['paused']> }) => (
-  <p class="frozen">
-    <span aria-hidden="true">‖</span> <strong>Paused</strong> by {by}: {reason}
-  </p>
-)

@@ -1,9 +1,16 @@
-import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import { type DayAhead, type DuePlan, type Cost as PlanCost, weekdayOf } from '../../../shared/guard/plans/calendar.ts'
-import { count, units } from '../../../shared/guard/sentences.ts'
+import {
+  type DayAhead,
+  type DuePlan,
+  type Cost as PlanCost,
+  type PlanStatus,
+  weekdayOf,
+} from '../../../shared/guard/plans/calendar.ts'
+import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
 import { budgetAddress, planAddress, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 /** This week and the next four. */
@@ -11,23 +18,31 @@ const weeks = 5
 
 export function addPlans({ page }: PageRoutes, { guard }: Services): void {
   page('/dashboard/plans', {
-    GET: async ({ mustHave, show }) => {
+    GET: async ({ mustHave, show, permissions }) => {
       mustHave('read')
       const { planStatuses, upcoming } = await guard.background()
-      const [{ plans, zone }, { days, costs }] = await Promise.all([planStatuses(), upcoming(weeks)])
+      const [view, { plans, zone }, { days, costs }] = await Promise.all([
+        guard.ledger.view(),
+        planStatuses(),
+        upcoming(weeks),
+      ])
       if (plans.length === 0) return show('Plans', <EmptyPlans />)
+      const isAdmin = permissions.scopes.has('admin')
       return show(
         'Plans',
         <>
+          {plans.map((status) => (
+            <PauseBanner {...{ status, view, days, isAdmin }} />
+          ))}
+          <PlanTable {...{ plans, costs, days, view }} />
           <Calendar days={days} zone={zone} />
           <p class="note">
-            Prices are read from the service every night. That a plan leaves units to others, is refused, or meets a
-            cool-down is not foreseen: this is the most that plans take at these prices.
+            Prices are read from the service every night. Refusals, reserves and cool-downs are not foreseen, so plans
+            take at most this much. “Left” is what the account has if nothing else spends.
             {plans.some(({ plan, last }) => plan.schedule.kind === 'rate' && !last)
               ? ' A rate that has never been due counts from when its rule was made: its times here are a guess.'
               : null}
           </p>
-          <PlanTable plans={plans} costs={costs} zone={zone} />
           <ZoneNote zone={zone} />
         </>,
       )
@@ -52,60 +67,56 @@ const example = `[{
   "schedule": "cron(0 5 ? * MON-FRI *)"
 }]`
 
-function PlanTable(props: { plans: readonly PlanStatus[]; costs: ReadonlyMap<string, PlanCost>; zone: string }) {
-  const { plans, costs, zone } = props
-  return (
-    <div class="wide">
-      <table class="rows">
-        <caption>All plans, the one first that gets units first</caption>
-        <TableHead columns={['Plan', 'Next', 'Each time', 'Budget', 'Last']} />
-        <tbody>
-          {plans.map((status) => {
-            const { plan, last } = status
-            const { units, unpriced } = costs.get(plan.name) ?? { units: 0, unpriced: plan.projects.length }
-            return (
-              <tr>
-                <th scope="row">
-                  <a href={planAddress(plan.name)}>{plan.name}</a>
-                  <span class="note">
-                    {plan.kind}, {plan.projects.length === 1 ? '1 project' : `${count(plan.projects.length)} projects`}
-                  </span>
-                </th>
-                <td data-name="Next">
-                  <NextTime status={status} zone={zone} />
-                  <span class="note">{plan.schedule.text}</span>
-                </td>
-                <td data-name="Each time">
-                  <CostText units={units} unpriced={unpriced} />
-                </td>
-                <td data-name="Budget">
-                  {plan.budget === undefined ? (
-                    'of each project'
-                  ) : (
-                    <a href={budgetAddress(plan.budget)}>{plan.budget}</a>
-                  )}
-                </td>
-                <td data-name="Last">{last ? <LastOccurrence occurrence={last} zone={zone} /> : 'not yet'}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
-  )
+interface PlanTableProps {
+  readonly plans: readonly PlanStatus[]
+  readonly costs: ReadonlyMap<string, PlanCost>
+  readonly days: readonly DayAhead[]
+  readonly view: View
 }
 
-export function NextTime({ status: { plan, paused, next }, zone }: { status: PlanStatus; zone: string }) {
-  if (!plan.enabled) return <span class="unknown">not enabled in the plans file</span>
-  if (paused) return <strong class="stopped">paused by {paused.by}</strong>
-  return next === null ? <span class="unknown">not known yet</span> : <Time at={next} zone={zone} />
-}
-
-const LastOccurrence = ({ occurrence: { time, state }, zone }: { occurrence: Occurrence; zone: string }) => (
-  <>
-    <Time at={time} zone={zone} />
-    <span class="note">{state}</span>
-  </>
+const PlanTable = ({ plans, costs, days, view }: PlanTableProps) => (
+  <div class="wide">
+    <table class="rows" aria-label="Plans, in the order in which they get units">
+      <TableHead columns={['Plan', 'Runs', 'Next run', 'Costs', 'Will it pass?', 'Last run']} />
+      <tbody>
+        {plans.map((status) => {
+          const { plan, last } = status
+          const zone = zoneOf(view)
+          const cost = costs.get(plan.name) ?? { units: 0, unpriced: plan.projects.length }
+          return (
+            <tr>
+              <th scope="row">
+                <a href={planAddress(plan.name)}>{plan.name}</a>
+                <span class="note">
+                  {plan.kind}, {plan.projects.length === 1 ? '1 project' : `${count(plan.projects.length)} projects`}
+                </span>
+              </th>
+              <td data-name="Runs">{scheduleInWords(plan.schedule, zone, view.now)}</td>
+              <td data-name="Next run">
+                <NextTime status={status} zone={zone} />
+              </td>
+              <td data-name="Costs">
+                <CostText units={cost.units} unpriced={cost.unpriced} />
+              </td>
+              <td data-name="Will it pass?">
+                <WillItPass {...{ status, days, view }} />
+              </td>
+              <td data-name="Last run">
+                {last ? (
+                  <>
+                    <Time at={last.time} zone={zone} />
+                    <span class="note">{occurrenceInWords(last)}</span>
+                  </>
+                ) : (
+                  'not yet'
+                )}
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  </div>
 )
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
@@ -124,7 +135,7 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   return (
     <div class="wide">
       <table class="calendar">
-        <caption>What plans will do, and what it costs at the prices last seen</caption>
+        <caption>What plans will do, at the prices last read</caption>
         <TableHead columns={weekdays} />
         <tbody>
           {weeks.map((week) => (
@@ -160,9 +171,9 @@ function CalendarDay({
   isToday: boolean
   weekday: string
 }) {
-  const { day, due, runsOut, resetsAt } = dayAhead
+  const { day, due, paused, runsOut, resetsAt, left } = dayAhead
   const sum = due.reduce((total, { units }) => total + units, 0)
-  const isQuiet = due.length + runsOut.length === 0 && resetsAt === null
+  const isQuiet = due.length + paused.length + runsOut.length === 0 && resetsAt === null
   return (
     <td class={isQuiet ? 'quiet' : ''}>
       <p class="date">
@@ -177,18 +188,29 @@ function CalendarDay({
           <span aria-hidden="true">↻</span> New month at <Time at={resetsAt} zone={zone} isOfDay />
         </p>
       )}
-      {due.length === 0 ? null : (
+      {due.length + paused.length === 0 ? null : (
         <ul>
           {due.map((each) => (
             <DuePlanItem duePlan={each} zone={zone} />
           ))}
+          {paused.map((each) => (
+            <li class="paused">
+              <s>
+                <a href={planAddress(each.plan)}>{each.plan}</a>
+              </s>{' '}
+              <span class="note">
+                paused; if resumed: <CostText units={each.units} unpriced={each.unpriced} />
+              </span>
+            </li>
+          ))}
         </ul>
       )}
       {due.length > 1 ? <p class="sum">{units(sum)} in all</p> : null}
+      {isQuiet || left === null ? null : <p class={left < 0 ? 'balance out' : 'balance'}>{count(left)} left</p>}
       {runsOut.map(({ budget, at }) => (
         <p class="out">
-          <span aria-hidden="true">⚠</span> <a href={budgetAddress(budget)}>{budget}</a> has too little from{' '}
-          <Time at={at} zone={zone} isOfDay /> on
+          <span aria-hidden="true">⚠</span> <a href={budgetAddress(budget)}>{budget}</a> runs out at{' '}
+          <Time at={at} zone={zone} isOfDay />
         </p>
       ))}
     </td>
@@ -209,18 +231,6 @@ const DuePlanItem = ({ duePlan: { plan, times, units, unpriced }, zone }: { dueP
     </span>{' '}
     <CostText units={units} unpriced={unpriced} />
   </li>
-)
-
-export const CostText = ({ units: pricedUnits, unpriced }: { units: number; unpriced: number }) => (
-  <span class="cost">
-    {pricedUnits > 0 || unpriced === 0 ? units(pricedUnits) : null}
-    {pricedUnits > 0 && unpriced > 0 ? ', and ' : null}
-    {unpriced > 0 ? (
-      <span class="unknown">
-        {count(unpriced)} {unpriced === 1 ? 'update' : 'updates'} without a known price
-      </span>
-    ) : null}
-  </span>
 )
 
 /** `20 Nov` for the window `day:2026-11-20`. */

@@ -148,18 +148,21 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
   const { occurrences } = ledger
   const { lease: _lease, ...rest } = occurrence
   const now = clock.now()
-  const closed: Occurrence = {
+  const over: Occurrence = {
     ...rest,
     ...next,
     ...(end && { state: end, doneAt: now }),
     ...(reason !== undefined && { reason }),
   }
+  const { counts } = resultsOf(tried ?? [], over)
+  const some = Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0))
+  const closed: Occurrence = { ...over, ...(end && tried && { counts: some }) }
   const version = occurrence.version + 1
   const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
   // Another process has taken over, with newer results.
   if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
   if (end) {
-    const { refused, unsent } = resultsOf(tried ?? [], closed).counts
+    const { refused, unsent } = counts
     log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, unsent })
   }
   return { ...closed, version }

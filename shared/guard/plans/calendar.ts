@@ -127,10 +127,20 @@ async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> 
     exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }],
   )
   const costs = costsOf(outlook.plans, outlook.priceOf)
-  return {
-    days: lookAhead({ now, days, runsOut, resets: [month.end, next.end], costs, plans: outlook.plans }),
-    costs,
+  const ahead = lookAhead({ now, days, runsOut, resets: [month.end, next.end], costs, plans: outlook.plans })
+  const accounts = counters.filter(({ budget }) => budget === rootBudget)
+  const leftAt = (at: number) => {
+    const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
+    return counter?.available == null ? null : counter.available - takenBetween(ahead, counter.start, at)
   }
+  return { days: ahead.map((each) => ({ ...each, left: leftAt(each.day.end - 1) })), costs }
+}
+
+function takenBetween(days: readonly Pick<DayAhead, 'due'>[], from: number, to: number): number {
+  const each = days.flatMap(({ due }) =>
+    due.flatMap(({ times, units }) => times.map((at) => [at, units / times.length])),
+  )
+  return each.reduce((sum, [at = 0, units = 0]) => (from <= at && at <= to ? sum + units : sum), 0)
 }
 
 async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
@@ -197,9 +207,11 @@ export interface DayAhead {
   /** What would be due if paused plans were resumed. */
   readonly paused: readonly DuePlan[]
   /** Budgets that run out that day, if only plans spend and prices stay. */
-  readonly runsOut: readonly Exhaustion[]
+  readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
   /** When a month begins on this day. */
   readonly resetsAt: number | null
+  /** What the account has left at the day's end, if only plans spend; `null`: it is unlimited. */
+  readonly left: number | null
 }
 
 export interface DuePlan {
@@ -211,15 +223,9 @@ export interface DuePlan {
   readonly unpriced: number
 }
 
-interface Exhaustion {
-  readonly budget: string
-  readonly at: number
-}
-
 export interface Cost {
   readonly units: number
   readonly unpriced: number
-  /** When the oldest price was read. */
   readonly pricedAt: number | null
 }
 
@@ -232,7 +238,6 @@ const costsOf = (
 ): ReadonlyMap<string, Cost> =>
   new Map(plans.map(({ plan, chainOf }) => [plan.name, chargesOf(plan, chainOf, priceOf).get(rootBudget) ?? nothing]))
 
-/** More than the minutes of five weeks. */
 const maxTimes = 52_000
 
 /** @param weeks this week is the first; the last ends on its Sunday. */
@@ -262,9 +267,9 @@ function lookAhead({
   readonly days: readonly Window[]
   readonly plans: readonly ForecastPlan[]
   readonly costs: ReadonlyMap<string, Cost>
-  readonly runsOut: readonly Exhaustion[]
+  readonly runsOut: DayAhead['runsOut']
   readonly resets: readonly number[]
-}): readonly DayAhead[] {
+}): readonly Omit<DayAhead, 'left'>[] {
   const until = days.at(-1)?.end ?? now
   const due = plans
     .filter(({ plan }) => plan.enabled)

@@ -135,7 +135,8 @@ function whyNotAgain(
   return problem('wrong-state', detail, { plan, retryAt: toRfc3339(overAt) })
 }
 
-function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _only, ...rest }: Occurrence) {
+function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _only, ...seen }: Occurrence) {
+  const { counts: _counts, ...rest } = seen
   return rest
 }
 

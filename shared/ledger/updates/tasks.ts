@@ -166,6 +166,8 @@ export interface Occurrence extends Task {
   readonly time: number
   readonly state: OccurrenceState
   readonly reason?: string
+  /** How many projects had which outcome when it ended; 0 is left out. */
+  readonly counts?: Readonly<Record<string, number>>
   /** The latest start, by the clock or a person. Attempts count from here. */
   readonly startedAt: number
   readonly only?: 'refused'
@@ -188,6 +190,7 @@ export const occurrences: TaskKind<Occurrence> = {
     time: instant,
     state: oneOf(occurrenceStates),
     reason: optional(text),
+    counts: optional(map(whole)),
     startedAt: instant,
     only: optional(oneOf(['refused'])),
     round: whole,

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import { parseSchedule } from '../../../shared/guard/plans/schedule.ts'
+
+const now = Date.parse('2026-11-24T14:00:00Z')
+
+test.each([
+  ['cron(0 5 * * ? *)', 'UTC', 'every day at 05:00, UTC'],
+  ['cron(0 5 * * ? *)', 'Europe/Berlin', 'every day at 06:00, Europe/Berlin'],
+  ['cron(30 23 * * ? *)', 'Europe/Berlin', 'every day at 00:30, Europe/Berlin'],
+  ['cron(30 23 ? * MON *)', 'Europe/Berlin', 'every Monday at 23:30, UTC'],
+  ['cron(0 5,17 ? * MON-FRI *)', 'UTC', 'Monday to Friday at 05:00 and 17:00, UTC'],
+  ['cron(0/15 8 ? * 2,4,6 *)', 'UTC', 'every Monday, Wednesday and Friday 4 times, from 08:00, UTC'],
+  ['cron(0 5 1,15 * ? *)', 'UTC', 'on days 1 and 15 of the month at 05:00, UTC'],
+  ['cron(0 5 L JAN,7 ? 2027)', 'UTC', 'on the last day of the month in January and July in 2027 at 05:00, UTC'],
+  ['cron(0 5 15W * ? *)', 'UTC', 'on the weekday nearest to day 15 of the month at 05:00, UTC'],
+  ['cron(0 5 ? * 3#2 *)', 'UTC', 'on the second Tuesday of the month at 05:00, UTC'],
+  ['cron(0 5 ? * 6L *)', 'UTC', 'on the last Friday of the month at 05:00, UTC'],
+  ['cron(0 5 1/3 * ? *)', 'UTC', 'cron(0 5 1/3 * ? *), UTC'],
+  ['rate(1 hour)', 'UTC', 'every hour'],
+  ['rate(2 days)', 'UTC', 'every 2 days'],
+])('says %s in %s as a person would', (text, zone, words) => {
+  const parsed = parseSchedule(text)
+  expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, now)).toBe(words)
+})
+
+test.each([
+  [{ state: 'done', counts: { refused: 3 } }, '3 refused'],
+  [{ state: 'done', counts: { settled: 1_200, upToDate: 1, inDoubt: 2 } }, '1,200 settled, 1 up to date, 2 in doubt'],
+  [{ state: 'done' }, 'ended'],
+  [{ state: 'running' }, 'running'],
+  [{ state: 'missed', reason: 'it came more than an hour late' }, 'missed: it came more than an hour late'],
+  [{ state: 'paused', reason: 'paused by ada: holidays' }, 'paused by ada: holidays'],
+] as const)('says what became of a run: %o', (occurrence, words) => {
+  expect(occurrenceInWords(occurrence)).toBe(words)
+})
