@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs'
 import { chmod, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardSettings } from '../../shared/guard/options.ts'
-import { CannotContinue } from './failures.ts'
+import { CannotContinue, fileFault } from './failures.ts'
 import type { Environment } from './settings.ts'
 
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((cause) => {
-    throw new CannotContinue(`the directory ${directory} cannot be made (${cause.code}); set DATA_DIR to another one`, {
-      cause,
-    })
+    throw new CannotContinue(
+      `the directory ${directory} cannot be made (${fileFault(cause)}); set DATA_DIR to another one`,
+      {
+        cause,
+      },
+    )
   })
 }
 

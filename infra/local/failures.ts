@@ -8,6 +8,19 @@ export function hintFor(reason: string): string {
   return /load credentials/.test(reason) ? ' Log in to AWS (AWS_PROFILE), or start Unit Guard here (npm start).' : ''
 }
 
+const fileFaults: Readonly<Record<string, string>> = {
+  ENOENT: 'it is not there',
+  EISDIR: 'it is a folder',
+  EEXIST: 'it is a file',
+  ENOTDIR: 'a part of its path is a file',
+  EACCES: 'you may not',
+  EPERM: 'you may not',
+}
+
+/** Why a file or a folder cannot be read or made. */
+export const fileFault = (error: unknown): string =>
+  fileFaults[error instanceof Error && 'code' in error ? String(error.code) : ''] ?? reasonOf(error)
+
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (!(error instanceof Error)) return String(error)

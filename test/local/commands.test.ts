@@ -91,6 +91,10 @@ describe('wrong usage is one line that names the nearest right one, with exit co
   test.each<[string, readonly string[], string]>([
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
     ['token', ['--sub', '--scope', 'read'], '--sub needs a value'],
+    [
+      ...(['token', ['--sub', 'a b', '--scope', 'read']] as const),
+      '--sub must be 1 to 128 visible characters without blanks and #, and no reserved name',
+    ],
     ['token', ['--sub', 'a', '--scope', 'reed'], "--scope: no scope 'reed'; did you mean read?"],
     ['plan', ['x', '--time', '2026-02-30T09:00:00Z'], `--time must be a time such as ${instant}`],
     ['plan', [], '<name> is needed'],
@@ -166,7 +170,7 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
   test('a file that cannot be read', async () => {
     const file = join(directory, 'none')
     const { code, err } = await run('recover', [file, '--since', '2026-11-20T09:00:00Z'])
-    expect([code, err]).toEqual([1, `${file} cannot be read: ENOENT: no such file or directory, open '${file}'\n`])
+    expect([code, err]).toEqual([1, `${file} cannot be read: it is not there\n`])
   })
 
   test('a fault of ours keeps its stack', async () => {

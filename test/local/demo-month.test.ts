@@ -57,6 +57,7 @@ test('what matters first in the demonstration month: budgets at risk, then decis
       '3 updates need approval, the first until 25 Nov 2026 05:00 UTC.',
       '2 updates are in doubt, the first since 24 Nov 2026 08:00 UTC: someone has to say what happened.',
     ],
+    paused: [],
     frozen: ['trial was frozen by mira on 11 Nov 2026 16:00 UTC: the trial is over'],
   })
 })

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTicker } from '../../infra/local/background.ts'
+import { attentionOf } from '../../infra/local/commands/attention.ts'
 import { commandEnvironment } from '../../infra/local/commands/command.ts'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { describeToken, examineService } from '../../infra/local/commands/doctor-service.ts'
@@ -70,6 +71,15 @@ describe('a command', () => {
     await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { DYNAMODB_ENDPOINT: 'new' })
     expect(commandEnvironment(sourced)).toMatchObject({ ...here, DYNAMODB_ENDPOINT: 'new' })
     expect(withoutFound(sourced)).toMatchObject({ DATA_DIR: directory })
+  })
+
+  it('a command takes the service of its env file for no other service', async () => {
+    const directory = await newDirectory()
+    const sandbox = { TRACKING_BASE_URL: 'http://127.0.0.1:1/v3', LEDGER_SERVICE: 'sandbox' }
+    await writeEnvFile(directory, {}, sandbox)
+    expect(commandEnvironment({ DATA_DIR: directory })).toMatchObject(sandbox)
+    const elsewhere = { DATA_DIR: directory, TRACKING_BASE_URL: 'https://service.example/v3' }
+    expect(commandEnvironment(elsewhere)).not.toHaveProperty('LEDGER_SERVICE')
   })
 
   it('a command sends the token of its env file to no other guard', async () => {
@@ -376,6 +386,25 @@ describe('the doctor of a ledger', () => {
     expect((await examineStore({}, store, clock)).toDo).toContain(
       'ACME, which is the same project as Acme, has one owner, and cannot belong to acme and to globex; until a budget drops one of them, its updates are refused',
     )
+  })
+})
+
+it('what matters first names a stop once for all its budgets, and an empty budget before it', async () => {
+  const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
+  const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
+  const put = (name: string, units: number) =>
+    product.call('PUT', `/budgets/${name}`, {
+      body: { limits: [{ window: 'month', units }], projects: [{ name }] },
+    })
+  await put('a', 100)
+  await put('b', 100)
+  await put('c', 0)
+  await product.call('POST', '/plans/night/pause', { body: { reason: 'holiday' } })
+  await product.call('POST', '/budgets/b/freeze', { body: { reason: 'over' } })
+  expect(await attentionOf(product.guard)).toEqual({
+    urgent: ['c: Nothing of 0 units is left this month.'],
+    paused: ['The plan night was paused by ada on 20 Nov 2026 10:00 UTC: holiday'],
+    frozen: ['b was frozen by ada on 20 Nov 2026 10:00 UTC: over'],
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
-import { count, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, list, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 
@@ -9,7 +9,8 @@ const pageSize = 100
 interface Attention {
   /** Budgets at risk, the greatest risk first, then updates that need a decision. */
   readonly urgent: readonly string[]
-  /** Someone decided on these, so they come last. */
+  /** What someone stopped: plans, and budgets. */
+  readonly paused: readonly string[]
   readonly frozen: readonly string[]
 }
 
@@ -17,20 +18,27 @@ interface Attention {
 export async function attentionOf(guard: Guard, given?: View): Promise<Attention> {
   const { outlook } = await guard.background()
   const { view, budgets } = await outlook(given)
-  const lines = { risks: [] as string[], frozen: [] as string[] }
-  for (const { budget, sentence, status } of budgets) {
-    if (sentence === null) continue
-    const line = sentence.startsWith(`${budget} `) ? sentence : `${budget}: ${sentence}`
-    lines[status === 'frozen' ? 'frozen' : 'risks'].push(line)
+  const linesOf = (isIncluded: (reason: string) => boolean): string[] => {
+    const bySentence = new Map<string, string[]>()
+    for (const { budget, sentence, reasons } of budgets) {
+      if (sentence !== null && isIncluded(reasons[0]?.kind ?? ''))
+        bySentence.set(sentence, [...(bySentence.get(sentence) ?? []), budget])
+    }
+    return [...bySentence].map(([sentence, names]) => {
+      const isNamed = sentence.startsWith('The plan ') || names.some((name) => sentence.startsWith(`${name} `))
+      return isNamed ? sentence : `${list(names)}: ${sentence}`
+    })
   }
-  const more = lines.risks.length - maxBudgets
+  const risks = linesOf((kind) => kind !== 'frozen' && kind !== 'plan-paused')
+  const more = risks.length - maxBudgets
   return {
     urgent: [
-      ...lines.risks.slice(0, maxBudgets),
+      ...risks.slice(0, maxBudgets),
       ...(more > 0 ? [`${count(more)} more budgets are at risk: the dashboard lists them.`] : []),
       ...(await decisionsOf(guard, zoneOf(view))),
     ],
-    frozen: lines.frozen,
+    paused: linesOf((kind) => kind === 'plan-paused'),
+    frozen: linesOf((kind) => kind === 'frozen'),
   }
 }
 

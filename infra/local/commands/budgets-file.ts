@@ -4,7 +4,7 @@ import { stringify } from 'csv-stringify/sync'
 import { budgetName } from '../../../shared/guard/fields.ts'
 import { type RemovableMember, removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
-import { CannotContinue } from '../failures.ts'
+import { CannotContinue, fileFault } from '../failures.ts'
 
 export interface ShownBudget {
   readonly name: string
@@ -57,7 +57,7 @@ export async function readBudgetsFile(
   how: { prune?: boolean } = {},
 ): Promise<BudgetsFile> {
   const bytes = await readFile(file).catch((cause) => {
-    throw new CannotContinue(`${file} cannot be read (${cause.code ?? cause.message})`, { cause })
+    throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`, { cause })
   })
   const text = fromUtf8(bytes)
   if (text === null) throw new CannotContinue(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`)

@@ -100,7 +100,9 @@ function toSentence(error: unknown): unknown {
   if (plainErrors.some((plain) => error instanceof plain)) return error.message
   const reason = reasonOf(error)
   if (error instanceof LedgerUnavailable) return `The ledger does not answer: ${reason}${hintFor(reason) || '.'}`
-  if ('$metadata' in error || /credentials|region is missing/i.test(reason)) return `AWS does not answer: ${reason}`
+  if (error.name === 'ResourceNotFoundException')
+    return 'The table of the ledger is not there: check TABLE_NAME and DYNAMODB_ENDPOINT, or start Unit Guard (npm start).'
+  if ('$metadata' in error || /credentials|region is missing/i.test(reason)) return `AWS refuses: ${reason}`
   return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
 
@@ -205,13 +207,19 @@ export function noSuch(what: string, typed: string, choices: readonly string[]):
 
 /**
  * The env file of `npm start`, overridden by the environment: an empty variable overrides too, so
- * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard.
+ * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard, and its name of the service stands
+ * for no other service.
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)
-  const { UNIT_GUARD_TOKEN: token, ...written } = readEnvFile(directoryOf(given))
-  const isElsewhere = given.UNIT_GUARD_URL !== undefined && given.UNIT_GUARD_URL !== written.UNIT_GUARD_URL
-  return { ...written, ...(token !== undefined && !isElsewhere && { UNIT_GUARD_TOKEN: token }), ...given }
+  const { UNIT_GUARD_TOKEN: token, LEDGER_SERVICE: service, ...written } = readEnvFile(directoryOf(given))
+  const isSame = (name: string) => given[name] === undefined || given[name] === written[name]
+  return {
+    ...written,
+    ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
+    ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
+    ...given,
+  }
 }
 
 /** No other process reaches a ledger in the memory of `npm start`. */

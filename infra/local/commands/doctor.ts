@@ -48,9 +48,11 @@ export const command = defineCommand({
     console.log('Looking at the service and the ledger …\n')
     const service = await examineService(settings, { project, id })
     const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
-    const { urgent } = ledger.view ? await attentionOf(openGuard(env, systemClock).services.guard, ledger.view) : calm
+    const { urgent, paused } = ledger.view
+      ? await attentionOf(openGuard(env, systemClock).services.guard, ledger.view)
+      : calm
     const toDo = new Set([...service.toDo, ...ledger.toDo])
-    const first = [...service.toDo, ...urgent, ...ledger.toDo]
+    const first = [...service.toDo, ...urgent, ...ledger.toDo, ...paused]
     tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
     tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
     tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
@@ -58,7 +60,7 @@ export const command = defineCommand({
   },
 })
 
-const calm = { urgent: [] }
+const calm = { urgent: [], paused: [] }
 
 function tell(heading: string, lines: readonly string[]): void {
   console.log(heading)

@@ -6,6 +6,7 @@ import { list, units } from '../../../shared/guard/sentences.ts'
 import { type Occurrence, occurrenceId } from '../../../shared/ledger/updates/tasks.ts'
 import { isTerminal, type Problem, type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { nearest } from '../../../shared/platform/misspelt.ts'
 import { workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
 import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
@@ -67,7 +68,7 @@ async function fire(name: string, time: number): Promise<boolean> {
     const seen = await guard.ledger.occurrences.get(id)
     if (seen?.doneAt !== undefined) progress.note('It was fired before: nothing runs again.')
     const fired = await watched(triggers.fire(name, time, endsAt()))
-    if (fired.kind === 'problem') throw new CannotContinue(sentenceOf(fired.problem, settings.PLANS))
+    if (fired.kind === 'problem') throw new CannotContinue(sentenceOf(fired.problem, name, settings.PLANS))
     let { occurrence } = fired
     for (;;) {
       await progress.tell(occurrence)
@@ -85,11 +86,12 @@ async function fire(name: string, time: number): Promise<boolean> {
   return occurrence.state === 'running' || occurrence.state === 'done'
 }
 
-function sentenceOf({ slug, detail }: Problem, file: string | undefined): string {
+function sentenceOf({ slug, detail }: Problem, name: string, file: string | undefined): string {
   if (slug !== 'not-found') return detail
   const names = readPlans(file).map(({ name }) => name)
-  const hint = names.length === 0 ? 'PLANS names a file of plans; it is not set.' : `The plans file has ${list(names)}.`
-  return `${detail} ${hint}`
+  if (names.length === 0) return `${detail} PLANS names a file of plans; it is not set.`
+  const meant = nearest(name, names)
+  return `${detail} ${meant === null ? `The plans file has ${list(names)}.` : `Did you mean ${meant}?`}`
 }
 
 function createProgress(guard: Guard, heading: string) {

@@ -6,7 +6,7 @@ import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
-import { CannotContinue, reasonOf } from '../failures.ts'
+import { CannotContinue, fileFault } from '../failures.ts'
 import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
 
 const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
@@ -36,7 +36,7 @@ export const command = defineCommand({
   async run({ since = '', 'dry-run': isDry = false }, file = '') {
     const from = parseInstant(since, '--since', '2026-11-20T09:55:00Z')
     const text = await readFile(file, 'utf8').catch((cause) => {
-      throw new CannotContinue(`${file} cannot be read: ${reasonOf(cause)}`)
+      throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`)
     })
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const runs = loggedRuns(text, from)

@@ -31,7 +31,8 @@ export const command = defineCommand({
   flags,
   async run({ sub = '', scope = '', budgets, expires = '8h' }) {
     if (sub === '') throw new WrongUsage('--sub is needed')
-    if (!subject.safeParse(sub).success) throw new WrongUsage('--sub: no caller may have this name')
+    if (!subject.safeParse(sub).success)
+      throw new WrongUsage('--sub must be 1 to 128 visible characters without blanks and #, and no reserved name')
     const claims = {
       sub,
       scopes: toScopes(scope),

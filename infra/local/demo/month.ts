@@ -106,8 +106,8 @@ async function printSummary(
   console.log(`\n${count(updates.length)} updates: ${counts.join(', ')}.`)
   console.log(`The audit: ${isOk ? 'every counter is the sum of its lines' : 'A COUNTER IS NOT THE SUM OF ITS LINES'}.`)
   console.log('\nWhat matters first:')
-  const { urgent, frozen } = await attentionOf(guard)
-  for (const line of [...urgent, ...frozen]) console.log(`  ${line}`)
+  const { urgent, paused, frozen } = await attentionOf(guard)
+  for (const line of [...urgent, ...paused, ...frozen]) console.log(`  ${line}`)
   const own = keptIn === null || keptIn === defaultDirectory ? '' : `DATA_DIR=${keptIn} `
   console.log(`\nTry next: ${own}npm start, which prints how to log in to the dashboard.`)
   return isOk
