@@ -1,7 +1,7 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { HistoryLine, Run, Update } from '../../ledger/updates/update.ts'
+import type { HistoryLine, Run, State, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { type Clock, dayMs } from '../../platform/clock.ts'
 import type { GuardOptions } from '../options.ts'
@@ -92,33 +92,35 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
   ])
   const open = [...approvals.rows, ...doubts.rows]
   const view = await ledger.view(open.map(({ kind, project }) => ({ work: { kind, project } })))
-  const rows = open.map((update, position) => {
+  const rows = open.flatMap((update, position) => {
     const seen = view.results[position]
-    if (!seen) throw new Error('a view shows all that was asked for')
-    return { update, seen }
+    return seen ? [{ update, seen }] : []
   })
   const sameWork = sameWorkIn(rows)
-  const waiting = rows.filter(({ update }) => update.state === 'awaiting-approval')
-  const approvalRows = waiting.map(
-    ({ update, seen }): ApprovalRow => ({
-      update,
-      owner: ownerPaidFor(view.definitions, update),
-      lastRun: runsOf(seen)[0] ?? null,
-      effect: effectOf(view, update),
-      sameWork: sameWork(update),
+  // A listed update may have moved on.
+  const inState = (state: State) => rows.filter(({ update }) => update.state === state)
+  const approvalRows = inState('awaiting-approval').map(
+    (row): ApprovalRow => ({
+      update: row.update,
+      owner: ownerPaidFor(view.definitions, row.update),
+      lastRun: runsOf(row.seen)[0] ?? null,
+      effect: effectOf(view, row.update),
+      sameWork: sameWork(row),
     }),
   )
-  const doubtEntries = doubts.rows.map(
-    (update): DoubtEntry => ({
+  const doubtEntries = inState('in-doubt').map((row): DoubtEntry => {
+    const { update } = row
+    const { hold, doubt, createdAt } = update
+    return {
       kind: 'doubt',
-      deadline: (update.doubt?.at ?? update.createdAt) + doubtLastsMs,
-      units: update.hold?.units ?? 0,
+      deadline: (doubt?.at ?? createdAt) + doubtLastsMs,
+      units: hold?.units ?? 0,
       update,
-      owner: update.hold?.owners?.[0] ?? null,
+      owner: hold?.owners?.[0] ?? null,
       didNotRunFrom: inFlightUntil(update, options),
-      sameWork: sameWork(update),
-    }),
-  )
+      sameWork: sameWork(row),
+    }
+  })
   return {
     view,
     entries: [...byRequest(approvalRows), ...doubtEntries].toSorted((one, other) => one.deadline - other.deadline),
@@ -130,24 +132,16 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
 type SeenRow = { readonly update: Update; readonly seen: ViewResult }
 
 /** Other updates that wait, are in doubt or run, under any name of the same project. */
-function sameWorkIn(rows: readonly SeenRow[]): (update: Update) => readonly Update[] {
-  const byKey = new Map<string, Map<string, Update>>()
-  const keysOf = new Map<string, readonly string[]>()
+function sameWorkIn(rows: readonly SeenRow[]): (row: SeenRow) => readonly Update[] {
+  const byKey = new Map<string, readonly Update[]>()
   for (const { update, seen } of rows) {
-    const keys = seen.works.map(({ key }) => key)
-    keysOf.set(update.id, keys)
-    const running = [...seen.records.values()].filter((record) => record.state === 'running')
-    const found = [update, ...running.filter(({ id }) => seen.works.some(({ work }) => work?.update === id))]
-    for (const key of keys) {
-      const known = byKey.get(key) ?? new Map<string, Update>()
-      for (const each of found) known.set(each.id, each)
-      byKey.set(key, known)
-    }
+    const running = [...seen.records.values()].filter(({ state }) => state === 'running')
+    for (const { key } of seen.works) byKey.set(key, [...(byKey.get(key) ?? []), update, ...running])
   }
-  return ({ id }) => {
-    const all = new Map((keysOf.get(id) ?? []).flatMap((key) => [...(byKey.get(key) ?? [])]))
-    all.delete(id)
-    return [...all.values()]
+  return ({ update, seen }) => {
+    const found = seen.works.flatMap(({ key }) => byKey.get(key) ?? [])
+    const others = found.filter(({ id }) => id !== update.id)
+    return [...new Map(others.map((other) => [other.id, other])).values()]
   }
 }
 
@@ -198,5 +192,5 @@ function decisionIn(
   if (state === 'rejected' || state === 'cancelled') return state
   if (before?.state === 'awaiting-approval' && state === 'requested') return 'approved'
   if (before?.state !== 'in-doubt' || closedBy !== 'person') return null
-  return state === 'settled' ? 'ran' : state === 'released' ? 'did-not-run' : null
+  return state === 'settled' ? 'ran' : 'did-not-run'
 }

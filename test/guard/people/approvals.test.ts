@@ -153,6 +153,20 @@ describe('approving an update', () => {
     expect(await start()).toMatchObject({ state: 'settled', charged: 160 })
   })
 
+  test('a cap below the estimate is refused with the units that it needs, and writes nothing', async () => {
+    const { guard, id, other } = await strict()
+    expect(await guard.approve(id, 'eve', { units: u(39) })).toEqual({
+      kind: 'problem',
+      problem: {
+        slug: 'wrong-state',
+        detail:
+          'The ranking update of shop cannot be approved up to 39 units: it needs 40 units. Nothing was spent; approve at least 40, or reject it.',
+        members: { update: id, state: 'awaiting-approval', units: 40 },
+      },
+    })
+    expect(await other.update(id)).toMatchObject({ version: 1 })
+  })
+
   test('each return takes a new approval, as often as the price rises', async () => {
     const { guard, id, costs, start, sent } = await strict()
     for (const [cap, price] of [

@@ -63,6 +63,20 @@ describe('the inbox', () => {
     ])
     const cut = await inbox(1)
     expect([cut.entries.length, cut.hasMore, cut.entries[0]]).toEqual([2, true, entries[0]])
+    await product.guard.reject(second.id, 'eve')
+    expect((await inbox(1)).hasMore).toBe(false)
+    await run(product, 'lost too')
+    expect((await inbox(1)).hasMore).toBe(true)
+  })
+
+  test('puts what expires soon before what has waited longer', async () => {
+    const { inbox, propose, budget, clock } = await start()
+    await propose('slow')
+    clock.advance(hour)
+    await budget('seo', { approvalExpiresAfter: '2h' })
+    await propose('soon')
+    const projects = (await inbox()).entries.map((entry) => entry.kind === 'approval' && entry.rows[0]?.update.project)
+    expect(projects).toEqual(['soon', 'slow'])
   })
 
   test('shows the price of the last run of the same project and kind, under any of its names', async () => {
@@ -98,6 +112,17 @@ describe('the inbox', () => {
     await propose('b', { whenShort: 'ask' })
     const granting = (await inbox()).entries[1]
     expect(granting).toMatchObject({ rows: [{ effect: { figures: { available: 30 }, granted: 10, after: 0 } }] })
+    // The grant is of this counter alone: another window and another budget are still short.
+    const month = { window: 'month', units: u(30) } as const
+    await budget('seo', { limits: [month, { window: 'day', units: u(35) }] })
+    const short = async () => (await inbox()).entries[1]
+    expect(await short()).toMatchObject({ rows: [{ effect: { figures: { window: 'day' }, granted: 0, after: -5 } }] })
+    await budget('seo', { limits: [month] })
+    await budget('clients', { limits: [{ window: 'month', units: u(35) }] })
+    expect(await short()).toMatchObject({
+      rows: [{ effect: { figures: { budget: 'clients' }, granted: 0, after: -5 } }],
+    })
+    await budget('clients', { limits: [] })
     await other.change('ada', ({ definitions }) => {
       const { seo: _, ...budgets } = definitions.budgets
       return { definitions: { ...definitions, budgets }, note: { type: 'limit', budget: 'account', reason: 'test' } }
@@ -106,7 +131,7 @@ describe('the inbox', () => {
   })
 
   test('groups the updates of one request, with their sum and the first deadline', async () => {
-    const { inbox, ask, propose, clock } = await start()
+    const { inbox, ask, propose, clock, guard, costs } = await start()
     const several = { budget: 'seo', projects: ['a', 'b'], whenShort: 'fit' } as const
     const { updates } = await ask(several, { key: 'k' })
     clock.advance(1)
@@ -120,6 +145,13 @@ describe('the inbox', () => {
     )
     expect(rows.map((projects) => projects.toSorted()).toSorted()).toEqual([['a', 'b'], ['c', 'd'], ['e']])
     expect(updates.map(({ content }) => content.count)).toEqual([2, 2])
+    const [first] = updates
+    await guard.approve(first?.id ?? '', 'eve')
+    costs(50)
+    await guard.start(first?.id ?? '', clock.now() + 60_000)
+    const again = (await inbox()).entries[0]
+    expect(again).toMatchObject({ units: 90, deadline: updates[1]?.approvableUntil })
+    expect(again?.kind === 'approval' && again.rows.length).toBe(2)
   })
 
   test('points out another request for the same work, under any name, waiting, in doubt or running', async () => {
@@ -184,8 +216,34 @@ describe('the inbox', () => {
       ['lost', 'ran', 'eve', 'seen'],
       ['lost', 'approved', 'eve', 'approved'],
     ])
+    clock.advance(300_000)
+    service.run = async () => unknown
+    const second = await run(product, 'lost again')
+    clock.advance(300_000)
+    await guard.resolve(second?.id ?? '', 'joe', { outcome: 'did-not-run', reason: 'gone' })
+    expect((await inbox()).decided[0]).toMatchObject({ what: 'did-not-run', by: 'joe', note: 'gone' })
     for (let each = 0; each < 11; each++) await guard.reject((await propose(`more-${each}`)).id, 'eve')
     expect((await inbox()).decided).toHaveLength(10)
+  })
+
+  test('counts as decisions neither what ran by itself nor what evidence closed, nor what is a week old', async () => {
+    const product = await start()
+    const { inbox, propose, ask, guard, service, clock, budget, sweep } = product
+    await budget('free', { limits: [] })
+    const queued = only(await ask({ projects: ['queued'], budget: 'free' }, { key: 'q' }, { respondAsync: true }))
+    await guard.start(queued.id, clock.now() + 60_000)
+    service.run = async () => unknown
+    const doubt = only(await ask({ projects: ['doubt'], budget: 'free' }, { key: 'd' }))
+    clock.advance(300_000)
+    service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
+    await sweep()
+    expect(await guard.ledger.update(doubt.id)).toMatchObject({ state: 'settled', closedBy: 'evidence' })
+    expect((await inbox()).decided).toEqual([])
+    service.dates = async () => ({ kind: 'dates', dates: [] })
+    await guard.reject((await propose('a')).id, 'eve')
+    expect((await inbox()).decided).toHaveLength(1)
+    clock.advance(7 * 24 * hour + 1)
+    expect((await inbox()).decided).toEqual([])
   })
 
   test('reads the same number of times however much waits', async () => {
