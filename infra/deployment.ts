@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { unitPriceOf } from '../shared/guard/money.ts'
 import { deploymentSettings, firstDeploymentSettings, guardSettings } from '../shared/guard/options.ts'
 import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
@@ -79,6 +80,7 @@ export function readDeployment(
   const schema = wanted.firstLedger ? firstDeploymentSettings : deploymentSettings
   const parsed = parseSettings(schema, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
   mustFitLimit(parsed, parsed.ACCOUNT_UNITS_PER_MONTH)
+  unitPriceOf(parsed)
   for (const name of ['TRACKING_BASE_URL', 'DASHBOARD_URL'] as const)
     if (parsed[name]?.startsWith('http:'))
       throw new WrongSettings(

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
+import { unitPriceOf } from '../../shared/guard/money.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
@@ -87,6 +88,7 @@ export function readSettings(env: Environment) {
   // The port of the sandbox is not known yet.
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
+  unitPriceOf(parsed)
   const keepsNothing = parsed.DATA_DIR === 'memory'
   return {
     port: parsed.PORT,

@@ -41,7 +41,7 @@ export function createBackground(
     checkThresholds: alerts.checkThresholds,
     checkOutlook: async () => alerts.checkOutlook(await outlook()),
     ...createInbox(parts),
-    ...createDigest({ ledger, prices, outlook }),
+    ...createDigest({ ledger, prices, outlook, unitPrice: parts.unitPrice ?? null }),
     outlook,
     ...createSpenders(parts),
     ...createUpdateCounts(parts),

@@ -6,6 +6,7 @@ import type { Log } from '../platform/log.ts'
 import { ledgerOnlySettings, matching, openingSettings, units, wholeNumber } from '../platform/settings.ts'
 import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
+import { moneySettings, type UnitPrice } from './money.ts'
 import type { Plan } from './plans/plans-file.ts'
 
 /** How long a run blocks the same work: until the account's day ends, or for this many ms. */
@@ -21,6 +22,8 @@ export interface GuardOptions {
 }
 
 export interface GuardParts {
+  /** Absent or `null`: units have no price. */
+  unitPrice?: UnitPrice | null
   ledger: Ledger
   tracking: Tracking
   serviceToken: () => Promise<string>
@@ -126,6 +129,7 @@ export const guardSettingsOf = (kinds: Kinds) =>
       { ...ledgerOnlySettings.shape, ...serviceSettings.shape },
       kindSettings(kinds),
       dashboardSettings.shape,
+      moneySettings.shape,
     ),
   )
 

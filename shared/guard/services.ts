@@ -7,6 +7,7 @@ import { createSecret, createSecretsClient, type Secret } from '../platform/secr
 import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
+import { type UnitPrice, unitPriceOf } from './money.ts'
 import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 
 export interface Services {
@@ -18,6 +19,8 @@ export interface Services {
   readonly kinds: Kinds
   /** The URL has no slash at its end; `null`: unknown. */
   readonly dashboardUrl: string | null
+  /** `null`: units have no price. */
+  readonly unitPrice: UnitPrice | null
   /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean
   readonly clock: Clock
@@ -30,6 +33,7 @@ export function createServices(
   own: { store?: Store; clock?: Clock; log?: Log; kinds?: Kinds; secretsWithinMs?: number } = {},
 ): Services {
   const { kinds = productKinds } = own
+  const unitPrice = unitPriceOf(settings)
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
   const withinMs = own.secretsWithinMs
@@ -65,13 +69,25 @@ export function createServices(
     ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),
   }
   return {
-    guard: createGuard({ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, kinds, plans }),
+    guard: createGuard({
+      ledger,
+      tracking,
+      serviceToken,
+      clock,
+      ids: systemIds,
+      log,
+      options,
+      kinds,
+      plans,
+      unitPrice,
+    }),
     tracking,
     callerKey,
     slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
     options,
     kinds,
     dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,
+    unitPrice,
     isLocal: settings.SECRETS_ENDPOINT !== undefined,
     clock,
     log,

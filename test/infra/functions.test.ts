@@ -19,6 +19,8 @@ const all = {
   COOLDOWN_RANKING: '6h',
   COOLDOWN_DIFFICULTY: '0',
   PROJECT_SEPARATOR: ';',
+  PRICE_PER_UNIT: '0,012',
+  CURRENCY: 'EUR',
 }
 // What one machine uses, and a deployment must not.
 const ofOneMachine = {

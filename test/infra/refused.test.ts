@@ -25,6 +25,11 @@ describe('a deployment is refused, by name,', () => {
       { ACCOUNT_UNITS_USED_AT_START: '50001' },
       'ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH',
     ],
+    [
+      'with a price without a currency',
+      { PRICE_PER_UNIT: '0.012' },
+      'CURRENCY: must be set too, because PRICE_PER_UNIT is',
+    ],
     ['without a flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: must be from 1000 milliseconds to a day'],
     [
       'with a misspelt variable',
@@ -82,6 +87,7 @@ describe('npm start refuses, by name,', () => {
       { ACCOUNT_UNITS_USED_AT_START: '50001' },
       'must be at most ACCOUNT_UNITS_PER_MONTH',
     ],
+    ['a currency without a price', { CURRENCY: 'EUR' }, 'PRICE_PER_UNIT: must be set too, because CURRENCY is'],
     ['no flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: must be from 1000 milliseconds to a day'],
   ])('%s', (_, env, sentence) => {
     expect(() => readSettings(env)).toThrow(sentence)

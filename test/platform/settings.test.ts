@@ -57,6 +57,9 @@ describe('settings', () => {
     ['COOLDOWN_DIFFICULTY', '6h', 21_600_000],
     ['COOLDOWN_DIFFICULTY', 'day', 'day'],
     ['PROJECT_SEPARATOR', ';', ';'],
+    ['PRICE_PER_UNIT', '0,012', 12_000n],
+    ['PRICE_PER_UNIT', '1.5', 1_500_000n],
+    ['CURRENCY', 'CHF', 'CHF'],
     ['DASHBOARD_URL', 'https://units.example/', 'https://units.example/'],
     ['DASHBOARD_URL', 'http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
   ])('the setting %s accepts %s', (name, text, value) => {
@@ -68,6 +71,7 @@ describe('settings', () => {
   const url = 'must be an http(s) address that ends in /v3, without a query or credentials'
   const dashboard = 'must be an http(s) address without a path, such as https://units.example'
   const cooldown = 'takes day, 0, or a time such as 30m, 6h, 7d'
+  const price = 'must be a price for one unit, such as 0.012'
   const pointer = 'must be a JSON Pointer (RFC 6901), such as /data/units'
   test.each<[name: string, text: string | undefined, takes: string]>([
     ['TABLE_NAME', undefined, 'must be the name of the ledger table'],
@@ -99,6 +103,8 @@ describe('settings', () => {
     ['COOLDOWN_RANKING', '7', cooldown],
     ['PROJECT_SEPARATOR', ', ', 'must be one of , ; | : + ~ ! *'],
     ['PROJECT_SEPARATOR', '-', 'must be one of , ; | : + ~ ! *'],
+    ...['1.200,50', '-1', 'free', '0.0000001'].map((text): [string, string, string] => ['PRICE_PER_UNIT', text, price]),
+    ['CURRENCY', 'Euro', 'must be a currency of ISO 4217, such as EUR'],
     ['COOLDOWN_RANKING', '-1d', cooldown],
     ['COOLDOWN_DIFFICULTY', '1w', cooldown],
     ['DYNAMODB_ENDPOINT', 'canary', 'must be the address of an endpoint'],

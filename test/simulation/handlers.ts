@@ -39,7 +39,7 @@ export interface Answered {
 export function createHandlers(machine: Machine, told: (message: string) => void) {
   const { guard, clock, log, ask } = machine
   const services: Services = {
-    ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, isLocal: false },
+    ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrice: null, isLocal: false },
     tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
     callerKey: secretOf(callerKey),
     slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),

@@ -181,7 +181,15 @@ describe('the facts of messages', () => {
   })
 
   test('a day on which nothing happened is one line', () => {
-    const quiet = { refused: 0, inDoubt: [], approvals: [], priceMoves: [], budgets: [], nothingHappened: true }
+    const quiet = {
+      unitPrice: null,
+      refused: 0,
+      inDoubt: [],
+      approvals: [],
+      priceMoves: [],
+      budgets: [],
+      nothingHappened: true,
+    }
     const shown = digestMessage({ day: '2026-11-20', zone, ...quiet })
     expect(texts(shown)).toEqual([expect.stringMatching(/^💤 2026-11-20: [^\n]*$/)])
   })
@@ -386,7 +394,7 @@ describe('whatever other people write, and however much', () => {
         for (const message of [
           figuresMessage({ budgets: [{ budget: 'seo', figures: [month] }], zone }),
           digestMessage({
-            ...{ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
+            ...{ day: 'd', zone, unitPrice: null, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
             nothingHappened: false,
           }),
         ]) {

@@ -4,11 +4,11 @@ import {
   amountOf,
   answerStatementCsv,
   noWindow,
-  perWhole,
   statementQuery,
   statementTexts,
 } from '../../../shared/api/statements.ts'
-import type { Statement, StatementRow } from '../../../shared/guard/reports/statements.ts'
+import { perWhole, type UnitPrice } from '../../../shared/guard/money.ts'
+import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
@@ -16,7 +16,7 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-export function addStatements(app: Hono<ApiEnv>, { guard }: Services): void {
+export function addStatements(app: Hono<ApiEnv>, { guard, unitPrice }: Services): void {
   route(app, '/statements', {
     GET: async (c) => {
       await mustHave(c, 'read')
@@ -27,7 +27,7 @@ export function addStatements(app: Hono<ApiEnv>, { guard }: Services): void {
       const read = async () => (await guard.background()).statement(window ?? null, by)
       const statement = await (isExport ? reads.inTurn(read) : read())
       if (!statement) throw noWindow(window)
-      return isExport ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))
+      return isExport ? answerStatementCsv(c, statement, price, unitPrice) : c.json(show(statement, price, unitPrice))
     },
   })
 }
@@ -43,12 +43,16 @@ export const statementOperations: readonly Operation[] = [
   },
 ]
 
-function show(statement: Statement, price: bigint | undefined) {
+function show(statement: Statement, price: bigint | undefined, unitPrice: UnitPrice | null) {
   const { window, previous, next, status, by, rows, total, spent, addsUp } = statement
+  const moneyOf = (sum: StatementSum) => ({
+    ...(price !== undefined && { amount: amountOf(sum, price) }),
+    ...(unitPrice && { cost: amountOf(sum, unitPrice.perUnit) }),
+  })
   const shown = (row: StatementRow) => {
     const { key, paidElsewhere, ...figures } = row
     const elsewhere = by === 'budget' && { paidElsewhere }
-    return { [by]: key, ...figures, ...elsewhere, ...(price !== undefined && { amount: amountOf(row, price) }) }
+    return { [by]: key, ...figures, ...elsewhere, ...moneyOf(row) }
   }
   const { key: _none, ...sums } = total
   return {
@@ -58,8 +62,9 @@ function show(statement: Statement, price: bigint | undefined) {
     status,
     by,
     ...(price !== undefined && { price: Number(price) / perWhole }),
+    ...(unitPrice && { pricePerUnit: Number(unitPrice.perUnit) / perWhole, currency: unitPrice.currency }),
     rows: rows.map(shown),
-    total: { ...sums, ...(price !== undefined && { amount: amountOf(total, price) }) },
+    total: { ...sums, ...moneyOf(total) },
     book: { spent, addsUp },
     previous,
     next,

@@ -102,6 +102,7 @@ const statementFigures = {
   inDoubt: units,
   refused: units,
   amount: z.exactOptional(z.number()),
+  cost: z.exactOptional(z.number()),
 }
 
 export const statement = z.strictObject({
@@ -111,6 +112,8 @@ export const statement = z.strictObject({
   status: described(z.enum(['open', 'final']), '`final`: the month is over, and nothing of it is held or in doubt.'),
   by: z.enum(statementKeys),
   price: described(z.exactOptional(z.number()), 'For one unit, as asked.'),
+  pricePerUnit: described(z.exactOptional(z.number()), 'As set; `cost` is `charged` and `external` at this price.'),
+  currency: described(z.exactOptional(text), 'Of `cost`; ISO 4217.'),
   rows: described(
     z.array(
       z.strictObject({

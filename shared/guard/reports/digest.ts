@@ -9,6 +9,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
+import type { UnitPrice } from '../money.ts'
 import { approvableForMs } from '../options.ts'
 import { type Figures, zoneOf } from '../sentences.ts'
 import { happenedAt } from './day-of-budgets.ts'
@@ -18,6 +19,8 @@ import { believed, gapsIn } from './summary.ts'
 export interface Digest {
   readonly day: string
   readonly zone: string
+  /** `null`: units have no price. */
+  readonly unitPrice: UnitPrice | null
   /** The greatest risk first. */
   readonly budgets: readonly DigestRow[]
   /** The first deadline first. */
@@ -55,8 +58,9 @@ export function createDigest(parts: {
   ledger: Ledger
   outlook: (view: Promise<View>) => Promise<Outlook>
   prices: () => Promise<readonly Price[]>
+  unitPrice: UnitPrice | null
 }) {
-  const { ledger, outlook, prices } = parts
+  const { ledger, outlook, prices, unitPrice } = parts
 
   async function announceDigest(): Promise<void> {
     const { day, now } = await ledger.view()
@@ -82,6 +86,7 @@ export function createDigest(parts: {
       // The digest may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
+      unitPrice,
       budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
         ...{ budget, status, reason: sentence, month: figures },
         spentToday: spentBy(budget, updates),

@@ -1,3 +1,4 @@
+import { inMoney } from '../../guard/money.ts'
 import type { Digest } from '../../guard/reports/digest.ts'
 import { count, type Figures, left } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
@@ -99,6 +100,7 @@ export function digestMessage({
   inDoubt,
   priceMoves,
   nothingHappened,
+  unitPrice,
 }: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] }): Message {
   const title = clean(day)
   if (nothingHappened) {
@@ -108,7 +110,7 @@ export function digestMessage({
   const root = budgets.find(({ month }) => month.budget === 'account') ?? budgets[0]
   const spent =
     root && root.spentToday > 0
-      ? `${boldUnits(root.spentToday)} spent in 24 hours by ${code(root.budget)} and all below it.`
+      ? `${boldUnits(root.spentToday)}${unitPrice ? ` (${inMoney(root.spentToday, unitPrice)})` : ''} spent in 24 hours by ${code(root.budget)} and all below it.`
       : 'No units spent in 24 hours.'
   const counts = [
     ...(approvals.length > 0 ? [`${countOf(approvals.length, 'update')} waiting for approval`] : []),

@@ -12,8 +12,9 @@ const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt
  *
  * @param options.isCounted whether the sweep has already counted the updates.
  */
-async function november({ isCounted } = { isCounted: false }) {
+async function november({ isCounted = false, env = {} }: { isCounted?: boolean; env?: Record<string, string> } = {}) {
   const product = await startProduct({
+    env,
     store: createMemoryStore(),
     units: { site: 40, '77': 25, big: 500, other: 10, broken: 15 },
     service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
@@ -134,6 +135,25 @@ describe.each([
       'window,status,caller,updates,charged,external,granted,held,inDoubt,refused',
     )
     expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0')
+  })
+
+  test('a statement says what units cost where a price is set, beside the reader’s own price', async () => {
+    const { statement } = await november({ isCounted, env: { PRICE_PER_UNIT: '0,0125', CURRENCY: 'EUR' } })
+    const { body } = await statement('?price=1')
+    expect([body.pricePerUnit, body.currency, body.price]).toEqual([0.0125, 'EUR', 1])
+    expect(body.rows.map(({ cost, amount }: Record<string, unknown>) => [cost, amount])).toEqual([
+      ...[
+        [0.1, 8],
+        [0.96, 77],
+        [0.13, 10],
+      ],
+    ])
+    expect([body.total.cost, body.total.amount]).toEqual([1.19, 95])
+    const csv = await statement('?by=project', { accept: 'text/csv' })
+    expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
+      'window,status,project,updates,charged,external,granted,held,inDoubt,refused,cost,currency',
+      'month:2026-11-01,open,big,0,0,0,0,0,0,1,0,EUR',
+    ])
   })
 
   test('negative figures of a statement stay numbers in CSV', async () => {

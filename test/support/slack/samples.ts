@@ -191,6 +191,7 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
   const digest = {
     day: '2026-11-20',
     zone,
+    unitPrice: { perUnit: 12_000n, currency: 'EUR' },
     budgets: [
       {
         ...{ budget: 'account', spentToday: 1920, month: account, status: 'on-track' as const, reason: null },
