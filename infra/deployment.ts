@@ -40,7 +40,14 @@ type Options = z.output<typeof options>
 /** The constructs set these, so values from the shell are ignored: they are meant for `npm start`. */
 const settingsOfConstructs = [
   ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'PLANS'],
-  ...['SECRETS_ENDPOINT', 'SECRETS_ACCESS_KEY', 'SERVICE_TOKEN_SECRET', 'CALLER_KEY_SECRET', 'SLACK_SECRET'],
+  ...[
+    'SECRETS_ENDPOINT',
+    'SECRETS_ACCESS_KEY',
+    'SERVICE_TOKEN_SECRET',
+    'CALLER_KEY_SECRET',
+    'SLACK_SECRET',
+    'SLACK_API_URL',
+  ],
 ]
 const unknownYet = 'https://sandbox.invalid/v3'
 
@@ -99,7 +106,14 @@ export function readDeployment(
 const localVariables = [
   ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
   'SANDBOX_UNITS_PER_MONTH',
-  ...['TRACKING_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN'],
+  ...[
+    'TRACKING_TOKEN',
+    'SLACK_SIGNING_SECRET',
+    'SLACK_WEBHOOK_URL',
+    'SLACK_BOT_TOKEN',
+    'UNIT_GUARD_URL',
+    'UNIT_GUARD_TOKEN',
+  ],
 ]
 
 /** Names with a colon belong to the CDK. */

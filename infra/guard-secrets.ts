@@ -36,7 +36,7 @@ export class GuardSecrets extends Construct {
       // A random signing secret refuses every request until an app is installed.
       slack: new CfnSecret(this, 'Slack', {
         name: 'unit-guard/slack',
-        description: 'What Slack and Unit Guard share: {"signingSecret":"…","webhookUrl":"…"}',
+        description: 'What Slack and Unit Guard share: {"signingSecret":"…","botToken":"…","webhookUrl":"…"}',
         generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'signingSecret' },
       }),
     }

@@ -5,6 +5,12 @@ import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
 
+/** An update that people were asked to decide about, whose messages may have to be edited. */
+const changedUpdateWith = (NewImage: object) => ({
+  eventName: ['MODIFY'],
+  dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } }, NewImage },
+})
+
 /**
  * Records that wake each reader: those that `functions/outbox/readers.ts` acts on, and little else.
  *
@@ -20,6 +26,8 @@ export const filters = {
   ],
   tell: [
     { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'announcement#' }] } } } },
+    changedUpdateWith({ approvableUntil: { N: [{ exists: true }] } }),
+    changedUpdateWith({ doubt: { M: { at: { N: [{ exists: true }] } } } }),
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: ['book'] } } } },
   ],
 } as const

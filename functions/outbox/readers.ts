@@ -44,14 +44,24 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
   }
 }
 
-/** Sends announcements and checks thresholds. It is a separate reader, so that a slow Slack delays only messages. */
+/**
+ * Sends announcements, edits them when their updates change, and checks thresholds. It is a separate reader, so that a
+ * slow Slack delays only messages.
+ */
 export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
   return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
 
   async function tellAll(changes: readonly Change[]): Promise<BatchAnswer> {
     const failed: string[] = []
-    for (const { pk, isNew, isOpen, sequenceNumber } of changes) {
+    for (const { pk, isNew, isOpen, wasAnnounced, sequenceNumber } of changes) {
+      const update = !isNew && wasAnnounced ? idIn(pk, 'update') : null
+      if (update !== null) {
+        await slack.refresh(update).catch((cause) => {
+          log.error('not-refreshed', { update, cause })
+          failed.push(sequenceNumber)
+        })
+      }
       const announcement = isNew && isOpen ? idIn(pk, 'announcement') : null
       if (announcement === null) continue
       await slack.tell(announcement).catch((cause) => {

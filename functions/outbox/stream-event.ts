@@ -8,6 +8,8 @@ export interface Change {
   readonly state?: string
   /** Whether the item is an open task. */
   readonly isOpen: boolean
+  /** Whether it is an update that people were asked to decide about. */
+  readonly wasAnnounced: boolean
 }
 
 const attribute = z.object({ S: z.optional(z.string()) })
@@ -20,7 +22,14 @@ const streamEvent = z.object({
       eventName: z.enum(['INSERT', 'MODIFY', 'REMOVE']),
       dynamodb: z.object({
         Keys: z.object({ pk: z.object({ S: z.string() }) }),
-        NewImage: z.optional(z.object({ state: z.optional(attribute), openAs: z.optional(attribute) })),
+        NewImage: z.optional(
+          z.object({
+            state: z.optional(attribute),
+            openAs: z.optional(attribute),
+            approvableUntil: z.optional(z.unknown()),
+            doubt: z.optional(z.unknown()),
+          }),
+        ),
         SequenceNumber: z.string(),
       }),
     }),
@@ -37,6 +46,7 @@ export function readChanges(event: unknown): readonly Change[] {
     isNew: eventName === 'INSERT',
     ...(NewImage?.state?.S !== undefined && { state: NewImage.state.S }),
     isOpen: NewImage?.openAs?.S !== undefined,
+    wasAnnounced: NewImage?.approvableUntil !== undefined || NewImage?.doubt !== undefined,
   }))
 }
 

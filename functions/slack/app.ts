@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import { permissionsOf } from '../../shared/guard/people/permissions.ts'
 import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import type { SlackEvent } from '../../shared/ledger/updates/tasks.ts'
+import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { type Platform, rawPathOf, readWhole } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
@@ -10,14 +10,18 @@ import { inLogContext, type Log } from '../../shared/platform/log.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { acceptedMessage } from '../../shared/slack/messages/estimate.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../shared/slack/messages/help.ts'
+import { modalFor } from '../../shared/slack/messages/modals.ts'
 import { parseCommand } from '../../shared/slack/receive/command.ts'
 import { isSigned } from '../../shared/slack/receive/signature.ts'
 import { readSlackSecret } from '../../shared/slack/secret.ts'
+import type { SlackClient } from '../../shared/slack/tell/client.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
-import { isCertificateCheck, readCommand, readPress } from './forms.ts'
+import { type Interaction, isCertificateCheck, readCommand, readEvent, readInteraction } from './forms.ts'
 
 /** Slack sends far less. */
 const maxBytes = 256 * 1024
+
+const openWithinMs = 1_500
 
 const notTakenText = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
 
@@ -30,20 +34,26 @@ interface SlackEnv {
   Bindings: Platform
 }
 
+export interface SlackAppParts {
+  ledger: Ledger
+  secret: Secret
+  clock: Clock
+  log: Log
+  kinds?: Kinds
+  /** Opens forms; without it a press of their buttons says to try again. */
+  client?: SlackClient
+}
+
+type SlackContext = Context<SlackEnv>
+
 /**
  * Verifies, parses and records requests. Slack waits three seconds, so the outbox handles the recorded event and
  * answers to the `response_url`.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
-export function createSlackApp(parts: {
-  ledger: Ledger
-  secret: Secret
-  clock: Clock
-  log: Log
-  kinds?: Kinds
-}): Hono<SlackEnv> {
-  const { ledger, clock, log, kinds } = parts
+export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
+  const { clock, log } = parts
   const app = new Hono<SlackEnv>({ getPath: rawPathOf })
 
   app.use((c, next) => {
@@ -56,44 +66,19 @@ export function createSlackApp(parts: {
     })
   })
 
-  app.post('/slack/commands', async (c) => {
-    const { rawBody, body } = await readBody(c)
-    if (isCertificateCheck(body)) return c.body(null, 200)
-    if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
-    const event = readCommand(body, clock.now())
-    if (!event) return c.text('not a slash command', 400)
-    const command = parseCommand(event.text, kinds)
-    if (command.do === 'help') return c.json(helpMessage(kinds))
-    if (command.do === 'mistake') return c.json(usageMessage(command))
-    c.set('caller', `slack:${event.user}`)
-    const refusal = await whyNoAccess(ledger, event)
-    if (refusal !== null) return c.json(problemMessage(refusal))
-    await record(event)
-    return command.do === 'estimate' || command.do === 'run' ? c.json(acceptedMessage(command)) : c.body(null, 200)
-  })
-
-  app.post('/slack/interactions', async (c) => {
-    const { rawBody, body } = await readBody(c)
-    if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
-    const press = readPress(body, clock.now())
-    if (press === 'not-ours') return c.body(null, 200)
-    if (!press) return c.text('not an interaction', 400)
-    c.set('caller', `slack:${press.user}`)
-    // An acknowledgement cannot refuse a press; unlisted users are refused in the answer.
-    await record(press)
-    return c.body(null, 200)
-  })
-
-  /** A click that Slack sends twice is one event. */
-  async function record(event: SlackEvent): Promise<void> {
-    const isNew = await ledger.slackEvents.add(event)
-    log.info('slack', { slackEvent: event.id, kind: event.kind, user: event.user, isNew })
+  const routes = { commands: takeCommand, interactions: takeInteraction, events: takeEvent } as const
+  for (const [name, take] of Object.entries(routes)) {
+    app.post(`/slack/${name}`, async (c) => {
+      const { rawBody, body } = await readBody(c)
+      if (name === 'commands' && isCertificateCheck(body)) return c.body(null, 200)
+      if (!(await isFromSlack(c, rawBody, parts))) return c.text('unauthorized', 401)
+      return take(parts, c, body)
+    })
   }
-
   app.get('/slack/commands', (c) =>
     isCertificateCheck(c.req.url.split('?')[1] ?? '') ? c.body(null, 200) : methodNotAllowed(c),
   )
-  for (const path of ['/slack/commands', '/slack/interactions']) app.all(path, methodNotAllowed)
+  for (const name of Object.keys(routes)) app.all(`/slack/${name}`, methodNotAllowed)
   app.notFound((c) => c.text('not found', 404))
   app.onError((error, c) => {
     if (error instanceof BadBody) return c.text(error.message, error.status)
@@ -104,6 +89,59 @@ export function createSlackApp(parts: {
   })
 
   return app
+}
+
+async function takeCommand(parts: SlackAppParts, c: SlackContext, body: string): Promise<Response> {
+  const { ledger, clock, kinds } = parts
+  const event = readCommand(body, clock.now())
+  if (!event) return c.text('not a slash command', 400)
+  const command = parseCommand(event.text, kinds)
+  if (command.do === 'help') return c.json(helpMessage(kinds))
+  if (command.do === 'mistake') return c.json(usageMessage(command))
+  c.set('caller', `slack:${event.user}`)
+  const refusal = await whyNoAccess(ledger, event)
+  if (refusal !== null) return c.json(problemMessage(refusal))
+  await record(parts, event)
+  return command.do === 'estimate' || command.do === 'run' ? c.json(acceptedMessage(command)) : c.body(null, 200)
+}
+
+async function takeInteraction(parts: SlackAppParts, c: SlackContext, body: string): Promise<Response> {
+  const interaction = readInteraction(body, parts.clock.now())
+  if (interaction === 'not-ours') return c.body(null, 200)
+  if (!interaction) return c.text('not an interaction', 400)
+  if (interaction.kind === 'faults') return c.json({ response_action: 'errors', errors: interaction.faults })
+  c.set('caller', `slack:${interaction.press.user}`)
+  if (interaction.kind === 'opens' && (await isOpened(parts, interaction))) return c.body(null, 200)
+  // An acknowledgement cannot refuse a press; unlisted users are refused in the answer.
+  await record(parts, interaction.press)
+  return c.body(null, 200)
+}
+
+async function takeEvent(parts: SlackAppParts, c: SlackContext, body: string): Promise<Response> {
+  const event = readEvent(body, parts.clock.now())
+  if (event === 'not-ours') return c.body(null, 200)
+  if (!event) return c.text('not an event', 400)
+  if (event.kind === 'challenge') return c.json({ challenge: event.challenge })
+  c.set('caller', `slack:${event.user}`)
+  await record(parts, event)
+  return c.body(null, 200)
+}
+
+/** The only call before the acknowledgement, because a form opens for three seconds after the press. */
+async function isOpened(
+  { secret, client }: SlackAppParts,
+  { opener, triggerId }: Extract<Interaction, { kind: 'opens' }>,
+): Promise<boolean> {
+  const { botToken } = await readSlackSecret(secret)
+  if (botToken === null || !client) return false
+  const body = { trigger_id: triggerId, view: modalFor(opener) }
+  return (await client.call('views.open', botToken, body, { withinMs: openWithinMs })).kind === 'sent'
+}
+
+/** A click that Slack sends twice is one event. */
+async function record({ ledger, log }: SlackAppParts, event: SlackEvent): Promise<void> {
+  const isNew = await ledger.slackEvents.add(event)
+  log.info('slack', { slackEvent: event.id, kind: event.kind, user: event.user, isNew })
 }
 
 async function isFromSlack(

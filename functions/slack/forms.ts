@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
-import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/tasks.ts'
+import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import { digest } from '../../shared/platform/ids.ts'
-import { priceIn } from '../../shared/slack/blocks.ts'
+import { modalActions, priceIn } from '../../shared/slack/blocks.ts'
+import { type FormRead, type Opener, pressOf, readForm, submissionSchema } from '../../shared/slack/messages/modals.ts'
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max))
 const user = z.string().check(z.regex(/^[UW][A-Z0-9]{2,20}$/))
@@ -20,17 +21,37 @@ const pressSchema = z.object({
   type: z.literal('block_actions'),
   trigger_id: text(200),
   user: z.object({ id: user }),
-  response_url: responseUrl,
+  // App Home has none.
+  response_url: z.optional(responseUrl),
+  container: z.optional(
+    z.object({
+      type: z.optional(z.string()),
+      message_ts: z.optional(z.string().check(z.regex(/^[\d.]{1,30}$/))),
+      channel_id: z.optional(z.string().check(z.regex(/^[A-Z0-9]{2,30}$/))),
+    }),
+  ),
   actions: z
     .array(
       z.object({
-        action_id: z.enum(pressedActions),
-        value: z.string().check(z.regex(/^[\w#:.-]{1,100}$/)),
+        action_id: z.enum([...pressedActions, ...modalActions]),
+        value: z.string().check(z.regex(/^[^\p{C}\p{Z}]{1,100}$/u)),
         block_id: z.optional(z.string()),
       }),
     )
     .check(z.length(1)),
 })
+
+/** @see https://docs.slack.dev/apis/events-api */
+const eventSchema = z.union([
+  z.object({ type: z.literal('url_verification'), challenge: text(1_000) }),
+  z.object({
+    type: z.literal('event_callback'),
+    event_id: text(200),
+    event: z.object({ type: z.literal('app_home_opened'), user, tab: z.optional(z.string()) }),
+  }),
+])
+
+type Press = SlackEvent & { kind: 'press' }
 
 /** Returns `null` if the body is not a slash command. The `trigger_id` is the idempotency key. */
 export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
@@ -41,30 +62,74 @@ export function readCommand(body: string, at: number): (SlackEvent & { kind: 'co
   return { ...newEvent(id, at), kind: 'command', user: user_id, text, responseUrl: response_url }
 }
 
+export type Interaction =
+  | { readonly kind: 'press'; readonly press: Press }
+  /** The button opens a form. `press` is recorded if Slack does not open it. */
+  | { readonly kind: 'opens'; readonly opener: Opener; readonly triggerId: string; readonly press: Press }
+  | { readonly kind: 'faults'; readonly faults: Extract<FormRead, { kind: 'faults' }>['faults'] }
+
 /**
- * Makes one event for each press, however often Slack delivers the press.
+ * Makes one event for each press and each form, however often Slack delivers it.
  *
  * @returns `null` if unreadable, `not-ours` for another interaction.
  */
-export function readPress(body: string, at: number): (SlackEvent & { kind: 'press' }) | 'not-ours' | null {
+export function readInteraction(body: string, at: number): Interaction | 'not-ours' | null {
   const payload = toJson(new URLSearchParams(body).get('payload'))
   if (typeof payload !== 'object' || payload === null) return null
+  const submitted = submissionSchema.safeParse(payload)
+  if (submitted.success) return readSubmission(submitted.data, at)
   const parsed = pressSchema.safeParse(payload)
   if (!parsed.success) return 'type' in payload && typeof payload.type === 'string' ? 'not-ours' : null
-  const { user, trigger_id, response_url, actions } = parsed.data
+  const { user, trigger_id, response_url, actions, container } = parsed.data
   const [action] = actions
-  if (!action) return null
-  const shownUnits = priceIn(action.block_id)
-  const id = `prs_${digest('press', trigger_id)}`
-  return {
-    ...newEvent(id, at),
-    kind: 'press',
-    user: user.id,
-    action: action.action_id,
+  const isHome = container?.type === 'view'
+  if (!action || (response_url === undefined && !isHome)) return 'not-ours'
+  const shown = priceIn(action.block_id)
+  const { message_ts: ts, channel_id: channel } = container ?? {}
+  const common = {
     value: action.value,
-    ...(shownUnits !== undefined && { shown: shownUnits }),
-    responseUrl: response_url,
+    ...(shown !== undefined && { shown }),
+    ...(isHome && { isHome }),
+    ...(ts !== undefined && channel !== undefined && { message: { channel, ts } }),
+    responseUrl: response_url ?? '',
   }
+  const event = { ...newEvent(`prs_${digest('press', trigger_id)}`, at), kind: 'press', user: user.id } as const
+  const opening = modalActions.find((each) => each === action.action_id)
+  const pressed = pressedActions.find((each) => each === action.action_id)
+  if (opening === undefined)
+    return pressed === undefined ? null : { kind: 'press', press: { ...event, ...common, action: pressed } }
+  const press = { ...event, ...common, action: 'unopened' } as const
+  return { kind: 'opens', opener: { action: opening, ...common }, triggerId: trigger_id, press }
+}
+
+function readSubmission(payload: z.output<typeof submissionSchema>, at: number): Interaction | 'not-ours' {
+  const read = readForm(payload)
+  if (read === null || !user.safeParse(payload.user.id).success) return 'not-ours'
+  if (read.kind === 'faults') return read
+  const { opener, units, reason } = read
+  const { action, ...pressed } = opener
+  // A view is submitted once; one with faults was not recorded.
+  const event = newEvent(`frm_${digest('form', payload.view.id)}`, at)
+  const given = { ...(units !== undefined && { units }), ...(reason !== undefined && { reason }) }
+  return {
+    kind: 'press',
+    press: { ...event, kind: 'press', user: payload.user.id, action: pressOf[action], ...pressed, ...given },
+  }
+}
+
+/** Returns `null` if it is not an event, `not-ours` for other events. The `event_id` is the idempotency key. */
+export function readEvent(
+  body: string,
+  at: number,
+): (SlackEvent & { kind: 'home' }) | { readonly kind: 'challenge'; readonly challenge: string } | 'not-ours' | null {
+  const payload = toJson(body)
+  if (typeof payload !== 'object' || payload === null || !('type' in payload)) return null
+  const parsed = eventSchema.safeParse(payload)
+  if (!parsed.success) return 'not-ours'
+  if (parsed.data.type === 'url_verification') return { kind: 'challenge', challenge: parsed.data.challenge }
+  const { event, event_id } = parsed.data
+  if (event.tab !== undefined && event.tab !== 'home') return 'not-ours'
+  return { ...newEvent(`evt_${digest('event', event_id)}`, at), kind: 'home', user: event.user, responseUrl: '' }
 }
 
 /** Slack sometimes checks the certificate with an unsigned request that expects 200. */

@@ -4,6 +4,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog, inLogContext } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
+import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { createSlackApp } from './app.ts'
 
 const settings = parseSettings(ledgerOnlySettings, environment())
@@ -15,8 +16,15 @@ const secret = createSecret({
   log,
 })
 
+const client = createSlackClientOf({
+  clock: systemClock,
+  log,
+  isLocal: settings.SECRETS_ENDPOINT !== undefined,
+  slackApi: { url: settings.SLACK_API_URL },
+})
+
 const answer = handle(
-  createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, clock: systemClock, log }),
+  createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, client, clock: systemClock, log }),
 )
 
 /** Serves Slack's request URLs. The function can read no secret but Slack's. */

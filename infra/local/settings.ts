@@ -7,7 +7,7 @@ import { guardSettings } from '../../shared/guard/options.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
 import { mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
-import { targetOf } from '../../shared/slack/tell/post.ts'
+import { targetOf } from '../../shared/slack/tell/client.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
 

@@ -11,6 +11,7 @@ import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { environment, type Marker, toMarkerText } from '../../shared/platform/settings.ts'
+import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { startBackground } from './background.ts'
 import { runUntilStopped } from './commands/command.ts'
 import { checkToken } from './commands/doctor-service.ts'
@@ -75,7 +76,10 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
   const { guard, slackSecret, clock } = services
-  const slack = createSlackApp({ ledger: guard.ledger, secret: slackSecret, clock, log })
+  const slack = createSlackApp({
+    ...{ ledger: guard.ledger, secret: slackSecret, clock, log },
+    client: createSlackClientOf(services),
+  })
   const api = createApi(services, localReference)
   const dashboard = createDashboard(services, localReference)
   main.open(createRouter({ api, dashboard, slack }))

@@ -5,6 +5,7 @@ import { approvalMsOf } from '../guard/options.ts'
 import { maxProjects, removableMembers } from '../guard/people/apply-budgets.ts'
 import { problem } from '../guard/problems.ts'
 import { windowKinds } from '../ledger/book/definitions.ts'
+import { slackChannelId } from '../platform/words.ts'
 import { allOf, anyOf, type Kinds, kindsBy } from '../tracking/kinds.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { monthWindow, reason, type Texts } from './schemas.ts'
@@ -47,6 +48,9 @@ export const approvalExpiresAfter = z
   .string(takesDuration)
   .check(z.refine((text) => approvalMsOf(text) !== null, takesDuration))
 
+const takesChannel = 'must be the id of a Slack channel, such as C02ABCDEF'
+const slackChannel = z.string(takesChannel).check(z.regex(slackChannelId, takesChannel))
+
 export function budgetBodies(kinds: Kinds) {
   const policies = () => ({
     perUpdate: z.exactOptional(units),
@@ -65,6 +69,7 @@ export function budgetBodies(kinds: Kinds) {
         .check(z.maxLength(10, 'must have at most 10 thresholds')),
     ),
     freezeOnOverrun: z.exactOptional(z.boolean('must be true or false')),
+    slackChannel: z.exactOptional(slackChannel),
   })
 
   /** Missing members get defaults. */
@@ -120,6 +125,8 @@ export const budgetTexts: Texts = {
   approvers: 'Callers who may approve; everyone with the scope without it.',
   thresholds: 'Per cent of a window that are announced once each; 80 and 100 without it.',
   freezeOnOverrun: 'Freeze the budget when a run cost more than was held.',
+  slackChannel:
+    'The id of the Slack channel for what concerns this budget, which takes a bot token. Without it as the parent says; `SLACK_CHANNEL` where no budget above says.',
 }
 
 export const applyTexts: Texts = {

@@ -113,6 +113,7 @@ export function showBudget(
     approvers: approvers ?? [],
     ...(budget.thresholds && { thresholds: budget.thresholds }),
     ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
+    ...(budget.slackChannel !== undefined && { slackChannel: budget.slackChannel }),
     ...(outlook && { status: outlook.status }),
     ...(outlook?.sentence && { reason: outlook.sentence }),
     windows: windows.map((window) => ({

@@ -75,6 +75,7 @@ export interface Budget {
   approvers: string[]
   thresholds?: number[]
   freezeOnOverrun?: true
+  slackChannel?: string
   /** Whether it will last until the reset, and why not. Read in the open month. */
   status?: 'on-track' | 'at-risk' | 'exhausted' | 'frozen'
   reason?: string

@@ -15,6 +15,8 @@ export interface Services {
   readonly tracking: Pick<Tracking, 'open'>
   readonly callerKey: Secret
   readonly slackSecret: Secret
+  /** Where announcements go with a bot token, and where the Web API is; `undefined`: Slack's. */
+  readonly slackApi: { readonly channel: string | null; readonly url?: string | undefined }
   readonly options: GuardOptions
   readonly kinds: Kinds
   /** The URL has no slash at its end; `null`: unknown. */
@@ -84,6 +86,7 @@ export function createServices(
     tracking,
     callerKey,
     slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
+    slackApi: { channel: settings.SLACK_CHANNEL ?? null, url: settings.SLACK_API_URL },
     options,
     kinds,
     dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,

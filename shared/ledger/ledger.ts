@@ -17,14 +17,8 @@ import { createLogins, type Logins } from './login.ts'
 import { setUp } from './setup.ts'
 import type { Store } from './store/store.ts'
 import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
-import {
-  type Announcement,
-  announcements,
-  type Occurrence,
-  occurrences,
-  type SlackEvent,
-  slackEvents,
-} from './updates/tasks.ts'
+import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
+import { type Announcement, announcements, type Occurrence, occurrences } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
 import { createLists, type EntryFilter, type Span, type UpdateFilter } from './views/lists.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { isZone } from './clock.ts'
-import { maxUnits, toUnits } from './words.ts'
+import { maxUnits, slackChannelId, toUnits } from './words.ts'
 
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
 
@@ -67,6 +67,12 @@ export const secretSettings = z.object({
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
 })
 
+const slackSettings = z.object({
+  SLACK_CHANNEL: z.optional(matching(slackChannelId, 'must be the id of a Slack channel, such as C02ABCDEF')),
+  /** Only for a recorder on this machine. */
+  SLACK_API_URL: endpoint,
+})
+
 /** No defaults, because later runs compare set values with the ledger. */
 export const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: z.optional(units),
@@ -79,6 +85,7 @@ export const accountSettings = z.object({
 export const ledgerOnlySettings = z.object({
   ...ledgerSettings.shape,
   ...secretSettings.shape,
+  ...slackSettings.shape,
   ...accountSettings.shape,
 })
 

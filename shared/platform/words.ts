@@ -27,3 +27,5 @@ export type StatementKey = (typeof statementKeys)[number]
 export function assertNever(value: never): never {
   throw new Error(`unexpected: ${JSON.stringify(value)}`)
 }
+
+export const slackChannelId = /^[CG][A-Z0-9]{2,20}$/

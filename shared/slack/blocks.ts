@@ -1,4 +1,5 @@
 import type { ActionsBlock, Button, ContextBlock, HeaderBlock, MrkdwnElement, SectionBlock } from '@slack/types'
+import type { PressedAction } from '../ledger/updates/slack-events.ts'
 import { toUnits, type Units } from '../platform/words.ts'
 import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 
@@ -14,7 +15,11 @@ export interface Message {
   readonly replace_original?: boolean
 }
 
-export type Action = 'confirm' | 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
+export type Action = PressedAction | ModalAction
+
+/** These buttons open a form; its submission is the press. */
+export const modalActions = ['approve-up-to', 'reject-because', 'grant-units'] as const
+export type ModalAction = (typeof modalActions)[number]
 
 export const toAsker = { response_type: 'ephemeral' } as const
 /** Replaces the message whose button was pressed. */
@@ -72,15 +77,19 @@ export function firstLines(lines: readonly string[], max: number, maxBytes: numb
 
 export const buttons = (...elements: readonly Button[]): ActionsBlock => ({ type: 'actions', elements: [...elements] })
 
-/** Makes buttons with a price that Slack sends back with a press. */
-export const buttonsWithPrice = (units: Units, ...elements: readonly Button[]): ActionsBlock => ({
-  ...buttons(...elements),
-  block_id: `${pricePrefix}${units}`,
-})
+/**
+ * Makes buttons with a price that Slack sends back with a press.
+ *
+ * @param of makes the block's id unique in its message, as Slack requires.
+ */
+export const buttonsWithPrice = (
+  { units, of }: { readonly units: Units; readonly of: string },
+  ...elements: readonly Button[]
+): ActionsBlock => ({ ...buttons(...elements), block_id: `${pricePrefix}${units}:${of}` })
 
 /** Reads the price that was shown beside a pressed button. */
 export function priceIn(blockId: string | undefined): Units | undefined {
-  const digits = blockId?.startsWith(pricePrefix) ? blockId.slice(pricePrefix.length) : ''
+  const digits = blockId?.startsWith(pricePrefix) ? (blockId.slice(pricePrefix.length).split(':')[0] ?? '') : ''
   return /^\d{1,15}$/.test(digits) ? toUnits(Number(digits)) : undefined
 }
 

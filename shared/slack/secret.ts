@@ -5,18 +5,27 @@ export interface SlackSecret {
   readonly signingSecret: string
   /** The incoming webhook for announcements; `null` only logs them. */
   readonly webhookUrl: string | null
+  /** The bot token of the Web API; `null` leaves the webhook. */
+  readonly botToken: string | null
 }
 
-const secretSchema = z.object({ signingSecret: z.string().check(z.minLength(1)), webhookUrl: z.optional(z.string()) })
+const secretSchema = z.object({
+  signingSecret: z.string().check(z.minLength(1)),
+  webhookUrl: z.optional(z.string()),
+  botToken: z.optional(z.string()),
+})
 
 /** @throws SecretUnavailable if the secret cannot be read or is not the JSON of the install guide. */
 export async function readSlackSecret(secret: Secret): Promise<SlackSecret> {
   const { current } = await secret.read()
   try {
-    const { signingSecret, webhookUrl } = secretSchema.parse(JSON.parse(current))
-    return { signingSecret, webhookUrl: webhookUrl || null }
+    const { signingSecret, webhookUrl, botToken } = secretSchema.parse(JSON.parse(current))
+    return { signingSecret, webhookUrl: webhookUrl || null, botToken: botToken || null }
   } catch {
     // The cause would show part of the secret.
-    throw new SecretUnavailable('slack', new Error('the Slack secret is not {"signingSecret": …, "webhookUrl": …}'))
+    throw new SecretUnavailable(
+      'slack',
+      new Error('the Slack secret is not {"signingSecret": …, "webhookUrl": …, "botToken": …}'),
+    )
   }
 }

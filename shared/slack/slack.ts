@@ -3,8 +3,10 @@ import { minuteMs } from '../platform/clock.ts'
 import { createCommands } from './receive/commands.ts'
 import { createAnswers } from './receive/events.ts'
 import { createPresses } from './receive/presses.ts'
+import { createSlackClientOf, type SlackClient } from './tell/client.ts'
 import { createComposer } from './tell/compose.ts'
-import { createPoster, createSlackClient } from './tell/post.ts'
+import { createHome } from './tell/home.ts'
+import { createPoster } from './tell/post.ts'
 import { createTeller } from './tell/tell.ts'
 
 export type Slack = ReturnType<typeof createSlack>
@@ -14,20 +16,22 @@ const sweepAfterMs = 2 * minuteMs
 /** Answers and announcements each have this time. */
 const sweepLastsMs = 30_000
 
-/** Answers commands and presses, and sends announcements. */
-export function createSlack(services: Services) {
-  const { guard, options, kinds, dashboardUrl, slackSecret, clock, log } = services
-  const client = createSlackClient({ clock, log, allowLoopback: services.isLocal })
-  const poster = createPoster({ client, secret: slackSecret, clock, log })
+/** Answers commands and presses, sends announcements and keeps them current. */
+export function createSlack(services: Services, client: SlackClient = createSlackClientOf(services)) {
+  const { guard, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
+  const poster = createPoster({ client, secret: slackSecret, clock, log, channel: slackApi.channel })
+  const composer = createComposer({ guard, options, dashboardUrl })
+  const teller = createTeller({ guard, composer, poster, clock, log })
   const answers = createAnswers({
     ...{ guard, poster, clock, log },
     commands: createCommands({ guard, dashboardUrl, clock, kinds }),
-    presses: createPresses({ guard, clock, kinds }),
+    presses: createPresses({ guard, teller, dashboardUrl, clock, kinds }),
+    home: createHome({ guard, options, poster, dashboardUrl }),
   })
-  const teller = createTeller({ guard, composer: createComposer({ guard, options }), poster, clock, log })
   return {
     answer: answers.answer,
     tell: teller.tell,
+    refresh: teller.refresh,
     sweep: async () => {
       const sweepOptions = () => ({ olderThanMs: sweepAfterMs, endsAt: clock.now() + sweepLastsMs })
       await answers.sweep(sweepOptions())

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page, PageScreenshotOptions } from 'playwright-core'
+import { toPage } from '../../infra/local/slack/block-kit.ts'
 import { createComposer } from '../../shared/slack/tell/compose.ts'
 import { chromiumPath } from '../support/browser/chromium.ts'
 import { type Dashboard, openDashboard } from '../support/browser/dashboard.ts'
 import { readOptions } from '../support/process/command-line.ts'
-import { toPage } from '../support/slack/block-kit.ts'
 
 const usage = `Takes the pictures of the README in Chromium, of the month of npm run demo:month at an instant that does not move.
 
@@ -45,10 +45,10 @@ async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
   const { rows } = await guard.ledger.open('awaiting-approval', 20)
   const update = rows.find(({ project }) => project === 'lakeside-hotels.example')?.id ?? ''
   const composing = createComposer({ guard, options: services.options })
-  const message = await composing.compose({ kind: 'approval-wanted', update })
-  if (!message) throw new Error('nothing waits for an approval')
+  const composed = await composing.compose({ about: { kind: 'approval-wanted', update } }, { hasBot: true })
+  if (!composed) throw new Error('nothing waits for an approval')
   const page = await browser.newPage({ ...screen, viewport: { width: 660, height: 390 } })
-  await page.setContent(toPage([['', message]]))
+  await page.setContent(toPage([['', composed.message]]))
   await page.addStyleTag({
     content: `h2, .notification, .dialog { display: none } body { width: auto } code { word-break: normal }`,
   })

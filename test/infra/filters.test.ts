@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { startProduct } from '../support/product.ts'
 
-type Rule = string | { readonly prefix: string }
+type Rule = string | { readonly prefix: string } | { readonly exists: true }
 
 /**
  * As Lambda matches: every member of the pattern, at the leaves any of the listed values.
@@ -15,7 +15,11 @@ type Rule = string | { readonly prefix: string }
 function matches(pattern: unknown, value: unknown): boolean {
   if (Array.isArray(pattern)) {
     return pattern.some((rule: Rule) =>
-      typeof rule === 'string' ? rule === value : typeof value === 'string' && value.startsWith(rule.prefix),
+      typeof rule === 'string'
+        ? rule === value
+        : 'exists' in rule
+          ? value !== undefined
+          : typeof value === 'string' && value.startsWith(rule.prefix),
     )
   }
   const members = Object.entries(pattern as Record<string, unknown>)
@@ -62,5 +66,9 @@ test('stream filters wake the readers only for records that they handle', async 
     expect(all).toContain(kind)
   }
   expect(passed('start')).toEqual(['INSERT slack-event', 'INSERT update requested', 'MODIFY update requested'])
-  expect(passed('tell')).toEqual(['INSERT announcement', 'INSERT book', 'MODIFY book'])
+  expect(passed('tell')).toEqual([
+    ...['INSERT announcement', 'INSERT book', 'MODIFY book'],
+    // Only of the update that was announced: its message may have to be edited.
+    ...['MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
+  ])
 })

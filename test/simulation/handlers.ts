@@ -6,17 +6,10 @@ import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
-import { createCommands } from '../../shared/slack/receive/commands.ts'
-import { createAnswers } from '../../shared/slack/receive/events.ts'
-import { createPresses } from '../../shared/slack/receive/presses.ts'
-import { createComposer } from '../../shared/slack/tell/compose.ts'
-import type { SlackClient } from '../../shared/slack/tell/post.ts'
-import { createPoster } from '../../shared/slack/tell/post.ts'
-import { createTeller } from '../../shared/slack/tell/tell.ts'
+import { createSlack } from '../../shared/slack/slack.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 import { type Machine, options } from './machine.ts'
 import { slackThrough } from './ports.ts'
-import { minuteMs } from './world.ts'
 
 const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
 const signingSecret = 'canary-slack-signing-secret'
@@ -42,9 +35,10 @@ export function createHandlers(machine: Machine, told: (message: string) => void
     ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrice: null, isLocal: false },
     tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
     callerKey: secretOf(callerKey),
+    slackApi: { channel: null },
     slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
   }
-  const slack = slackOf(services, slackThrough(ask, told))
+  const slack = createSlack(services, slackThrough(ask, told))
 
   let api: ReturnType<typeof createApi> | undefined
 
@@ -101,23 +95,6 @@ export function createHandlers(machine: Machine, told: (message: string) => void
 }
 
 export type Handlers = ReturnType<typeof createHandlers>
-
-/** As `createSlack` does, but with a simulated Slack. */
-function slackOf({ guard, clock, log, slackSecret, dashboardUrl }: Services, client: SlackClient) {
-  const poster = createPoster({ client, secret: slackSecret, clock, log })
-  const commands = createCommands({ guard, dashboardUrl, clock })
-  const answers = createAnswers({ guard, poster, clock, log, commands, presses: createPresses({ guard, clock }) })
-  const teller = createTeller({ guard, composer: createComposer({ guard, options }), poster, clock, log })
-  return {
-    answer: answers.answer,
-    tell: teller.tell,
-    sweep: async () => {
-      const how = { olderThanMs: 2 * minuteMs, endsAt: clock.now() + minuteMs / 2 }
-      await answers.sweep(how)
-      await teller.sweep(how)
-    },
-  }
-}
 
 const scopesOf: Readonly<Record<string, string>> = {
   ada: 'read run',

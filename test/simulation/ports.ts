@@ -3,7 +3,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
-import type { SlackClient } from '../../shared/slack/tell/post.ts'
+import type { SlackClient } from '../../shared/slack/tell/client.ts'
 import { updatePath } from '../../shared/tracking/kinds.ts'
 import { createFlights, type EstimateReading, type RunResult, type Tracking } from '../../shared/tracking/tracking.ts'
 import { type Ask, death } from './step.ts'
@@ -195,6 +195,7 @@ function estimateThrough(
 
 /** @param told called with every message that arrived, even where its answer was lost. */
 export const slackThrough = (ask: Ask, told: (message: string) => void): SlackClient => ({
+  call: () => Promise.reject(new Error('there is no bot token')),
   send: (_url, message) =>
     ask({
       what: 'tells Slack',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
+import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
 
@@ -16,9 +17,12 @@ type Product = Awaited<ReturnType<typeof slackProduct>>
 
 /** What is recorded and waits to be answered. */
 const waiting = async ({ guard }: Product) =>
-  (await guard.ledger.slackEvents.open(100)).rows.map((event) =>
-    event.kind === 'command' ? `${event.user}: ${event.text}` : `${event.user}: ${event.action} ${event.value}`,
-  )
+  (await guard.ledger.slackEvents.open(100)).rows.map((event) => [`${event.user}:`, ...saidBy(event)].join(' '))
+
+function saidBy(event: SlackEvent): string[] {
+  if (event.kind === 'home') return ['opens App Home']
+  return event.kind === 'command' ? [event.text] : [event.action, event.value]
+}
 
 /** What Slack shows to the user who typed. */
 const shownBy = async (answer: Response | Promise<Response>) =>
@@ -300,7 +304,7 @@ describe('what is not from this world', () => {
       ['HEAD', '/slack/commands', 405],
       ['PUT', '/slack/interactions', 405],
       ['GET', '/slack/interactions', 405],
-      ['POST', '/slack/events', 404],
+      ['GET', '/slack/events', 405],
       ['POST', '/slack/commands/', 404],
       ['POST', '/slack%2Fcommands', 404],
     ]

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLog } from '../../shared/platform/log.ts'
-import { createSlackClient } from '../../shared/slack/tell/post.ts'
+import { createSlackClient } from '../../shared/slack/tell/client.ts'
 import { createTestClock } from '../support/clock.ts'
 import { arrival, patienceMs } from '../support/patience.ts'
 

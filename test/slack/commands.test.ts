@@ -247,7 +247,7 @@ describe('/units run', () => {
     const ask = await offered('run ranking acme budget=seo')
     const [told] = await press('confirm', ask, { user: 'U1ADA' })
     expect([told?.text, told?.body.replace_original]).toEqual([
-      'Only whoever typed this command may confirm it. You can type it yourself.',
+      'Only the user who typed this command may confirm it. You can type it yourself.',
       undefined,
     ])
     expect(await updates()).toEqual([])

@@ -5,7 +5,7 @@ import { occurrenceMessage } from '../../shared/slack/messages/announcements.ts'
 import { approvalMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
 import { confirmMessage } from '../../shared/slack/messages/estimate.ts'
 import { digestMessage, figuresMessage } from '../../shared/slack/messages/figures.ts'
-import { outcomeMessage, pressedMessage } from '../../shared/slack/messages/updates.ts'
+import { decidedMessage, outcomeMessage } from '../../shared/slack/messages/updates.ts'
 import { bar, percent, person } from '../../shared/slack/messages/words.ts'
 import {
   anyText,
@@ -124,7 +124,7 @@ describe('the facts of messages', () => {
   })
 
   test('what was pressed replaces the message and its buttons', () => {
-    const shown = pressedMessage({ update: settled(), by: 'slack:U03BOB', zone })
+    const shown = decidedMessage({ update: settled(), by: 'slack:U03BOB', zone })
     expect(shown.replace_original).toBe(true)
     expect(buttonsOf(shown)).toEqual([])
     expect(texts(shown).at(-1)).toMatch(/^Decided by <@U03BOB> · <!date\^.* · More: `\/units show upd_4t8kx2m9q7w3`$/)
@@ -204,8 +204,6 @@ describe('the facts of messages', () => {
 })
 
 describe('buttons name what they do, and carry an id and nothing else', () => {
-  const until = now + 86_400_000
-
   test.each<[string, Message, [string, string, string, string | undefined][]]>([
     [
       'confirm',
@@ -214,7 +212,7 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
     ],
     [
       'approval',
-      approvalMessage({ update: awaiting(), owner: null, until, isReminder: false, zone }),
+      approvalMessage({ update: awaiting(), owner: null, isReminder: false, zone }),
       [
         ['approve', 'upd_4t8kx2m9q7w3', 'Approve', 'primary'],
         ['reject', 'upd_4t8kx2m9q7w3', 'Reject', 'danger'],
@@ -233,9 +231,7 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
   })
 
   test('what cannot be taken back is asked once more', () => {
-    const [approve, reject] = buttonsOf(
-      approvalMessage({ update: awaiting(), owner: null, until, isReminder: false, zone }),
-    )
+    const [approve, reject] = buttonsOf(approvalMessage({ update: awaiting(), owner: null, isReminder: false, zone }))
     const [ran, didNotRun] = buttonsOf(doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }))
     expect([reject?.confirm, ran?.confirm]).toEqual([undefined, undefined])
     expect([approve, didNotRun].map((each) => figuresIn(each?.confirm?.text.text ?? ''))).toEqual([['640'], ['640']])

@@ -57,7 +57,7 @@ describe('approve and reject', () => {
     expect(told.map(({ to, text }) => [to, text])).toEqual([
       [
         'channel',
-        'bob asks for a ranking update of dear. It would spend 640 units of seo. Somebody has to approve it until 21 Nov 2026 10:00 UTC.',
+        'bob asks for a ranking update of dear. It would spend 640 units of seo. It needs approval by 21 Nov 2026 10:00 UTC.',
       ],
     ])
     expect(product.slack.buttons()).toEqual([
@@ -269,7 +269,7 @@ describe('approve and reject', () => {
       ),
     ])
     expect(told.filter(({ to }) => to === 'channel').map(({ text }) => text)).toEqual([
-      'bob asks for a ranking update of dear. It would spend 705 units of seo. Somebody has to approve it until 21 Nov 2026 10:01 UTC.',
+      'bob asks for a ranking update of dear. It would spend 705 units of seo. It needs approval by 21 Nov 2026 10:01 UTC.',
     ])
     expect(product.seen('run')).toEqual([])
     await product.slack.press('approve', id, { user: 'U4DORA', block: product.slack.block() })
@@ -289,7 +289,7 @@ describe('approve and reject', () => {
     const { product, ask } = strict
     const { id } = await ask()
     const block = product.slack.block()
-    expect(block).toBe('shown:640')
+    expect(block).toBe(`shown:640:${id}`)
     product.clock.advance(minutes(1))
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 4_000 }))
     return { ...strict, id, block }
@@ -308,7 +308,7 @@ describe('approve and reject', () => {
     await product.deliver()
     expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
     const current = product.slack.block()
-    expect(current).toBe('shown:4000')
+    expect(current).toBe(`shown:4000:${id}`)
     product.slack.news()
     await product.slack.press('approve', id, { user: 'U4DORA', block })
     await product.deliver()
@@ -373,7 +373,7 @@ describe('in doubt', () => {
     expect(told.map(({ to, text }) => [to, text])).toEqual([
       [
         'channel',
-        'It is not known whether the ranking update of cheap ran. 40 units stay counted until somebody says, or the service’s data show, whether it did.'.replace(
+        'It is not known whether the ranking update of cheap ran. 40 units stay counted until a person or the service’s data show whether it did.'.replace(
           '’',
           "'",
         ),

@@ -29,9 +29,9 @@ async function tellingProduct(options: Parameters<typeof startProduct>[0] = {}) 
 }
 
 const asked =
-  'ada asks for a ranking update of dear. It would spend 640 units of seo. Somebody has to approve it until 21 Nov 2026 10:00 UTC.'
+  'ada asks for a ranking update of dear. It would spend 640 units of seo. It needs approval by 21 Nov 2026 10:00 UTC.'
 const inDoubt =
-  "It is not known whether the ranking update of doubtful ran. 40 units stay counted until somebody says, or the service's data show, whether it did."
+  "It is not known whether the ranking update of doubtful ran. 40 units stay counted until a person or the service's data show whether it did."
 const doubted = { limit: 5_000, granted: 0, available: 4_960, held: 0, inDoubt: 40, spent: 0 }
 
 describe('each announcement is sent once', () => {
@@ -62,7 +62,7 @@ describe('each announcement is sent once', () => {
     await sweep(minutes(5))
     await product.deliver()
     expect(product.slack.posted().at(-1)?.text).toBe(
-      'More is known about the ranking update of doubtful now: it ran and cost 40 units. Counted on seo now: 40 units more than before.',
+      'The ranking update of doubtful was in doubt and is now known: it ran and cost 40 units. seo now counts 40 units more than before.',
     )
     product.slack.news()
     expect(await sweep(minutes(5))).toEqual([])
@@ -76,7 +76,7 @@ describe('each announcement is sent once', () => {
     await ask('acme')
     await product.deliver()
     expect(texts()).toEqual([
-      'The ranking update of acme cost 90 units, which is 50 more than the 40 that the tracking service had estimated.',
+      'The ranking update of acme cost 90 units, 50 more than the 40 that the tracking service had estimated.',
       "seo has used 80 % of this month's units: 90 of 100. 10 are left until 1 Dec 2026 00:00 UTC.",
     ])
     expect(await sweep(minutes(5))).toEqual([])

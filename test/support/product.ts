@@ -16,6 +16,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
+import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { watchForSecrets } from './canaries.ts'
 import { createTestClock, type TestClock } from './clock.ts'
@@ -23,7 +24,7 @@ import { mustBeDocumented } from './documented.ts'
 import { faultOf } from './log-lines.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
-import { slackOf, slackSecretOf, startSlackChannel } from './slack/slack.ts'
+import { botToken, channel, slackOf, slackSecretOf, startRecorder, startSlackChannel } from './slack/slack.ts'
 import { recordStream } from './store/recorded-store.ts'
 import { createStore, patienceMs } from './store/stores.ts'
 
@@ -58,6 +59,8 @@ interface ProductOptions {
   secrets?: Record<string, string | undefined>
   /** Its own answers, if any, come first. */
   slack?: true | Parameters<typeof startSlackChannel>[0]
+  /** A bot token, and the Web API to use it. */
+  bot?: true
   plans?: readonly object[]
   kinds?: Kinds
 }
@@ -69,7 +72,9 @@ export async function startProduct(options: ProductOptions = {}) {
   const watch = watchForSecrets()
   const service = await startService(options, watch)
   const slack = options.slack ? await startSlack(options.slack === true ? {} : options.slack, watch) : null
-  const secrets = await startSecrets(options.secrets, slack?.webhookUrl)
+  const recorder = options.bot ? await startRecorder(clock) : null
+  if (recorder) onTestFinished(() => recorder.close())
+  const secrets = await startSecrets(options.secrets, slack?.webhookUrl, recorder ? botToken : undefined)
   const { logged, write } = keepLog(watch)
   const stream = recordStream(
     watch.items(options.store ?? (await createStore())),
@@ -80,6 +85,7 @@ export async function startProduct(options: ProductOptions = {}) {
     TRACKING_BASE_URL: service.baseUrl,
     SECRETS_ENDPOINT: secrets.endpoint,
     ...(options.plans && { PLANS: await writePlans(options.plans) }),
+    ...(recorder && { SLACK_API_URL: recorder.apiUrl, SLACK_CHANNEL: channel }),
     ...options.env,
   })
   /** Another process of the same deployment: its own caches, the same table. */
@@ -108,7 +114,7 @@ export async function startProduct(options: ProductOptions = {}) {
     triggers: main.triggers,
     deliver: () => stream.deliverTo(main, endsAt),
     endsAt,
-    slack: slackOf(main.slackApp, slack, clock),
+    slack: slackOf(main.slackApp, slack, clock, recorder),
     begun: stream.begun,
     logged,
     startProcess,
@@ -146,12 +152,16 @@ async function startSlack(options: Parameters<typeof startSlackChannel>[0], watc
   return slack
 }
 
-async function startSecrets(own: ProductOptions['secrets'], webhookUrl: string | undefined) {
+async function startSecrets(
+  own: ProductOptions['secrets'],
+  webhookUrl: string | undefined,
+  botToken: string | undefined,
+) {
   const secrets = await startTestSecrets(
     own ?? {
       'unit-guard/service-token': serviceToken,
       'unit-guard/caller-key': callerKey,
-      'unit-guard/slack': slackSecretOf(webhookUrl),
+      'unit-guard/slack': slackSecretOf(webhookUrl, botToken),
     },
   )
   onTestFinished(() => secrets.close())
@@ -194,7 +204,10 @@ function startProcessOf(deployment: {
   const services = createServices(settings, { store, clock, log, kinds, secretsWithinMs: patienceMs })
   const parts = { ...services, slack: createSlack(services) }
   const slackApp = watch.answers(
-    createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret }),
+    createSlackApp({
+      ...{ ...services, ledger: services.guard.ledger, secret: services.slackSecret },
+      client: createSlackClientOf(services),
+    }),
   )
   return {
     services,

@@ -32,6 +32,7 @@ export const budget = z.strictObject({
   approvers: z.array(text),
   thresholds: z.exactOptional(z.array(whole)),
   freezeOnOverrun: z.exactOptional(yes),
+  slackChannel: z.exactOptional(text),
   status: described(
     z.exactOptional(z.enum(statuses)),
     'Whether it will last until the reset. Where it is read, and in the open month only.',

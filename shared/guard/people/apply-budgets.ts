@@ -17,7 +17,7 @@ export const maxProjects = 500
 export const removableMembers = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),
-  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun'] as const),
+  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun', 'slackChannel'] as const),
 ] as const
 export type RemovableMember = (typeof removableMembers)[number]
 

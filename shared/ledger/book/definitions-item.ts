@@ -56,6 +56,7 @@ const storedBudget = record<Budget>({
   approvers: optional(list(text)),
   thresholds: optional(list(number)),
   freezeOnOverrun: optional(flag),
+  slackChannel: optional(text),
 })
 
 const storedCaller = record<Caller>({

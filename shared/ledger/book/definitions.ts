@@ -53,6 +53,8 @@ export interface Budget {
   readonly approvers?: readonly string[]
   readonly thresholds?: readonly number[]
   readonly freezeOnOverrun?: boolean
+  /** The id of the Slack channel for announcements about this budget. Absent: the parent's. */
+  readonly slackChannel?: string
 }
 
 export interface Stop {

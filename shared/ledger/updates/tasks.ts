@@ -1,22 +1,8 @@
-import type { Units } from '../../platform/words.ts'
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
-import {
-  byKind,
-  flag,
-  instant,
-  list,
-  map,
-  number,
-  oneOf,
-  optional,
-  orNull,
-  record,
-  text,
-  units,
-  whole,
-} from '../stored.ts'
+import { byKind, flag, instant, list, map, number, oneOf, optional, record, text, whole } from '../stored.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
+import type { SlackMessage } from './slack-events.ts'
 import { isTerminal, type Update } from './update.ts'
 
 /** The transaction that causes an announcement writes it. */
@@ -26,10 +12,18 @@ export interface Announcement extends Task {
   readonly tries: number
   readonly notBefore?: number
   readonly givenUp?: string
+  /** Posted with a bot token: the message is edited when its updates change. */
+  readonly posted?: SlackMessage & {
+    /** All updates that the message shows; absent: the announcement's own. */
+    readonly updates?: readonly string[]
+  }
+  /** The announcement of the same request with whose message this one is told. */
+  readonly partOf?: string
 }
 
 export type About =
-  | { readonly kind: UpdateNews; readonly update: string }
+  | DecisionNews
+  | { readonly kind: Exclude<UpdateNews, DecisionNews['kind']>; readonly update: string }
   | { readonly kind: 'outcome'; readonly update: string; readonly replyTo: string }
   | { readonly kind: 'occurrence'; readonly occurrence: string }
   | {
@@ -79,7 +73,13 @@ export interface WillRunOut {
   readonly resetsAt: number
 }
 
-type UpdateNews = 'approval-wanted' | 'approval-reminder' | 'in-doubt' | 'overrun' | 'correction'
+/** Asks people for a decision about an update. */
+export type DecisionNews = {
+  readonly kind: 'approval-wanted' | 'approval-reminder' | 'in-doubt'
+  readonly update: string
+}
+
+type UpdateNews = DecisionNews['kind'] | 'overrun' | 'correction'
 
 const ofUpdate = { update: text }
 
@@ -122,6 +122,10 @@ export const announcements: TaskKind<Announcement> = {
     tries: whole,
     notBefore: optional(instant),
     givenUp: optional(text),
+    posted: optional(
+      record<NonNullable<Announcement['posted']>>({ channel: text, ts: text, updates: optional(list(text)) }),
+    ),
+    partOf: optional(text),
   }),
 }
 
@@ -137,9 +141,21 @@ export const announcement = (id: string, createdAt: number, about: About): Annou
 export const announce = (id: string, at: number, about: About): Write =>
   addTask(announcements, announcement(id, at, about))
 
+const newsId = ({ id }: Pick<Update, 'id'>, kind: UpdateNews, version: number) => `${id}#${kind}#${version}`
+
+/** The ids of all announcements that asked for a decision about an update. Each line of its history is a version. */
+export function decisionNewsOf(update: Pick<Update, 'id' | 'history'>): readonly string[] {
+  return update.history.flatMap(({ state }, position) => {
+    if (state === 'in-doubt') return [newsId(update, 'in-doubt', position + 1)]
+    const kinds = ['approval-wanted', 'approval-reminder'] as const
+    return state === 'awaiting-approval' ? kinds.map((kind) => newsId(update, kind, position + 1)) : []
+  })
+}
+
 export function announcedWith(update: Update, seen: Update | null): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
-  const news = (kind: UpdateNews) => announce(`${update.id}#${kind}#${update.version}`, at, { kind, update: update.id })
+  const news = (kind: UpdateNews) =>
+    announce(newsId(update, kind, update.version), at, { kind, update: update.id } as About)
   const isNewState = update.state !== seen?.state
   const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
   // A transaction with two writes of one item is refused.
@@ -201,57 +217,3 @@ export const occurrences: TaskKind<Occurrence> = {
 }
 
 export const occurrenceId = (plan: string, time: number): string => `${plan}#${new Date(time).toISOString()}`
-
-/** A command or a button in Slack, recorded before it is acknowledged. A `run` command waits for its button. */
-export type SlackEvent = Task & {
-  readonly user: string
-  /** Where answers go: up to five, within thirty minutes. */
-  readonly responseUrl: string
-  readonly answers: number
-  readonly updates?: readonly string[]
-} & (
-    | {
-        readonly kind: 'command'
-        readonly text: string
-        /** Units shown for each project at confirmation; more is not run. */
-        readonly quotes?: Readonly<Record<string, number>>
-        /** Paying budget and owner shown for each project; no other is charged. */
-        readonly payers?: Readonly<Record<string, Payer>>
-      }
-    | {
-        readonly kind: 'press'
-        readonly action: PressedAction
-        readonly value: string
-        /** Units shown beside the button; older buttons have none. */
-        readonly shown?: Units
-      }
-  )
-
-interface Payer {
-  readonly budget: string
-  readonly owner: string | null
-}
-
-export const pressedActions = ['confirm', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const
-type PressedAction = (typeof pressedActions)[number]
-
-const eventMembers = {
-  ...taskMembers,
-  user: text,
-  responseUrl: text,
-  answers: whole,
-  updates: optional(list(text)),
-}
-
-export const slackEvents: TaskKind<SlackEvent> = {
-  name: 'slack-event',
-  stored: byKind<SlackEvent>({
-    command: {
-      ...eventMembers,
-      text,
-      quotes: optional(map(whole)),
-      payers: optional(map(record<Payer>({ budget: text, owner: orNull(text) }))),
-    },
-    press: { ...eventMembers, action: oneOf(pressedActions), value: text, shown: optional(units) },
-  }),
-}

@@ -12,31 +12,40 @@ import {
   type Message,
   message,
   section,
+  sections,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { quote } from './updates.ts'
-import { bold, boldUnits, capital, person, stayCounted, updateOf } from './words.ts'
+import { type Links, moreAbout } from './links.ts'
+import { quote, summaryOf } from './updates.ts'
+import { bold, boldUnits, capital, countOf, mentions, person, stayCounted, updateOf } from './words.ts'
 
-/** @param owner the owner of the project, if another budget pays. @param until when the approval expires. */
+interface ApprovalRow {
+  readonly update: Update
+  /** The owner of the project, if another budget pays. */
+  readonly owner: string | null
+  /** People in Slack who may approve. */
+  readonly approvers?: readonly string[]
+}
+
+interface Place extends Links {
+  readonly zone: string
+}
+
 export function approvalMessage({
   update,
   owner,
-  until,
+  approvers = [],
   isReminder,
+  hasModals = false,
   zone,
-}: {
-  readonly update: Update
-  readonly owner: string | null
-  readonly until: number
-  readonly isReminder: boolean
-  readonly zone: string
-}): Message {
+  ...links
+}: ApprovalRow & Place & { readonly isReminder: boolean; readonly hasModals?: boolean }): Message {
   const { id, caller, budget, reason, estimated, history } = update
+  const until = update.approvableUntil ?? update.createdAt
   const cost = estimated === undefined ? 'an unknown number of units' : boldUnits(estimated)
   const lead = `${capital(person(caller))} asks for a ${updateOf(update)}. It would spend ${cost} of ${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}.`
-  const units = estimated === undefined ? 'this update' : inUnits(estimated)
   const blocks: Block[] = [
-    header(isReminder ? 'Reminder: an update still waits for approval' : 'An update needs approval'),
+    header(isReminder ? 'Reminder: an update still needs approval' : 'An update needs approval'),
     section(lead),
     fields([
       ['Asked for at', date(update.createdAt, zone)],
@@ -44,107 +53,163 @@ export function approvalMessage({
     ]),
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
     section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}`),
-    buttonsWithPrice(
-      // Without an estimate the approver agrees to no price.
-      estimated ?? toUnits(0),
-      button('approve', id, {
-        text: 'Approve',
-        style: 'primary',
-        dialog: {
-          title: 'Approve this update?',
-          text: `It begins at once and spends ${units}. What is spent cannot be taken back.`,
-          confirm: 'Approve',
-          deny: 'Not yet',
-        },
-      }),
-      button('reject', id, { text: 'Reject', style: 'danger' }),
-    ),
-    context(
-      `Nothing is spent before somebody approves. Whoever asked cannot approve it themselves. More: \`/units show ${id}\``,
-    ),
+    approvalButtons(update, { hasModals }),
+    ...mentionBlocks(approvers),
+    context(`Nothing is spent before an approval. The person who asked cannot approve it. ${moreAbout(id, links)}`),
   ]
-  return message(
-    `${isReminder ? 'Reminder: ' : ''}${lead} Somebody has to approve it until ${date(until, zone)}.`,
-    blocks,
+  return message(`${isReminder ? 'Reminder: ' : ''}${lead} It needs approval by ${date(until, zone)}.`, blocks)
+}
+
+/** Several updates of one request. A decided update shows its outcome instead of its buttons. */
+export function approvalsMessage({
+  rows,
+  isReminder,
+  zone,
+  ...links
+}: { readonly rows: readonly ApprovalRow[]; readonly isReminder: boolean } & Place): Message {
+  const open = rows.filter(({ update }) => update.state === 'awaiting-approval')
+  const [first] = rows
+  if (!first) return message('These updates no longer exist.', [section('These updates no longer exist.')])
+  const { kind, caller, reason } = first.update
+  const units = open.reduce((sum, { update }) => sum + (update.estimated ?? 0), 0)
+  const until = Math.min(...open.map(({ update }) => update.approvableUntil ?? update.createdAt))
+  const lead = `${capital(person(caller))} asks for ${kind} updates of ${countOf(rows.length, 'project')}.`
+  const rest =
+    open.length === 0
+      ? 'All are decided.'
+      : `${count(open.length)} of ${count(rows.length)} need approval by ${date(until, zone)}: ${boldUnits(units)} in all.`
+  const blocks: Block[] = [
+    header(isReminder ? 'Reminder: updates still need approval' : 'Updates need approval'),
+    section(`${lead} ${rest}`),
+    section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
+    ...rows.flatMap((row) => rowBlocks(row, links)),
+    ...mentionBlocks([...new Set(open.flatMap(({ approvers = [] }) => approvers))]),
+    context('Nothing is spent before an approval. The person who asked cannot approve it.'),
+  ]
+  return message(`${isReminder ? 'Reminder: ' : ''}${lead} ${rest}`, blocks)
+}
+
+const maxNoteLength = 200
+
+function rowBlocks({ update, owner }: ApprovalRow, links: Links): Block[] {
+  const { id, project, budget, estimated, history, state } = update
+  const more = moreAbout(id, links)
+  if (state !== 'awaiting-approval') return [section(`${summaryOf(update)} · ${more}`)]
+  const cost = estimated === undefined ? 'an unknown number of units' : boldUnits(estimated)
+  const payer = `${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}`
+  const note = prose(history.at(-1)?.note ?? 'no reason was recorded', maxNoteLength)
+  return [
+    section(`${code(project)}: ${cost} of ${payer} · ${more}\n> ${note}`),
+    approvalButtons(update, { hasModals: true }),
+  ]
+}
+
+/** @param hasModals a reason and a higher price take a form, which takes a bot token. */
+export function approvalButtons({ id, estimated }: Update, { hasModals }: { readonly hasModals: boolean }): Block {
+  const units = estimated === undefined ? 'this update' : inUnits(estimated)
+  return buttonsWithPrice(
+    // Without an estimate the approver agrees to no price.
+    { units: estimated ?? toUnits(0), of: id },
+    button('approve', id, {
+      text: 'Approve',
+      style: 'primary',
+      dialog: {
+        title: 'Approve this update?',
+        text: `It starts at once and spends ${units}. Spent units cannot be taken back.`,
+        confirm: 'Approve',
+        deny: 'Cancel',
+      },
+    }),
+    ...(hasModals
+      ? [
+          button('approve-up-to', id, { text: 'Approve up to…' }),
+          button('reject-because', id, { text: 'Reject…', style: 'danger' }),
+        ]
+      : [button('reject', id, { text: 'Reject', style: 'danger' })]),
   )
 }
+
+const maxMentions = 8
+
+const mentionBlocks = (approvers: readonly string[]): Block[] =>
+  approvers.length === 0 ? [] : [context(`May approve: ${mentions(approvers, maxMentions)}`)]
 
 /** @param didNotRunFrom the time until which the request may still take effect. */
 export function doubtMessage({
   update,
   didNotRunFrom,
   zone,
-}: {
-  readonly update: Update
-  readonly didNotRunFrom: number
-  readonly zone: string
-}): Message {
+  ...links
+}: { readonly update: Update; readonly didNotRunFrom: number } & Place): Message {
   const { id, caller, budget, hold, history } = update
   const held = hold === undefined ? undefined : hold.units
   const lead = `It is not known whether the ${updateOf(update)} ran.`
-  const happened = `It was sent to the tracking service for ${person(caller)}, and no clear answer came back:${quote(history.at(-1)?.note ?? 'nobody knows why')}`
+  const happened = `It was sent to the tracking service for ${person(caller)}, and no clear answer came back:${quote(history.at(-1)?.note ?? 'the cause is unknown')}`
   const blocks: Block[] = [
     header('Did this update run?'),
     section(`${lead} ${happened}`),
-    section(`${stayCounted(held)} on ${code(budget)} until this is clear. The update is never sent a second time.`),
-    section(`${bold('What happens by itself')}\n${evidenceFor(update)}`),
-    section(`${bold('What you can do')}\nLook into the tracking service. If you can see whether it ran, say so here:`),
-    buttons(
-      button('resolve-ran', id, { text: 'It ran', style: 'primary' }),
-      button('resolve-did-not-run', id, {
-        text: 'It did not run',
-        style: 'danger',
-        dialog: {
-          title: 'Are you certain that it did not run?',
-          text: `${held === undefined ? 'The units' : inUnits(held)} are given back to the budget. Only say so if you are certain: if it did run, they can be spent a second time.`,
-          confirm: 'It did not run',
-          deny: 'I am not certain',
-        },
-      }),
-    ),
+    section(`${stayCounted(held)} on ${code(budget)} until this is decided. The update is never sent a second time.`),
+    section(`${bold('What happens without you')}\n${evidenceFor(update)}`),
+    section(`${bold('What you can do')}\nLook at the tracking service. If you can see whether it ran, answer here:`),
+    doubtButtons(update),
     context(
-      `“It did not run” can be said from ${date(didNotRunFrom, zone)} on; before that the request may still take effect. More: \`/units show ${id}\``,
+      `You can answer “It did not run” from ${date(didNotRunFrom, zone)}; before that the request may still take effect. ${moreAbout(id, links)}`,
     ),
   ]
   const until = leavesTrace(update)
-    ? "until somebody says, or the service's data show, whether it did."
-    : 'until somebody says whether it did; if nobody does, it counts as run after seven days.'
+    ? "until a person or the service's data show whether it did."
+    : 'until a person says whether it did; without an answer it counts as run after seven days.'
   return message(`${lead} ${stayCounted(held)} ${until}`, blocks)
+}
+
+export function doubtButtons({ id, hold }: Update): Block {
+  const held = hold === undefined ? 'The units' : inUnits(hold.units)
+  return buttons(
+    button('resolve-ran', id, { text: 'It ran', style: 'primary' }),
+    button('resolve-did-not-run', id, {
+      text: 'It did not run',
+      style: 'danger',
+      dialog: {
+        title: 'Are you certain that it did not run?',
+        text: `${held} go back to the budget. If the update did run, they can be spent a second time.`,
+        confirm: 'It did not run',
+        deny: 'Cancel',
+      },
+    }),
+  )
 }
 
 const leavesTrace = ({ hold }: Update): boolean => hold?.datesBefore !== undefined
 
 const evidenceFor = (update: Update): string =>
   leavesTrace(update)
-    ? 'Unit Guard looks at the dates for which the project has data. A new one proves that it ran. Without proof it counts as run after seven days.'
-    : 'This update leaves no trace that Unit Guard could look for. If nobody says anything, it counts as run after seven days.'
+    ? 'Unit Guard checks the dates for which the project has data. A new date proves that it ran. Without proof it counts as run after seven days.'
+    : 'This update leaves no trace that Unit Guard could check. Without an answer it counts as run after seven days.'
 
-export function overrunMessage(update: Update): Message {
+export function overrunMessage(update: Update, links: Links = {}): Message {
   const { id, budget, charged = 0, overrun = 0, hold } = update
   const expected = hold?.units ?? charged - overrun
-  const lead = `The ${updateOf(update)} cost ${boldUnits(charged)}, which is ${count(overrun)} more than the ${count(expected)} that the tracking service had estimated.`
+  const lead = `The ${updateOf(update)} cost ${boldUnits(charged)}, ${count(overrun)} more than the ${count(expected)} that the tracking service had estimated.`
   return message(lead, [
     header('An update cost more than estimated'),
     section(`⚠️ ${lead}`),
-    section(
-      `All of it is counted on ${code(budget)}, so there may now be less left than expected, or less than nothing.`,
-    ),
-    context(`More: \`/units show ${id}\``),
+    section(`All of it counts on ${code(budget)}, so less may be left than expected, or less than nothing.`),
+    context(moreAbout(id, links)),
   ])
 }
 
-export function correctionMessage(update: Update): Message {
+export function correctionMessage(update: Update, links: Links = {}): Message {
   const { id, budget, charged = 0, history } = update
   const last = history.at(-1)
   const difference = last?.move?.spent ?? 0
   const change =
     difference === 0
       ? 'The number of units was right and stays.'
-      : `Counted on ${code(budget)} now: ${boldUnits(Math.abs(difference))} ${difference > 0 ? 'more' : 'less'} than before.`
-  const lead = `More is known about the ${updateOf(update)} now: it ${charged > 0 ? `ran and cost ${inUnits(charged)}` : 'did not run'}. ${change}`
+      : `${code(budget)} now counts ${boldUnits(Math.abs(difference))} ${difference > 0 ? 'more' : 'less'} than before.`
+  const lead = `The ${updateOf(update)} was in doubt and is now known: it ${charged > 0 ? `ran and cost ${inUnits(charged)}` : 'did not run'}. ${change}`
   return message(lead, [
     header('A correction'),
-    section(`${lead}${quote(last?.note)}`),
-    context(`This update was in doubt before. More: \`/units show ${id}\``),
+    ...sections([`${lead}${quote(last?.note)}`]),
+    context(moreAbout(id, links)),
   ])
 }

@@ -1,5 +1,5 @@
 import { count, units as inUnits } from '../../guard/sentences.ts'
-import type { Update } from '../../ledger/updates/update.ts'
+import type { State, Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
   context,
@@ -14,6 +14,7 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
+import { type Links, moreAbout } from './links.ts'
 import { actor, bold, boldUnits, capital, countOf, person, states, stayCounted, updateOf } from './words.ts'
 
 /** A row has two blocks, and Slack takes 50 blocks. */
@@ -85,17 +86,18 @@ export function outcomeMessage({
   updates,
   zone,
   replaces = false,
+  ...links
 }: {
   readonly updates: readonly Update[]
   readonly zone: string
   readonly replaces?: boolean
-}): Message {
+} & Links): Message {
   const options = replaces ? { ...toAsker, ...inPlace } : toAsker
   const [single] = updates
   if (!single) return message('Nothing was asked for.', [section('Nothing was asked for.')], options)
   if (updates.length === 1) {
     const sentence = outcomeOf(single, zone)
-    return message(sentence, [section(sentence), context(moreAbout(single.id))], options)
+    return message(sentence, [section(sentence), context(moreAbout(single.id, links))], options)
   }
   const charged = updates.reduce((sum, update) => sum + (update.charged ?? 0), 0)
   const done = updates.filter(({ state }) => state === 'settled').length
@@ -105,16 +107,29 @@ export function outcomeMessage({
   return message(`${lead} ${lines.join('; ')}`, [section(lead), ...sections(lines), context(hint)], options)
 }
 
-/** Replaces the message of a pressed button. */
-export function pressedMessage({ update, by, zone }: { update: Update; by: string; zone: string }): Message {
+/** Replaces a message that asked for a decision. */
+export function decidedMessage({
+  update,
+  by,
+  zone,
+  ...links
+}: { readonly update: Update; readonly by: string; readonly zone: string } & Links): Message {
   const sentence = outcomeOf(update, zone)
   const { history } = update
   const at = (history.findLast((line) => line.by === by) ?? history.at(-1))?.at
-  const decision = `Decided by ${actor(by)}${at === undefined ? '' : ` · ${date(at, zone)}`} · ${moreAbout(update.id)}`
+  const when = at === undefined ? '' : ` · ${date(at, zone)}`
+  const decision = `Decided by ${actor(by)}${when} · ${moreAbout(update.id, links)}`
   return message(sentence, [section(sentence), context(decision)], inPlace)
 }
 
-const moreAbout = (id: string): string => `More: \`/units show ${id}\``
+/** Who approved the update, or who ended its wait or its doubt. */
+export function deciderOf(update: Update, asked: 'approval' | 'doubt'): string {
+  const { approval, state, history } = update
+  if (asked === 'approval' && approval && !unstartedEndStates.includes(state)) return approval.by
+  return (history.find((line) => line.state === state) ?? history.at(-1))?.by ?? 'guard'
+}
+
+const unstartedEndStates: readonly State[] = ['rejected', 'cancelled', 'expired']
 
 function outcomeOf(update: Update, zone: string): string {
   const subject = `The ${updateOf(update)}`

@@ -24,6 +24,12 @@ export function person(caller: string): string {
   return caller.startsWith('schedule:') ? `the plan ${code(caller.slice('schedule:'.length))}` : code(caller)
 }
 
+/** Names the first of these people. */
+export function mentions(callers: readonly string[], max: number): string {
+  const more = callers.length - max
+  return `${callers.slice(0, max).map(person).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 /** Names the author of a line in the history. */
 export function actor(by: string): string {
   if (by === 'guard' || by === 'sweep') return 'Unit Guard'

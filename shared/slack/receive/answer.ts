@@ -1,11 +1,12 @@
 import type { Permissions } from '../../guard/people/permissions.ts'
-import type { SlackEvent } from '../../ledger/updates/tasks.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { Scope } from '../../platform/words.ts'
 import { inPlace, type Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'
 
 export interface EventAnswer {
-  readonly message: Message
+  /** `null`: a message that is kept current, or App Home, shows it. */
+  readonly message: Message | null
   /** A private answer is lost rather than shown in the channel. */
   readonly isPrivate?: true
   /** Members to store with the event before the message is sent. */

@@ -84,7 +84,7 @@ export const lineOf = (verb: Verb, kinds: Kinds): CommandLine => ({
 })
 
 const maxProjectLength = 512
-const maxReasonLength = 500
+export const maxReasonLength = 500
 
 /** Finds a kind by its name or its short name. */
 export const kindNamed = (word: string, kinds: Kinds): Kind | undefined =>

@@ -1,8 +1,11 @@
 import type { Guard } from '../../guard/guard.ts'
-import type { SlackEvent } from '../../ledger/updates/tasks.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import type { Message } from '../blocks.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
+import type { SendResult } from '../tell/client.ts'
+import type { Home } from '../tell/home.ts'
 import type { Poster } from '../tell/post.ts'
 import type { EventAnswer } from './answer.ts'
 import type { Commands } from './commands.ts'
@@ -15,29 +18,37 @@ export function createAnswers(parts: {
   guard: Guard
   commands: Commands
   presses: Presses
+  home: Home
   poster: Poster
   clock: Clock
   log: Log
 }) {
-  const { guard, commands, presses, poster, clock, log } = parts
+  const { guard, commands, presses, home, poster, clock, log } = parts
   const { slackEvents } = guard.ledger
 
   async function answer(id: string): Promise<void> {
     const event = await slackEvents.get(id)
     if (!event || event.doneAt !== undefined) return
-    if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'nobody could answer it within an hour')
-    const {
-      message,
-      remember,
-      isPrivate = false,
-    } = await (event.kind === 'command' ? commands.runCommand(event) : presses.handlePress(event))
+    if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'it was not answered within an hour')
+    const { message, remember, isPrivate = false } = await answerTo(event)
     // A button needs these members, so they are stored before the button is shown.
     const storedEvent = remember ? await storeAnswer(event, remember) : event
     if (!storedEvent) return log.info('answered-elsewhere', { slackEvent: id })
-    const result = await poster.toAsker(storedEvent, message, { isPrivate })
+    const result = await sendAnswer(storedEvent, message, isPrivate)
     if (result.kind === 'sent') await finish({ ...storedEvent, answers: storedEvent.answers + 1 }, null)
     else if (result.kind === 'refused') await finish(storedEvent, result.reason)
     else log.info('answer-waits', { slackEvent: id, reason: result.reason })
+  }
+
+  async function answerTo(event: SlackEvent): Promise<EventAnswer> {
+    if (event.kind === 'home') return { message: null }
+    return event.kind === 'command' ? commands.runCommand(event) : presses.handlePress(event)
+  }
+
+  async function sendAnswer(event: SlackEvent, message: Message | null, isPrivate: boolean): Promise<SendResult> {
+    const isHome = event.kind === 'home' || (event.kind === 'press' && event.isHome === true)
+    if (isHome) return home.publish(event.user, message?.text ?? null)
+    return message === null ? { kind: 'sent' } : poster.toAsker(event, message, { isPrivate })
   }
 
   /** Returns `null` if another process has changed the event and so answers it. */

@@ -1,26 +1,32 @@
 import type { Guard } from '../../guard/guard.ts'
 import { outgrown } from '../../guard/people/permissions.ts'
-import { zoneOf } from '../../guard/sentences.ts'
-import type { SlackEvent } from '../../ledger/updates/tasks.ts'
-import type { State, Update } from '../../ledger/updates/update.ts'
+import { notEntered } from '../../guard/problems.ts'
+import { units as inUnits, zoneOf } from '../../guard/sentences.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import type { Update } from '../../ledger/updates/update.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
 import { assertNever, toUnits, type Units } from '../../platform/words.ts'
 import type { Kinds } from '../../tracking/kinds.ts'
 import { section } from '../blocks.ts'
-import { outcomeMessage, pressedMessage } from '../messages/updates.ts'
+import { doneMessage } from '../messages/help.ts'
+import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
+import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
 import { callerOf, type EventAnswer, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 
 type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
-type Decision = Exclude<PressEvent['action'], 'confirm'>
+type Decision = 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
 
 /** After this time the price may have changed. */
 const confirmWithinMs = hourMs
 
 export interface PressesParts {
   guard: Guard
+  teller: Pick<Teller, 'refresh' | 'shows'>
+  dashboardUrl: string | null
   clock: Clock
   kinds?: Kinds
 }
@@ -32,11 +38,17 @@ export const createPresses = (parts: PressesParts) => ({
 
 async function handlePress(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { guard } = parts
-  if (event.action === 'confirm') return confirm(parts, event)
+  const { action } = event
+  if (action === 'confirm') return confirm(parts, event)
+  if (action === 'unopened')
+    return replyWith('Slack did not open the form in time, so nothing was done. Please press the button again.')
   const caller = callerOf(event)
-  const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'approve')
+  const isOfAdmin = action === 'resume' || action === 'unfreeze' || action === 'grant'
+  const scope = isOfAdmin ? 'admin' : 'approve'
+  const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, scope)
   if (refusal !== null) return replyWith(refusal)
-  return decide(parts, event, caller, event.action)
+  if (action === 'grant') return grant(parts, event, caller)
+  return isOfAdmin ? lift(parts, event, caller) : decide(parts, event, caller, action)
 }
 
 /** Uses the command's id as the key, so a second press replays the first. */
@@ -71,7 +83,7 @@ async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAns
 async function whyNotTheirs({ guard }: PressesParts, event: PressEvent): Promise<string> {
   const caller = callerOf(event)
   const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
-  return refusal ?? 'Only whoever typed this command may confirm it. You can type it yourself.'
+  return refusal ?? 'Only the user who typed this command may confirm it. You can type it yourself.'
 }
 
 function submitFor(
@@ -99,11 +111,11 @@ function submitFor(
 }
 
 async function answerConfirmed(
-  { guard: { ledger } }: PressesParts,
+  { dashboardUrl, guard: { ledger } }: PressesParts,
   updates: readonly Update[],
   refusal?: string,
 ): Promise<EventAnswer> {
-  const outcome = outcomeMessage({ updates, zone: zoneOf(await ledger.view()), replaces: true })
+  const outcome = outcomeMessage({ updates, zone: zoneOf(await ledger.view()), replaces: true, dashboardUrl })
   const blocks = refusal === undefined ? outcome.blocks : [...outcome.blocks, section(`⚠️ ${prose(refusal)}`)]
   return { message: { ...outcome, blocks }, remember: { updates: updates.map(({ id }) => id) } }
 }
@@ -113,34 +125,47 @@ async function updatesNamed({ guard: { ledger } }: PressesParts, ids: readonly s
 }
 
 async function decide(parts: PressesParts, event: PressEvent, by: string, action: Decision): Promise<EventAnswer> {
-  const { guard } = parts
+  const { guard, teller } = parts
   const { ledger } = guard
   const id = event.value
-  const outcome = await applyDecision(parts, action, id, by, event)
-  const zone = zoneOf(await ledger.view())
-  const remember = { updates: [id] }
-  if (outcome.kind === 'done') return { message: pressedMessage({ update: outcome.update, by, zone }), remember }
+  // A kept message may show other updates too, so the answer must not replace it.
+  const isKept = event.isHome === true || (await teller.shows(event.message, id))
+  const outcome = await applyDecision(parts, action, id, { by, event, isKept })
+  if (isKept) await teller.refresh(id)
+  const how = { zone: zoneOf(await ledger.view()), dashboardUrl: parts.dashboardUrl }
+  const decided = (update: Update, decider: string): EventAnswer =>
+    isKept
+      ? { message: null }
+      : { message: decidedMessage({ update, by: decider, ...how }), remember: { updates: [id] } }
+  if (outcome.kind === 'done') return decided(outcome.update, by)
   const { slug, detail } = outcome.problem
   const update = await ledger.update(id)
   if (!update || slug !== 'wrong-state') return replyWith(detail)
   // Another decision was faster, or a process died after it had decided for this press.
-  if (update.state !== expectedState[action]) {
-    return { message: pressedMessage({ update, by: deciderOf(update, action) ?? by, zone }), remember }
-  }
-  return action === 'approve' && isStale(parts, update, event) ? replaceWith(detail) : replyWith(detail)
+  if (update.state !== expectedState[action]) return decided(update, deciderOf(update, asked[action]))
+  const isOver = action === 'approve' && !isKept && isStale(parts, update, event)
+  return isOver ? replaceWith(detail) : replyWith(detail)
 }
 
 /** Whether the button can no longer approve, because of the time or a higher price. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
-function applyDecision({ guard }: PressesParts, action: Decision, id: string, by: string, event: PressEvent) {
+function applyDecision(
+  { guard }: PressesParts,
+  action: Decision,
+  id: string,
+  { by, event, isKept }: { by: string; event: PressEvent; isKept: boolean },
+) {
   const reason = 'as pressed in Slack'
   switch (action) {
     case 'approve':
-      return guard.approve(id, by, { replyTo: event.id, shown: event.shown ?? null })
+      return guard.approve(id, by, {
+        ...(!isKept && { replyTo: event.id }),
+        ...(event.units === undefined ? { shown: event.shown ?? null } : { units: event.units }),
+      })
     case 'reject':
-      return guard.reject(id, by)
+      return guard.reject(id, by, event.reason)
     case 'resolve-ran':
       return guard.resolve(id, by, { outcome: 'ran', reason })
     case 'resolve-did-not-run':
@@ -148,6 +173,29 @@ function applyDecision({ guard }: PressesParts, action: Decision, id: string, by
     default:
       return assertNever(action)
   }
+}
+
+/** Lifts the stop that the message showed, and no later one. */
+async function lift({ guard }: PressesParts, { action, value }: PressEvent, caller: string): Promise<EventAnswer> {
+  const [, askedAt, name = ''] = /^(\d{1,15}):(.+)$/.exec(value) ?? []
+  if (askedAt === undefined) return replyWith('This button is not readable. Please use the dashboard.')
+  const by = { caller, reason: 'as pressed in Slack', askedAt: Number(askedAt) }
+  const result = await (action === 'resume' ? guard.resumePlan(name, by) : guard.unfreeze(name, by))
+  if (result.kind === 'problem') return replyWith(result.problem.detail)
+  const done = action === 'resume' ? `The plan ${name} is resumed.` : `The budget ${name} is not frozen any more.`
+  return { message: doneMessage(done) }
+}
+
+/** Books once, under the event's id. */
+async function grant({ guard: { ledger } }: PressesParts, event: PressEvent, caller: string): Promise<EventAnswer> {
+  const { value: budget, units, reason } = event
+  if (units === undefined || reason === undefined) return replyWith('A grant takes units and a reason.')
+  const id = `ent_${digest('slack', event.id)}`
+  const outcome = await ledger.enter({
+    ...{ id, content: event.id, type: 'grant', units, window: 'month', wholeChain: false, reason, budget, by: caller },
+  })
+  if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
+  return { message: doneMessage(`${budget} has ${inUnits(units)} more this month.`) }
 }
 
 export type Presses = ReturnType<typeof createPresses>
@@ -162,10 +210,9 @@ const expectedState = {
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>
   toUnits(Object.hasOwn(quotes, project) ? (quotes[project] ?? 0) : 0)
 
-/** Returns the approver of a started update, or the person who ended the update. */
-function deciderOf({ approval, state, history }: Update, action: Decision): string | undefined {
-  const isOfApproval = expectedState[action] === 'awaiting-approval' && !unstartedEndStates.includes(state)
-  return (isOfApproval && approval?.by) || history.find((line) => line.state === state)?.by
-}
-
-const unstartedEndStates: readonly State[] = ['rejected', 'cancelled', 'expired']
+const asked = {
+  approve: 'approval',
+  reject: 'approval',
+  'resolve-ran': 'doubt',
+  'resolve-did-not-run': 'doubt',
+} as const

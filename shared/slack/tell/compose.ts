@@ -1,11 +1,14 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
+import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import { ownerPaidFor } from '../../guard/update/projects.ts'
-import { frozenAbove } from '../../ledger/book/definitions.ts'
-import type { About, SlackEvent } from '../../ledger/updates/tasks.ts'
+import { budgetNamed, chainOf, type Definitions, frozenAbove } from '../../ledger/book/definitions.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
 import { assertNever } from '../../platform/words.ts'
 import type { Message } from '../blocks.ts'
 import {
@@ -18,9 +21,16 @@ import {
   tokenExpiresMessage,
   willRunOutMessage,
 } from '../messages/announcements.ts'
-import { approvalMessage, correctionMessage, doubtMessage, overrunMessage } from '../messages/decisions.ts'
+import {
+  approvalMessage,
+  approvalsMessage,
+  correctionMessage,
+  doubtMessage,
+  overrunMessage,
+} from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
-import { outcomeMessage, pressedMessage } from '../messages/updates.ts'
+import { budgetPath, planPath, withLink } from '../messages/links.ts'
+import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { callerOf } from '../receive/answer.ts'
 
 export interface Outcome {
@@ -28,49 +38,162 @@ export interface Outcome {
   readonly updates: readonly Update[]
 }
 
+export interface Composed {
+  readonly message: Message
+  /** The channel of the budget that it is about; `null`: it names none. */
+  readonly channel: string | null
+  /** The updates whose decision the message asks for. */
+  readonly updates?: readonly string[]
+}
+
 export interface ComposerParts {
   guard: Guard
   options: GuardOptions
+  dashboardUrl?: string | null
 }
+
+type Subject = Pick<Announcement, 'about' | 'posted'>
+type Options = { readonly hasBot: boolean }
 
 /** Composes messages from the current state; `null` if there is no longer anything to announce. */
 export const createComposer = (parts: ComposerParts) => ({
-  compose: (about: Exclude<About, { kind: 'outcome' }>) => compose(parts, about),
+  compose: (announcement: Subject, options: Options) => composeWithPlace(parts, announcement, options),
+  awaitingWith: (update: Update) => awaitingWith(parts, update),
   outcome: (event: SlackEvent) => outcome(parts, event),
 })
+
+export type Composer = ReturnType<typeof createComposer>
+
+async function composeWithPlace(parts: ComposerParts, subject: Subject, options: Options): Promise<Composed | null> {
+  const { about } = subject
+  const { ledger } = parts.guard
+  if (isDecisionNews(about)) return composeDecision(parts, { ...subject, about }, options)
+  if (about.kind === 'outcome') return null
+  const message = await compose(parts, about)
+  if (!message) return null
+  const linked = 'update' in about ? message : withLink(message, linkOf(about), parts)
+  if (!options.hasBot) return { message: linked, channel: null }
+  const budget = 'update' in about ? (await ledger.update(about.update))?.budget : budgetOf(about)
+  return { message: linked, channel: channelOf((await ledger.view()).definitions, budget) }
+}
+
+const isDecisionNews = (about: About): about is DecisionNews =>
+  about.kind === 'approval-wanted' || about.kind === 'approval-reminder' || about.kind === 'in-doubt'
+
+function budgetOf(about: About): string | undefined {
+  if (about.kind === 'stopped') return about.what === 'budget' ? about.name : undefined
+  return 'budget' in about ? about.budget : undefined
+}
+
+/** The nearest budget that names a channel decides. */
+function channelOf(definitions: Definitions, budget: string | undefined): string | null {
+  if (budget === undefined || !budgetNamed(definitions, budget)) return null
+  return chainOf(definitions, budget).find(({ slackChannel }) => slackChannel !== undefined)?.slackChannel ?? null
+}
+
+/** A posted message is composed again after the decision, an announcement that was not told is not told any more. */
+async function composeDecision(
+  parts: ComposerParts,
+  { about, posted }: Subject & { readonly about: DecisionNews },
+  { hasBot }: Options,
+): Promise<Composed | null> {
+  const { guard, options, dashboardUrl = null } = parts
+  const { ledger } = guard
+  const asks = about.kind === 'in-doubt' ? 'in-doubt' : 'awaiting-approval'
+  const update = await ledger.update(about.update)
+  if (!update || (!posted && update.state !== asks)) return null
+  const view = await ledger.view()
+  const channel = channelOf(view.definitions, update.budget)
+  const how = { zone: zoneOf(view), dashboardUrl }
+  if (asks === 'in-doubt') {
+    const message =
+      update.state === asks
+        ? doubtMessage({ update, didNotRunFrom: inFlightUntil(update, options), ...how })
+        : decidedMessage({ update, by: deciderOf(update, 'doubt'), ...how })
+    return { message, channel, updates: [update.id] }
+  }
+  const updates = posted
+    ? (await ledger.updatesNamed(posted.updates ?? [update.id])).filter((each) => each !== null)
+    : [update, ...(hasBot ? await awaitingWith(parts, update) : [])]
+  const rows = updates.map((each) => ({
+    update: each,
+    owner: ownerPaidFor(view.definitions, each),
+    approvers: hasBot && each.state === asks ? approversInSlack(view, each) : [],
+  }))
+  const isReminder = about.kind === 'approval-reminder'
+  const [single] = rows
+  const message =
+    rows.length > 1 || !single
+      ? approvalsMessage({ rows, isReminder, ...how })
+      : single.update.state === asks
+        ? approvalMessage({ ...single, isReminder, hasModals: hasBot, ...how })
+        : decidedMessage({ update: single.update, by: deciderOf(single.update, 'approval'), ...how })
+  return { message, channel, updates: updates.map(({ id }) => id) }
+}
+
+/** The most updates of a request; each has its own buttons in the message. */
+const maxTogether = 15
+const maxRead = 200
+
+/** The other updates of the same request that wait for approval in the same channel. */
+async function awaitingWith({ guard: { ledger } }: ComposerParts, update: Update): Promise<readonly Update[]> {
+  const [press] = update.replyTo ?? []
+  if (update.content.count < 2 && press === undefined) return []
+  const { definitions } = await ledger.view()
+  const { rows } = await ledger.open('awaiting-approval', maxRead)
+  return rows
+    .filter(
+      (other) =>
+        other.id !== update.id &&
+        other.caller === update.caller &&
+        (press === undefined
+          ? other.content.digest === update.content.digest && other.createdAt === update.createdAt
+          : other.replyTo?.[0] === press) &&
+        channelOf(definitions, other.budget) === channelOf(definitions, update.budget),
+    )
+    .slice(0, maxTogether - 1)
+}
+
+/** People in Slack who may approve this update. */
+const approversInSlack = (view: View, update: Update): string[] =>
+  Object.keys(view.definitions.callers ?? {}).filter(
+    (caller) =>
+      /^slack:[UW]/.test(caller) &&
+      permissionsOf(view.definitions, { caller }).scopes.has('approve') &&
+      whyNotApprove(update, view, caller) === null,
+  )
+
+/** Where the dashboard shows what a message is about. */
+function linkOf(about: About): string {
+  switch (about.kind) {
+    case 'threshold':
+      return budgetPath(about.budget)
+    case 'refusals':
+      return '/dashboard/updates?state=refused'
+    case 'stopped':
+      return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
+    case 'occurrence':
+      return '/dashboard/plans'
+    default:
+      return '/'
+  }
+}
 
 async function zone({ guard: { ledger } }: ComposerParts) {
   return zoneOf(await ledger.view())
 }
 
-async function compose(parts: ComposerParts, about: Exclude<About, { kind: 'outcome' }>): Promise<Message | null> {
-  const { options, guard } = parts
+type OtherNews = Exclude<About, { readonly kind: DecisionNews['kind'] | 'outcome' }>
+
+async function compose(parts: ComposerParts, about: OtherNews): Promise<Message | null> {
+  const { guard } = parts
   const { ledger } = guard
   switch (about.kind) {
-    case 'approval-wanted':
-    case 'approval-reminder': {
-      const update = await ledger.update(about.update)
-      if (update?.state !== 'awaiting-approval') return null
-      const isReminder = about.kind === 'approval-reminder'
-      const view = await ledger.view()
-      return approvalMessage({
-        update,
-        owner: ownerPaidFor(view.definitions, update),
-        until: update.approvableUntil ?? update.createdAt,
-        isReminder,
-        zone: zoneOf(view),
-      })
-    }
-    case 'in-doubt': {
-      const update = await ledger.update(about.update)
-      if (update?.state !== 'in-doubt') return null
-      return doubtMessage({ update, didNotRunFrom: inFlightUntil(update, options), zone: await zone(parts) })
-    }
     case 'overrun':
     case 'correction': {
       const update = await ledger.update(about.update)
       if (!update) return null
-      return about.kind === 'overrun' ? overrunMessage(update) : correctionMessage(update)
+      return about.kind === 'overrun' ? overrunMessage(update, parts) : correctionMessage(update, parts)
     }
     case 'occurrence': {
       const occurrence = await ledger.occurrences.get(about.occurrence)
@@ -125,15 +248,14 @@ async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome
   const updates = (await ledger.updatesNamed(event.updates ?? [])).filter((update) => update !== null)
   const [first] = updates
   if (!first || !updates.every(hasEnded)) return null
+  const how = { zone: await zone(parts), dashboardUrl: parts.dashboardUrl }
   const isApproval = event.kind === 'press' && event.action !== 'confirm'
   const message = isApproval
     ? // Another person may have approved the update since.
-      pressedMessage({ update: first, by: first.approval?.by ?? callerOf(event), zone: await zone(parts) })
-    : outcomeMessage({ updates, zone: await zone(parts), replaces: true })
+      decidedMessage({ update: first, by: first.approval?.by ?? callerOf(event), ...how })
+    : outcomeMessage({ updates, replaces: true, ...how })
   return { message, updates }
 }
-
-export type Composer = ReturnType<typeof createComposer>
 
 /** Doubts and approvals have announcements of their own. */
 const hasEnded = ({ state }: Update): boolean =>

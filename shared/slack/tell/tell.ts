@@ -1,86 +1,211 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
-import type { Announcement } from '../../ledger/updates/tasks.ts'
+import type { SlackMessage } from '../../ledger/updates/slack-events.ts'
+import { type Announcement, decisionNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
-import type { Composer } from './compose.ts'
-import type { Poster, SendResult } from './post.ts'
+import type { SendResult } from './client.ts'
+import type { Composed, Composer } from './compose.ts'
+import type { Poster } from './post.ts'
 
 /** The sweep needs about a day for so many attempts. */
 const maxTries = 200
 /** An outcome waits this long for the answer to its press. */
 const waitForAnswerMs = 5_000
 const pollEveryMs = 250
+/** An update may change while its message is edited; later changes have stream records of their own. */
+const maxEdits = 3
 
-/** Sends each announcement at least once, until Slack takes it or refuses it for good. */
-export function createTeller(parts: { guard: Guard; composer: Composer; poster: Poster; clock: Clock; log: Log }) {
-  const { guard, composer, poster, clock, log } = parts
-  const { announcements, slackEvents } = guard.ledger
+export interface TellerParts {
+  guard: Guard
+  composer: Composer
+  poster: Poster
+  clock: Clock
+  log: Log
+}
 
-  async function tell(id: string): Promise<void> {
-    const announcement = await announcements.get(id)
-    if (!announcement || announcement.doneAt !== undefined || clock.now() < (announcement.notBefore ?? 0)) return
-    const result = await send(announcement)
-    const now = clock.now()
-    if (result.kind === 'sent') {
-      await announcements.change({ ...announcement, doneAt: now }, announcement)
-      return
-    }
-    const isOver = result.kind === 'refused' || announcement.tries + 1 >= maxTries
-    if (isOver)
-      log.error('announcement-lost', { announcement: id, tries: announcement.tries + 1, reason: result.reason })
-    await announcements.change(
-      {
-        ...announcement,
-        tries: announcement.tries + 1,
-        ...(isOver ? { doneAt: now, givenUp: result.reason } : { notBefore: now + afterMsOf(result) }),
-      },
-      announcement,
-    )
-  }
+type Posted = Announcement & Required<Pick<Announcement, 'posted'>>
 
-  async function send({ id, about }: Announcement): Promise<SendResult> {
-    if (about.kind !== 'outcome') {
-      const message = await composer.compose(about)
-      return message ? poster.toChannel(message, id) : { kind: 'sent' }
-    }
-    const event = await waitForAnswer(about.replyTo)
-    if (!event) return { kind: 'sent' }
-    if (event.doneAt === undefined) return { kind: 'try-again', afterMs: waitForAnswerMs, reason: 'not yet answered' }
-    const outcome = await composer.outcome(event)
-    if (!outcome) return { kind: 'sent' }
-    const result = await poster.toAsker(event, outcome.message)
-    if (result.kind !== 'sent') return result
-    await slackEvents.change({ ...event, answers: event.answers + 1 }, event)
-    await Promise.all(outcome.updates.map((update) => markTold(update, event.id, id)))
-    return result
-  }
+type Told = SendResult & Pick<Announcement, 'posted' | 'partOf'>
 
-  /** One message announces all updates of a request. */
-  async function markTold(update: Update, replyTo: string, toldBy: string): Promise<void> {
-    const id = outcomeId(update, replyTo)
-    const announcement = id === toldBy ? null : await announcements.get(id)
-    if (announcement && announcement.doneAt === undefined)
-      await announcements.change({ ...announcement, doneAt: clock.now() }, announcement)
-  }
+const sent: Told = { kind: 'sent' }
 
-  /** The answer and the outcome replace the same message, so the answer must come first. */
-  async function waitForAnswer(id: string) {
-    for (let waitedMs = 0; ; waitedMs += pollEveryMs) {
-      const event = await slackEvents.get(id)
-      if (!event || event.doneAt !== undefined || waitedMs >= waitForAnswerMs) return event
-      await clock.sleep(pollEveryMs)
-    }
-  }
-
+/** Sends each announcement at least once, until Slack takes it or refuses it for good, and keeps messages current. */
+export const createTeller = (parts: TellerParts) => ({
+  tell: (id: string) => tell(parts, id),
+  refresh: (update: string) => refresh(parts, update),
+  /** Whether a message is kept current with this update. */
+  shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
   /** Sends the oldest first, because readers take the last message for the current state. */
-  const sweep = (options: SweepOptions): Promise<void> =>
-    sweepTasks(announcements, { ...options, clock }, ({ id }) =>
-      tell(id).catch((cause) => log.error('not-told', { announcement: id, cause })),
-    )
+  sweep: (options: SweepOptions): Promise<void> =>
+    sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, ({ id }) =>
+      tell(parts, id).catch((cause) => parts.log.error('not-told', { announcement: id, cause })),
+    ),
+})
 
-  return { tell, sweep }
+export type Teller = ReturnType<typeof createTeller>
+
+async function tell(parts: TellerParts, id: string): Promise<void> {
+  const { guard, clock, log } = parts
+  const { announcements } = guard.ledger
+  const announcement = await announcements.get(id)
+  if (!announcement || announcement.doneAt !== undefined || clock.now() < (announcement.notBefore ?? 0)) return
+  const result = await send(parts, announcement)
+  const now = clock.now()
+  if (result.kind === 'sent') {
+    const { posted, partOf } = result
+    const done = { ...announcement, doneAt: now, ...(posted && { posted }), ...(partOf !== undefined && { partOf }) }
+    await announcements.change(done, announcement)
+    return
+  }
+  const isOver = result.kind === 'refused' || announcement.tries + 1 >= maxTries
+  if (isOver) log.error('announcement-lost', { announcement: id, tries: announcement.tries + 1, reason: result.reason })
+  await announcements.change(
+    {
+      ...announcement,
+      tries: announcement.tries + 1,
+      ...(isOver ? { doneAt: now, givenUp: result.reason } : { notBefore: now + afterMsOf(result) }),
+    },
+    announcement,
+  )
+}
+
+async function send(parts: TellerParts, announcement: Announcement): Promise<Told> {
+  const { composer, poster } = parts
+  const { id, about } = announcement
+  if (about.kind === 'outcome') return sendOutcome(parts, { id, about })
+  if (isPosted(announcement)) return keepCurrent(parts, announcement, null)
+  const hasBot = await poster.hasBot()
+  const first = hasBot ? await postedTogether(parts, announcement) : null
+  if (first) return first
+  const composed = await composer.compose(announcement, { hasBot })
+  if (!composed) return sent
+  const result = await poster.toChannel(composed.message, id, composed.channel)
+  if (result.kind !== 'sent' || !result.posted) return result
+  const { updates } = composed
+  const posted = { ...result.posted, ...(updates && updates.length > 1 && { updates }) }
+  if (updates) await keepCurrent(parts, { ...announcement, posted }, composed)
+  return { kind: 'sent', posted }
+}
+
+const isPosted = (announcement: Announcement): announcement is Posted => announcement.posted !== undefined
+
+/**
+ * Edits a message until it shows the present state.
+ *
+ * @param shown what the message shows; `null`: unknown.
+ */
+async function keepCurrent(
+  { composer, poster }: TellerParts,
+  announcement: Posted,
+  shown: Composed | null,
+): Promise<SendResult> {
+  let last = shown
+  for (let edits = 0; edits < maxEdits; edits++) {
+    const composed = await composer.compose(announcement, { hasBot: true })
+    if (!composed || isDeepStrictEqual(composed.message, last?.message)) break
+    const result = await poster.edit(announcement.posted, composed.message)
+    if (result.kind === 'try-again') return result
+    // A message that a person deleted needs no edit.
+    if (result.kind === 'refused') break
+    last = composed
+  }
+  return sent
+}
+
+/** Edits every message that asked for a decision about this update. A failed edit opens the announcement again. */
+async function refresh(parts: TellerParts, id: string): Promise<void> {
+  if (!(await parts.poster.hasBot())) return
+  const { ledger } = parts.guard
+  const { announcements } = ledger
+  const update = await ledger.update(id)
+  const edited = new Set<string>()
+  for (const newsId of update ? decisionNewsOf(update) : []) {
+    const announcement = await firstOf(parts, await announcements.get(newsId))
+    if (!announcement || edited.has(announcement.id)) continue
+    edited.add(announcement.id)
+    const result = await keepCurrent(parts, announcement, null)
+    if (result.kind !== 'try-again') continue
+    const { doneAt: _done, ...open } = announcement
+    const tries = announcement.tries + 1
+    await announcements.change({ ...open, tries, notBefore: parts.clock.now() + result.afterMs }, announcement)
+  }
+}
+
+async function shows(parts: TellerParts, message: SlackMessage | undefined, id: string): Promise<boolean> {
+  if (message === undefined) return false
+  const { ledger } = parts.guard
+  const update = await ledger.update(id)
+  for (const newsId of update ? decisionNewsOf(update) : []) {
+    const first = await firstOf(parts, await ledger.announcements.get(newsId))
+    if (first && first.posted.channel === message.channel && first.posted.ts === message.ts) return true
+  }
+  return false
+}
+
+/** The announcement that has the message. */
+async function firstOf({ guard }: TellerParts, announcement: Announcement | null): Promise<Posted | null> {
+  const first =
+    announcement?.partOf === undefined ? announcement : await guard.ledger.announcements.get(announcement.partOf)
+  return first && isPosted(first) ? first : null
+}
+
+/** Several updates of one request are one message: adds this one to a message that another has posted. */
+async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<Told | null> {
+  if (about.kind !== 'approval-wanted' && about.kind !== 'approval-reminder') return null
+  const { ledger } = parts.guard
+  const update = await ledger.update(about.update)
+  for (const other of update ? await parts.composer.awaitingWith(update) : []) {
+    for (const newsId of decisionNewsOf(other).filter((each) => each.includes(`#${about.kind}#`))) {
+      const first = await firstOf(parts, await ledger.announcements.get(newsId))
+      if (!first || !('update' in first.about)) continue
+      const shown = first.posted.updates ?? [first.about.update]
+      if (shown.includes(about.update)) return { kind: 'sent', partOf: first.id }
+      const posted = { ...first.posted, updates: [...shown, about.update] }
+      if (!(await ledger.announcements.change({ ...first, posted }, first))) continue
+      const result = await keepCurrent(parts, { ...first, posted }, null)
+      return result.kind === 'sent' ? { kind: 'sent', partOf: first.id } : result
+    }
+  }
+  return null
+}
+
+type OutcomeAnnouncement = Pick<Announcement, 'id'> & {
+  readonly about: Extract<Announcement['about'], { kind: 'outcome' }>
+}
+
+async function sendOutcome(parts: TellerParts, { id, about }: OutcomeAnnouncement): Promise<SendResult> {
+  const { guard, composer, poster } = parts
+  const event = await waitForAnswer(parts, about.replyTo)
+  if (!event) return sent
+  if (event.doneAt === undefined) return { kind: 'try-again', afterMs: waitForAnswerMs, reason: 'not yet answered' }
+  const outcome = await composer.outcome(event)
+  if (!outcome) return sent
+  const result = await poster.toAsker(event, outcome.message)
+  if (result.kind !== 'sent') return result
+  await guard.ledger.slackEvents.change({ ...event, answers: event.answers + 1 }, event)
+  await Promise.all(outcome.updates.map((update) => markTold(parts, update, event.id, id)))
+  return result
+}
+
+/** One message announces all updates of a request. */
+async function markTold({ guard, clock }: TellerParts, update: Update, replyTo: string, toldBy: string): Promise<void> {
+  const { announcements } = guard.ledger
+  const id = outcomeId(update, replyTo)
+  const announcement = id === toldBy ? null : await announcements.get(id)
+  if (announcement && announcement.doneAt === undefined)
+    await announcements.change({ ...announcement, doneAt: clock.now() }, announcement)
+}
+
+/** The answer and the outcome replace the same message, so the answer must come first. */
+async function waitForAnswer({ guard, clock }: TellerParts, id: string) {
+  for (let waitedMs = 0; ; waitedMs += pollEveryMs) {
+    const event = await guard.ledger.slackEvents.get(id)
+    if (!event || event.doneAt !== undefined || waitedMs >= waitForAnswerMs) return event
+    await clock.sleep(pollEveryMs)
+  }
 }
 
 const afterMsOf = (result: SendResult): number => (result.kind === 'try-again' ? result.afterMs : 0)

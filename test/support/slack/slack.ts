@@ -1,11 +1,26 @@
-import { createHmac } from 'node:crypto'
+import { createListener } from '../../../infra/local/listener.ts'
+import { createRecorder } from '../../../infra/local/slack/recorder.ts'
+import { commandForm, eventBody, pressForm, signatureOf, submissionForm } from '../../../infra/local/slack/requests.ts'
 import type { TestClock } from '../clock.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../scripted-service.ts'
 
 export const signingSecret = 'canary-slack-signing-secret'
 
-export const slackSecretOf = (webhookUrl: string | undefined): string =>
-  JSON.stringify({ signingSecret, ...(webhookUrl !== undefined && { webhookUrl }) })
+export const botToken = 'xoxb-canary-slack-bot-token'
+export const channel = 'C0UNITS'
+
+export const slackSecretOf = (webhookUrl: string | undefined, botToken?: string): string =>
+  JSON.stringify({ signingSecret, ...(webhookUrl !== undefined && { webhookUrl }), ...(botToken && { botToken }) })
+
+/** Slack's Web API over real sockets, as the local system has it. */
+export async function startRecorder(clock: TestClock) {
+  const listener = await createListener({ port: 0 })
+  const recorder = createRecorder({ token: botToken, clock, channels: [channel, 'C0SEO'] })
+  listener.open(recorder.app)
+  return { ...recorder, apiUrl: `${listener.url}/api`, close: () => listener.close(Promise.resolve()) }
+}
+
+export type RunningRecorder = Awaited<ReturnType<typeof startRecorder>>
 
 /** A message as it arrived: where, and what a person reads. */
 export interface Posted {
@@ -36,11 +51,7 @@ export async function startSlackChannel(options: { answers?: readonly [Answer, .
 
 type Channel = Awaited<ReturnType<typeof startSlackChannel>>
 
-/** The headers with which Slack signs a body at a time: seconds, or whatever a test makes of them. */
-export function signedFor(body: string, timestamp: number | string) {
-  const signature = `v0=${createHmac('sha256', signingSecret).update(`v0:${timestamp}:${body}`).digest('hex')}`
-  return { 'x-slack-request-timestamp': String(timestamp), 'x-slack-signature': signature }
-}
+export const signedFor = (body: string, timestamp: number | string) => signatureOf(signingSecret, body, timestamp)
 
 /** Has an administrator list people of Slack: by their id, what they may do. */
 export async function listPeople(
@@ -67,8 +78,9 @@ export const textsOf = ({ body }: Posted): string[] =>
 /** What a person does in Slack, as Slack sends it: signed forms. */
 export function slackOf(
   app: { request(path: string, init: RequestInit): Response | Promise<Response> },
-  channel: Channel | null,
+  webhook: Channel | null,
   clock: TestClock,
+  recorder: RunningRecorder | null,
 ) {
   let triggers = 0
   let read = 0
@@ -87,50 +99,45 @@ export function slackOf(
   const send = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
     sendBody(path, new URLSearchParams(form).toString(), headers)
 
-  const responseUrl = channel?.responseUrl ?? 'https://hooks.slack.com/commands/T0/1/none'
+  const responseUrl = webhook?.responseUrl ?? 'https://hooks.slack.com/commands/T0/1/none'
 
   return {
     send,
     sendBody,
     /** A slash command; `trigger` is the same when Slack delivers it twice. */
     command: (text: string, { user = 'U1ADA', trigger = `trigger-${++triggers}` } = {}) =>
-      send('/slack/commands', {
-        command: '/units',
-        text,
-        user_id: user,
-        trigger_id: trigger,
-        response_url: responseUrl,
-        team_id: 'T0',
-        channel_id: 'C0',
-      }),
+      send('/slack/commands', commandForm({ user, trigger, responseUrl }, text)),
     /** A pressed button; `trigger` is the same when Slack delivers it twice. */
     press: (
       action: string,
       value: string,
-      { user = 'U1ADA', message = '1700000000.000100', block = 'b', trigger = `press-${++triggers}` } = {},
-    ) =>
-      send('/slack/interactions', {
-        payload: JSON.stringify({
-          type: 'block_actions',
-          user: { id: user, username: 'someone' },
-          trigger_id: trigger,
-          response_url: responseUrl,
-          container: { type: 'message', message_ts: message },
-          actions: [{ type: 'button', action_id: action, value, block_id: block }],
-        }),
-      }),
-    posted: () => channel?.posted() ?? [],
+      { user = 'U1ADA', ts = '1700000000.000100', block = 'b', trigger = `press-${++triggers}`, isHome = false } = {},
+    ) => {
+      const button = { action, value, block, message: isHome ? null : { channel, ts } }
+      return send('/slack/interactions', pressForm({ user, trigger, responseUrl }, button))
+    },
+    /** An event of the Events API; `id` is the same when Slack delivers it twice. */
+    event: (event: object, id = `Ev${++triggers}`) => sendBody('/slack/events', eventBody(id, event)),
+    /** Submits the form that Slack opened last. */
+    submit: (values: Record<string, string>, { user = 'U1ADA' } = {}) => {
+      const modal = recorder?.modals.at(-1)
+      if (!modal) throw new Error('no form is open')
+      return send('/slack/interactions', submissionForm(user, modal, values))
+    },
+    /** What the Web API was sent, with a bot token. */
+    recorder,
+    posted: () => webhook?.posted() ?? [],
     /** What arrived since this was asked last. */
     news: () => {
-      const all = channel?.posted() ?? []
+      const all = webhook?.posted() ?? []
       const fresh = all.slice(read)
       read = all.length
       return fresh
     },
     /** How Slack answers from now on; the last answer stays. */
-    answers: (...answers: readonly [Answer, ...Answer[]]) => channel?.answers(...answers),
-    block: (): string => latestBlock(channel?.posted() ?? []),
-    buttons: () => latestButtons(channel?.posted() ?? []),
+    answers: (...answers: readonly [Answer, ...Answer[]]) => webhook?.answers(...answers),
+    block: (): string => latestBlock(webhook?.posted() ?? []),
+    buttons: () => latestButtons(webhook?.posted() ?? []),
   }
 }
 

@@ -7,8 +7,8 @@ import {
 } from '../../../shared/slack/messages/decisions.ts'
 import { acceptedMessage, confirmMessage, estimateMessage } from '../../../shared/slack/messages/estimate.ts'
 import {
+  decidedMessage,
   outcomeMessage,
-  pressedMessage,
   updateMessage,
   updatesMessage,
 } from '../../../shared/slack/messages/updates.ts'
@@ -109,14 +109,8 @@ export function outcomeSamples({
 
 export function decisionSamples({ by, saidNot, corrected, overrun, rejected, requested }: Records): Sample[] {
   return [
-    [
-      'approval',
-      approvalMessage({ update: awaiting(by), owner: null, until: now + 86_400_000, isReminder: false, zone }),
-    ],
-    [
-      'approval: reminder',
-      approvalMessage({ update: awaiting(by), owner: 'seo', until: now + 43_200_000, isReminder: true, zone }),
-    ],
+    ['approval', approvalMessage({ update: awaiting(by), owner: null, isReminder: false, zone })],
+    ['approval: reminder', approvalMessage({ update: awaiting(by), owner: 'seo', isReminder: true, zone })],
     ['doubt', doubtMessage({ update: inDoubt(by), didNotRunFrom: now + 300_000, zone })],
     [
       'doubt: without evidence',
@@ -126,7 +120,7 @@ export function decisionSamples({ by, saidNot, corrected, overrun, rejected, req
     ['correction', correctionMessage(corrected)],
     [
       'pressed: approved',
-      pressedMessage({
+      decidedMessage({
         update: {
           ...requested,
           approval: { by: 'slack:U03BOB', at: now, units: u(640) },
@@ -136,8 +130,8 @@ export function decisionSamples({ by, saidNot, corrected, overrun, rejected, req
         zone,
       }),
     ],
-    ['pressed: rejected', pressedMessage({ update: rejected, by: 'slack:U03BOB', zone })],
-    ['pressed: resolved', pressedMessage({ update: saidNot, by: 'slack:U03BOB', zone })],
+    ['pressed: rejected', decidedMessage({ update: rejected, by: 'slack:U03BOB', zone })],
+    ['pressed: resolved', decidedMessage({ update: saidNot, by: 'slack:U03BOB', zone })],
   ]
 }
 

@@ -18,6 +18,7 @@ export const labels = {
   approvers: 'Approvers',
   thresholds: 'Tell at (per cent of a limit)',
   freezeOnOverrun: 'Freeze on an overrun',
+  slackChannel: 'Slack channel',
 } as const
 
 type Field = keyof typeof labels
@@ -101,6 +102,7 @@ function textsOf(budget: Budget, names: readonly Kind[]): Texts {
     approvers: approvers.join('\n'),
     thresholds: thresholds.join(', '),
     freezeOnOverrun: freezeOnOverrun ? 'yes' : 'no',
+    slackChannel: budget.slackChannel ?? '',
   }
 }
 
@@ -120,6 +122,7 @@ function bodyOf(texts: Texts, names: readonly Kind[]): Record<string, unknown> {
     ...(texts.approvers !== '' && { approvers: texts.approvers.split('\n') }),
     ...(texts.thresholds !== '' && { thresholds: texts.thresholds.split(', ').map(toNumber) }),
     ...(texts.freezeOnOverrun === 'yes' && { freezeOnOverrun: true }),
+    ...(texts.slackChannel !== '' && { slackChannel: texts.slackChannel }),
   }
 }
 

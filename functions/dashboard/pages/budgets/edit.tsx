@@ -161,6 +161,7 @@ function BudgetForm({ edit, faults, frame }: { edit: BudgetEdit; faults: readonl
           />
           <TextField {...field('thresholds')} note={`Empty: ${usualThresholds.join(', ')}.`} />
           <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
+          <TextField {...field('slackChannel')} note="Its id, such as C02ABCDEF. Empty: the parent’s." />
         </div>
       </Section>
       <PreviewSection reason={edit.reason} back={budgetAddress(budget.name)} />

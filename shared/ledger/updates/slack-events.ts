@@ -1,0 +1,82 @@
+import type { Units } from '../../platform/words.ts'
+import { byKind, list, map, oneOf, optional, orNull, record, text, units, whole, yes } from '../stored.ts'
+import { type Task, type TaskKind, taskMembers } from './queue.ts'
+
+/** The last known place of a message. */
+export interface SlackMessage {
+  readonly channel: string
+  readonly ts: string
+}
+
+/** A command or a button in Slack, recorded before it is acknowledged. A `run` command waits for its button. */
+export type SlackEvent = Task & {
+  readonly user: string
+  /** Where answers go: up to five, within thirty minutes. Empty: App Home, which has none. */
+  readonly responseUrl: string
+  readonly answers: number
+  readonly updates?: readonly string[]
+} & (
+    | {
+        readonly kind: 'command'
+        readonly text: string
+        /** Units shown for each project at confirmation; more is not run. */
+        readonly quotes?: Readonly<Record<string, number>>
+        /** Paying budget and owner shown for each project; no other is charged. */
+        readonly payers?: Readonly<Record<string, Payer>>
+      }
+    | {
+        readonly kind: 'press'
+        readonly action: PressedAction
+        readonly value: string
+        /** Units shown beside the button; older buttons have none. */
+        readonly shown?: Units
+        /** What a form adds. */
+        readonly reason?: string
+        readonly units?: Units
+        /** The message whose button was pressed. */
+        readonly message?: SlackMessage
+        /** The button was in App Home. */
+        readonly isHome?: true
+      }
+    /** A user opened App Home. */
+    | { readonly kind: 'home' }
+  )
+
+interface Payer {
+  readonly budget: string
+  readonly owner: string | null
+}
+
+export const pressedActions = [
+  ...(['confirm', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
+  ...(['resume', 'unfreeze', 'grant'] as const),
+  /** A button whose form Slack did not open in time. */
+  'unopened',
+] as const
+export type PressedAction = (typeof pressedActions)[number]
+
+const eventMembers = {
+  ...taskMembers,
+  user: text,
+  responseUrl: text,
+  answers: whole,
+  updates: optional(list(text)),
+}
+
+export const slackEvents: TaskKind<SlackEvent> = {
+  name: 'slack-event',
+  stored: byKind<SlackEvent>({
+    command: {
+      ...eventMembers,
+      text,
+      quotes: optional(map(whole)),
+      payers: optional(map(record<Payer>({ budget: text, owner: orNull(text) }))),
+    },
+    press: {
+      ...{ ...eventMembers, action: oneOf(pressedActions), value: text, shown: optional(units) },
+      ...{ reason: optional(text), units: optional(units), isHome: optional(yes) },
+      message: optional(record<SlackMessage>({ channel: text, ts: text })),
+    },
+    home: eventMembers,
+  }),
+}

@@ -1,0 +1,78 @@
+import { count, type Figures } from '../../guard/sentences.ts'
+import type { Update } from '../../ledger/updates/update.ts'
+import { type Block, context, fields, header, section } from '../blocks.ts'
+import { code, date, prose } from '../text.ts'
+import { approvalButtons, doubtButtons } from './decisions.ts'
+import { type Links, linkBlocks, moreAbout } from './links.ts'
+import { bold, boldUnits, countOf, person } from './words.ts'
+
+/** @see https://docs.slack.dev/reference/views/home-tab-views */
+export interface HomeView {
+  readonly type: 'home'
+  readonly blocks: readonly Block[]
+}
+
+export interface HomeRow {
+  readonly update: Update
+  /** Why this reader cannot decide; `null`: they can. */
+  readonly whyNot: string | null
+}
+
+/** A row has two blocks, and a view takes 100. */
+const maxRows = 40
+
+export function homeView({
+  account,
+  leftAtReset,
+  rows,
+  notice,
+  zone,
+  ...links
+}: Links & {
+  readonly account: Figures
+  /** From plans and the recent pace, to plans only; `null`: there is too little history. */
+  readonly leftAtReset: { readonly from: number; readonly to: number } | null
+  readonly rows: readonly HomeRow[]
+  /** What became of the latest press. */
+  readonly notice: string | null
+  readonly zone: string
+}): HomeView {
+  const units = rows.reduce((sum, { update }) => sum + (update.hold?.units ?? update.estimated ?? 0), 0)
+  const left =
+    account.limit === 'unlimited'
+      ? 'no limit'
+      : `${boldUnits(account.available)} of ${count(account.limit + account.granted)}`
+  const blocks: Block[] = [
+    ...(notice === null ? [] : [section(prose(notice, 2_500))]),
+    fields([
+      ['Left', left],
+      ['Left at the reset', `${rangeOf(leftAtReset)}\n${date(account.end, zone)}`],
+      ['Needs a decision', rows.length === 0 ? 'nothing' : `${countOf(rows.length, 'update')}, ${boldUnits(units)}`],
+    ]),
+    ...linkBlocks('/', links),
+    header('Inbox'),
+    ...(rows.length === 0 ? [section('No update needs a decision.')] : []),
+    ...rows.slice(0, maxRows).flatMap((row) => rowBlocks(row, zone, links)),
+    ...(rows.length > maxRows ? [context(`… and ${rows.length - maxRows} more`)] : []),
+  ]
+  return { type: 'home', blocks }
+}
+
+const rangeOf = (range: { readonly from: number; readonly to: number } | null): string => {
+  if (range === null) return 'too little history'
+  return range.from === range.to ? boldUnits(range.to) : `${bold(count(range.from))} to ${boldUnits(range.to)}`
+}
+
+function rowBlocks({ update, whyNot }: HomeRow, zone: string, links: Links): Block[] {
+  const { id, kind, project, budget, caller, state, reason, hold, estimated, approvableUntil } = update
+  const isDoubt = state === 'in-doubt'
+  const price = hold?.units ?? estimated
+  const what = `${isDoubt ? '❓' : '✋'} ${code(project)} ${kind} · ${price === undefined ? 'no estimate' : boldUnits(price)} of ${code(budget)}`
+  const who = `${person(caller)}${reason === undefined ? '' : `: ${prose(reason, 200)}`}`
+  const until = !isDoubt && approvableUntil !== undefined ? ` · open until ${date(approvableUntil, zone)}` : ''
+  const text = section(`${what}\n${who}${until} · ${moreAbout(id, links)}`)
+  if (whyNot !== null) return [text, context(prose(whyNot, 300))]
+  return [text, isDoubt ? doubtButtons(update) : approvalButtons(update, { hasModals: true })]
+}
+
+export const noHomeView = (sentence: string): HomeView => ({ type: 'home', blocks: [section(prose(sentence))] })

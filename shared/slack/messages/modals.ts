@@ -1,0 +1,124 @@
+import * as z from 'zod/mini'
+import type { PressedAction, SlackMessage } from '../../ledger/updates/slack-events.ts'
+import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
+import type { ModalAction } from '../blocks.ts'
+import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
+import { clean, cut } from '../text.ts'
+
+/** What a form remembers of the press that opened it. Slack gives it back with the submission. */
+const openerSchema = z.object({
+  action: z.enum(['approve-up-to', 'reject-because', 'grant-units']),
+  value: z.string().check(z.minLength(1), z.maxLength(100)),
+  shown: z.optional(z.number()),
+  responseUrl: z.string().check(z.maxLength(500)),
+  message: z.optional(z.object({ channel: z.string(), ts: z.string() })),
+  isHome: z.optional(z.literal(true)),
+})
+
+export interface Opener {
+  readonly action: ModalAction
+  /** The update or the budget. */
+  readonly value: string
+  /** The price beside the button. */
+  readonly shown?: Units
+  readonly responseUrl: string
+  readonly message?: SlackMessage
+  readonly isHome?: true
+}
+
+const titles = {
+  'approve-up-to': 'Approve up to…',
+  'reject-because': 'Reject the update',
+  'grant-units': 'Grant units',
+} as const
+
+const submits = { 'approve-up-to': 'Approve', 'reject-because': 'Reject', 'grant-units': 'Grant' } as const
+
+/** The press that a submitted form stands for. */
+export const pressOf = {
+  'approve-up-to': 'approve',
+  'reject-because': 'reject',
+  'grant-units': 'grant',
+} as const satisfies Record<ModalAction, PressedAction>
+
+/** @see https://docs.slack.dev/surfaces/modals */
+export function modalFor(opener: Opener): object {
+  const { action, shown, value } = opener
+  const hint =
+    action === 'grant-units'
+      ? `${cut(clean(value), 63)} gets them once, this month.`
+      : `At least the estimate shown, ${shown ?? 0}. If it costs more when it starts, it needs another approval.`
+  const initial = action === 'approve-up-to' && shown !== undefined ? { initial_value: String(shown) } : {}
+  const units = {
+    ...{ type: 'input', block_id: 'units', label: plain('Units'), hint: plain(hint) },
+    element: { type: 'number_input', action_id: 'units', is_decimal_allowed: false, min_value: '1', ...initial },
+  }
+  const reason = {
+    ...{ type: 'input', block_id: 'reason', label: plain('Reason'), optional: action === 'reject-because' },
+    hint: plain('It is kept with the record.'),
+    element: { type: 'plain_text_input', action_id: 'reason', multiline: false, max_length: maxReasonLength },
+  }
+  return {
+    ...{ type: 'modal', callback_id: action, private_metadata: JSON.stringify(opener) },
+    ...{ title: plain(titles[action]), submit: plain(submits[action]), close: plain('Cancel') },
+    blocks: [...(action === 'reject-because' ? [] : [units]), ...(action === 'approve-up-to' ? [] : [reason])],
+  }
+}
+
+const plain = (text: string) => ({ type: 'plain_text', text, emoji: false }) as const
+
+const inputValue = z.object({ value: z.optional(z.nullable(z.string())) })
+
+/** @see https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload */
+export const submissionSchema = z.object({
+  type: z.literal('view_submission'),
+  user: z.object({ id: z.string() }),
+  view: z.object({
+    id: z.string().check(z.minLength(1), z.maxLength(100)),
+    private_metadata: z.string(),
+    state: z.object({
+      values: z.object({
+        units: z.optional(z.object({ units: inputValue })),
+        reason: z.optional(z.object({ reason: inputValue })),
+      }),
+    }),
+  }),
+})
+
+export type FormRead =
+  | { readonly kind: 'faults'; readonly faults: Readonly<Record<string, string>> }
+  | { readonly kind: 'read'; readonly opener: Opener; readonly units?: Units; readonly reason?: string }
+
+/** Returns `null` if the form is not ours. */
+export function readForm({ view }: z.output<typeof submissionSchema>): FormRead | null {
+  const parsed = openerSchema.safeParse(fromJson(view.private_metadata))
+  if (!parsed.success) return null
+  const opener = parsed.data as Opener
+  const { action, shown } = opener
+  const unitsText = view.state.values.units?.units.value ?? ''
+  const reason = (view.state.values.reason?.reason.value ?? '').trim()
+  const faults: Record<string, string> = {}
+  const units = /^\d{1,13}$/.test(unitsText) && Number(unitsText) <= maxUnits ? Number(unitsText) : 0
+  if (action !== 'reject-because') {
+    if (units === 0) faults.units = 'must be a whole number of units, at least 1'
+    else if (action === 'approve-up-to' && units < (shown ?? 0))
+      faults.units = `must be at least the estimate shown, ${shown}`
+  }
+  const mayBeEmpty = action === 'reject-because' && reason === ''
+  const reasonProblem = action === 'approve-up-to' || mayBeEmpty ? null : reasonFault(reason)
+  if (reasonProblem !== null) faults.reason = reasonProblem
+  if (Object.keys(faults).length > 0) return { kind: 'faults', faults }
+  return {
+    ...{ kind: 'read', opener },
+    ...(action !== 'reject-because' && { units: toUnits(units) }),
+    ...(reason !== '' && { reason }),
+  }
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

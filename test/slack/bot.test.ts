@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { hours, minutes } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
+import { channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
+
+const month = (units: number) => [{ window: 'month', units }]
+
+/** Above 100 units of seo a person has to agree; `dear` costs 640; `doubtful` ends in doubt. */
+async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({
+    ...{ bot: true, slack: true, store: createMemoryStore(), units: { dear: 640, dearer: 700 } },
+    ...options,
+  })
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(5_000), approvalAbove: 100 } })
+  await listPeople(product, {
+    U1ADA: { scopes: ['read', 'run', 'approve', 'admin'], budgets: '*' },
+    U2BOB: { scopes: ['read', 'approve'] },
+  })
+  product.service.script('/on-demand/doubtful/run', { status: 500 })
+  await product.deliver()
+  const { recorder } = product.slack
+  if (!recorder) throw new Error('there is no recorder')
+  const ask = async (...projects: string[]): Promise<string[]> => {
+    const { body } = await product.update({ kind: 'ranking', projects, budget: 'seo', whenShort: 'fit' })
+    await product.deliver()
+    return body.updates.map(({ id }: { id: string }) => id)
+  }
+  const carl = product.signed({ sub: 'carl', scope: 'read approve', budgets: '*' })
+  const decide = async (id: string, verb: string, body: object = {}) => {
+    await product.call('POST', `/updates/${id}/${verb}`, { token: carl, body })
+    await product.deliver()
+  }
+  const sweep = async (afterMs: number) => {
+    product.clock.advance(afterMs)
+    await product.triggers.sweep(product.endsAt())
+    await product.deliver()
+  }
+  /** Each message as it is now: how often it was edited, and its buttons. */
+  const shown = () =>
+    recorder.messages.map(({ text, edits, blocks, channel }) => ({
+      ...{ text, edits, channel },
+      buttons: blocks.flatMap((block) =>
+        block.type === 'actions' ? block.elements.map((each) => `${each.action_id} ${each.value}`) : [],
+      ),
+    }))
+  return { product, recorder, ask, decide, sweep, shown }
+}
+
+describe('a message is edited wherever its update is decided', () => {
+  test.each([
+    ['approved with the API', 'approve', /is done: 640 units charged to seo/],
+    ['rejected with the API', 'reject', /was rejected by carl/],
+  ])('%s', async (_, verb, outcome) => {
+    const { ask, decide, shown } = await botProduct()
+    const [id = ''] = await ask('dear')
+    expect(shown()).toMatchObject([
+      { channel, edits: 0, buttons: [`approve ${id}`, `approve-up-to ${id}`, `reject-because ${id}`] },
+    ])
+    await decide(id, verb)
+    const [message, ...others] = shown()
+    expect([others, message?.buttons]).toEqual([[], []])
+    expect(message?.text).toMatch(outcome)
+  })
+
+  test('a doubt resolved with the API, and an approval that expires', async () => {
+    const { product, ask, decide, sweep, shown } = await botProduct()
+    const [doubt = ''] = await ask('doubtful')
+    expect(shown()[0]?.buttons).toEqual([`resolve-ran ${doubt}`, `resolve-did-not-run ${doubt}`])
+    await decide(doubt, 'resolve', { outcome: 'ran', reason: 'seen on the screen' })
+    expect(shown()[0]).toMatchObject({ buttons: [], edits: 1 })
+    await ask('dear')
+    product.clock.advance(hours(23))
+    await sweep(hours(2))
+    expect(shown().map(({ buttons }) => buttons)).toEqual([[], []])
+    expect(shown()[1]?.text).toContain('expired')
+  })
+
+  test('pressed in Slack: the message changes once for all readers, and nothing is sent beside it', async () => {
+    const { product, ask, recorder, shown } = await botProduct()
+    const [id = ''] = await ask('dear')
+    const [{ ts = '' } = {}] = recorder.messages
+    await product.slack.press('approve', id, { ts, block: `shown:640:${id}`, user: 'U2BOB' })
+    await product.deliver()
+    expect(product.slack.posted()).toEqual([])
+    expect(shown()).toMatchObject([{ buttons: [], text: expect.stringContaining('is done: 640 units') }])
+  })
+
+  test('several projects of one request are one message, in which each is decided by itself', async () => {
+    const { ask, decide, shown } = await botProduct()
+    const [dear = '', dearer = ''] = await ask('dear', 'dearer')
+    expect(shown()).toMatchObject([{ text: expect.stringContaining('2 of 2 need approval') }])
+    expect(shown()[0]?.buttons).toHaveLength(6)
+    await decide(dear, 'reject')
+    expect(shown()[0]?.buttons).toEqual([`approve ${dearer}`, `approve-up-to ${dearer}`, `reject-because ${dearer}`])
+    await decide(dearer, 'approve')
+    expect(shown()).toMatchObject([{ buttons: [], text: expect.stringContaining('All are decided.') }])
+  })
+
+  test('a budget may name its own channel, and one that Slack does not know loses no message', async () => {
+    const { product, ask, shown } = await botProduct()
+    await product.call('PUT', '/budgets/seo', {
+      body: { limits: month(5_000), approvalAbove: 100, slackChannel: 'C0SEO' },
+    })
+    await ask('dear')
+    await product.call('PUT', '/budgets/seo', {
+      body: { limits: month(5_000), approvalAbove: 100, slackChannel: 'C0GONE' },
+    })
+    await ask('dearer')
+    expect(shown().map((each) => each.channel)).toEqual(['C0SEO', channel])
+  })
+})
+
+describe('a Web API that fails', () => {
+  test('notify: answer lost: the message may come twice, and the last known one is edited', async () => {
+    const { recorder, ask, decide, sweep, shown } = await botProduct()
+    recorder.fail({ method: 'chat.postMessage', isAnswerLost: true })
+    const [id = ''] = await ask('dear')
+    await sweep(minutes(3))
+    expect(shown().map(({ edits }) => edits)).toEqual([0, 0])
+    await decide(id, 'reject')
+    expect(shown().map(({ buttons }) => buttons.length)).toEqual([3, 0])
+  })
+
+  test.each([
+    [{ error: 'ratelimited', retryAfterSeconds: 30 }],
+    [{ error: 'internal_error' }],
+    [{ isAnswerLost: true }],
+  ] as const)('an edit that fails (%o) is repeated by the sweep', async (fault) => {
+    const { product, recorder, ask, decide, sweep, shown } = await botProduct()
+    const [id = ''] = await ask('dear')
+    recorder.fail({ method: 'chat.update', ...fault })
+    await decide(id, 'reject')
+    await sweep(minutes(3))
+    expect(shown()).toMatchObject([{ buttons: [] }])
+    expect((await product.guard.ledger.announcements.open(10)).rows).toEqual([])
+  })
+
+  test('a message that a person deleted is left alone', async () => {
+    const { product, recorder, ask, decide } = await botProduct()
+    const [id = ''] = await ask('dear')
+    recorder.messages.length = 0
+    await decide(id, 'reject')
+    expect((await product.guard.ledger.announcements.open(10)).rows).toEqual([])
+    expect(recorder.messages).toEqual([])
+  })
+
+  test('a rotated token is read again; a token that Slack refuses sends to the webhook', async () => {
+    const { product, ask, shown } = await botProduct()
+    const secret = product.secrets.values['unit-guard/slack'] ?? ''
+    const { webhookUrl } = JSON.parse(secret)
+    product.secrets.values['unit-guard/slack'] = slackSecretOf(webhookUrl, 'xoxb-canary-slack-old-token')
+    product.clock.advance(minutes(6))
+    await ask('dear')
+    expect([shown(), product.slack.posted().length]).toEqual([[], 1])
+    product.secrets.values['unit-guard/slack'] = secret
+    product.clock.advance(minutes(1))
+    await ask('dearer')
+    expect(shown()).toHaveLength(1)
+  })
+
+  test('without the token all goes to the webhook, with the buttons of today', async () => {
+    const { product, ask } = await botProduct()
+    const { webhookUrl } = JSON.parse(product.secrets.values['unit-guard/slack'] ?? '{}')
+    product.secrets.values['unit-guard/slack'] = slackSecretOf(webhookUrl)
+    product.clock.advance(minutes(6))
+    const [id = ''] = await ask('dear')
+    expect(product.slack.buttons()).toEqual([
+      { action: 'approve', value: id },
+      { action: 'reject', value: id },
+    ])
+    expect(product.slack.recorder?.calls).toEqual([])
+  })
+})
+
+describe('forms', () => {
+  test('Approve up to… and Reject… open a form, whose submission is the press', async () => {
+    const { product, recorder, ask, shown } = await botProduct()
+    const [dear = '', dearer = ''] = await ask('dear', 'dearer')
+    const [{ ts = '' } = {}] = recorder.messages
+    const press = (action: string, id: string, units: number) =>
+      product.slack.press(action, id, { user: 'U2BOB', ts, block: `shown:${units}:${id}` })
+    await press('approve-up-to', dear, 640)
+    const refused = await product.slack.submit({ units: '600' }, { user: 'U2BOB' })
+    expect(await refused.json()).toEqual({
+      response_action: 'errors',
+      errors: { units: 'must be at least the estimate shown, 640' },
+    })
+    for (let times = 0; times < 2; times++) await product.slack.submit({ units: '800' }, { user: 'U2BOB' })
+    await press('reject-because', dearer, 700)
+    await product.slack.submit({ reason: 'too dear' }, { user: 'U2BOB' })
+    await product.deliver()
+    const [approved, rejected] = await product.guard.ledger.updatesNamed([dear, dearer])
+    expect([approved?.state, approved?.approval?.units]).toEqual(['settled', 800])
+    expect([rejected?.state, rejected?.history.at(-1)?.note]).toEqual(['rejected', 'too dear'])
+    expect([shown()[0]?.buttons, product.slack.posted()]).toEqual([[], []])
+  })
+
+  test('a form that Slack does not open within 1.5 seconds: the press is acknowledged and says to try again', async () => {
+    const { product, recorder, ask } = await botProduct()
+    const [id = ''] = await ask('dear')
+    recorder.fail({ method: 'views.open', delayMs: 2_000 })
+    const from = performance.now()
+    expect((await product.slack.press('reject-because', id)).status).toBe(200)
+    expect(performance.now() - from).toBeLessThan(3_000)
+    await product.deliver()
+    expect(product.slack.posted().map(({ to, text }) => [to, text])).toEqual([
+      ['asker', 'Slack did not open the form in time, so nothing was done. Please press the button again.'],
+    ])
+    expect((await product.guard.ledger.update(id))?.state).toBe('awaiting-approval')
+  })
+})
+
+describe('App Home', () => {
+  const opened = { type: 'app_home_opened', user: 'U2BOB', tab: 'home' }
+  const homeOf = ({ recorder }: Awaited<ReturnType<typeof botProduct>>, user = 'U2BOB') =>
+    JSON.stringify(recorder.homes.get(user))
+
+  test('answers the challenge of Slack, refuses a wrong signature, and takes an event once', async () => {
+    const { product, recorder } = await botProduct()
+    const challenge = await product.slack.sendBody(
+      '/slack/events',
+      JSON.stringify({ type: 'url_verification', challenge: 'abc' }),
+    )
+    expect(await challenge.json()).toEqual({ challenge: 'abc' })
+    const forged = await product.slack.sendBody('/slack/events', '{}', { 'x-slack-signature': 'v0=' })
+    expect(forged.status).toBe(401)
+    for (let times = 0; times < 2; times++) await product.slack.event(opened, 'Ev1')
+    await product.slack.event({ type: 'reaction_added', user: 'U2BOB' })
+    await product.deliver()
+    expect(recorder.calls.map(({ method }) => method)).toEqual(['views.publish'])
+  })
+
+  test('shows what needs a decision, decides it, and says why not', async () => {
+    const bot = await botProduct()
+    const { product, ask } = bot
+    const [id = ''] = await ask('dear')
+    await product.slack.event(opened)
+    await product.deliver()
+    expect(homeOf(bot)).toContain(`"value":"${id}"`)
+    await product.slack.press('approve', id, { user: 'U2BOB', isHome: true, block: `shown:600:${id}` })
+    await product.deliver()
+    expect(homeOf(bot)).toContain('needs 640 units now')
+    await product.slack.press('approve', id, { user: 'U2BOB', isHome: true, block: `shown:640:${id}` })
+    await product.deliver()
+    expect(homeOf(bot)).toContain('No update needs a decision.')
+  })
+
+  test('says to a user who is not listed whom to ask, and shows no figure', async () => {
+    const bot = await botProduct()
+    await bot.ask('dear')
+    await bot.product.slack.event({ ...opened, user: 'U9NEW' })
+    await bot.product.deliver()
+    expect(homeOf(bot, 'U9NEW')).toContain('slack:U9NEW')
+    expect(homeOf(bot, 'U9NEW')).not.toContain('dear')
+  })
+})
