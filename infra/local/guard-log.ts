@@ -11,7 +11,7 @@ const maxBytes = 20 * 1024 * 1024
 const lineSchema = z.looseObject({
   level: z.string(),
   event: z.string(),
-  cause: z.optional(z.looseObject({ message: z.string() })),
+  cause: z.optional(z.looseObject({ name: z.optional(z.string()), message: z.string() })),
   text: z.optional(z.string()),
 })
 type Line = z.output<typeof lineSchema>
@@ -38,16 +38,19 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
 }
 
 export const createQuietLog = (): Log =>
-  createLog({ write: (text) => tell(text, { withCauseOnly: true }), now: systemClock.now })
+  createLog({ write: (text) => tell(text, { isQuiet: true }), now: systemClock.now })
 
-function tell(text: string, { withCauseOnly = false } = {}): void {
+function tell(text: string, { isQuiet = false } = {}): void {
   if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
   const parsed = lineSchema.safeParse(toJson(text))
   if (!parsed.success) return
   const { data } = parsed
   if (data.event === 'announced') console.log(`slack: ${(data.text ?? '').replace(/\s+/g, ' ')}`)
-  else if (data.level === 'error' && (data.cause || !withCauseOnly)) tellError(data)
+  else if (data.level === 'error' && !(isQuiet && isToldByCommand(data))) tellError(data)
 }
+
+/** A command ends with one sentence about a ledger that does not answer. */
+const isToldByCommand = ({ cause }: Line): boolean => !cause || cause.name === 'LedgerUnavailable'
 
 function tellError({ event, cause, update, secret }: Line): void {
   const about = [update, secret].filter((value) => typeof value === 'string').join(' ')

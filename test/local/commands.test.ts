@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { command as account } from '../../infra/local/commands/account.ts'
 import { command as budgets } from '../../infra/local/commands/budgets.ts'
 import { command as client } from '../../infra/local/commands/client.ts'
@@ -158,7 +158,8 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
 
   test('npm run login where the ledger is in memory', async () => {
     const listener = await createListener({ port: 0 })
-    afterAll(() => listener.close(Promise.resolve()))
+    onTestFinished(() => listener.close(Promise.resolve()))
+    listener.open({ fetch: () => new Response() })
     const { DYNAMODB_ENDPOINT: _none, ...env } = { ...stopped, UNIT_GUARD_URL: listener.url, LEDGER: 'memory' }
     const { code, err } = await run('login', [], env)
     expect([code, err.trim().split('\n')]).toEqual([
@@ -173,6 +174,22 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
     expect([code, err]).toEqual([1, `${file} cannot be read: it is not there\n`])
   })
 
+  test('a file that is no log, which must not look as if nothing had run', async () => {
+    const file = 'package.json'
+    const { code, err } = await run('recover', [file, '--since', '2026-11-20T09:00:00Z'], stopped)
+    expect([code, err]).toEqual([1, `${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".\n`])
+  })
+
+  test('npm run login where something else listens', async () => {
+    const listener = await createListener({ port: 0 })
+    onTestFinished(() => listener.close(Promise.resolve()))
+    const { code, err } = await run('login', [], { ...stopped, UNIT_GUARD_URL: listener.url })
+    expect([code, err]).toEqual([
+      1,
+      `There is no Unit Guard at ${listener.url}: source the env file of npm start again.\n`,
+    ])
+  })
+
   test('a fault of ours keeps its stack', async () => {
     const fault = new TypeError('of ours')
     const said = vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -184,7 +201,7 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
 
 test('budgets says what to do about a token that the guard does not take', async () => {
   const listener = await createListener({ port: 0 })
-  afterAll(() => listener.close(Promise.resolve()))
+  onTestFinished(() => listener.close(Promise.resolve()))
   listener.open({ fetch: () => new Response('{"detail": "no"}', { status: 401 }) })
   const { code, err } = await run('budgets', ['export'], { ...stopped, UNIT_GUARD_URL: listener.url })
   expect([code, err]).toEqual([

@@ -15,7 +15,9 @@ export const command = defineCommand({
   async run() {
     const env = commandEnvironment()
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, env)
-    await createSend({ url, token })('GET', '/health')
+    const health = await createSend({ url, token })('GET', '/health')
+    if (!health.ok)
+      throw new CannotContinue(`There is no Unit Guard at ${url}: source the env file of npm start again.`)
     if (isInMemory(env))
       throw new CannotContinue(
         'The ledger is in the memory of npm start, which printed the only link: log in with its token, echo "$UNIT_GUARD_TOKEN".',

@@ -39,6 +39,8 @@ export const command = defineCommand({
       throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`)
     })
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
+    if (!isLog(text))
+      throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
     const runs = loggedRuns(text, from)
     const api = createApi({ url, token, from, isDry })
     let open = 0
@@ -204,6 +206,15 @@ function outcomeOf(lines: readonly Line[]): Pick<LoggedRun, 'units' | 'isKnown'>
     return { units: run.found === 'ran' ? (run.charged ?? run.held) : 0, isKnown: true }
   const [held] = lines.flatMap((each) => ('held' in each ? [each.held] : []))
   return { units: held ?? 0, isKnown: false }
+}
+
+/** An empty log is one; another file must not look as if nothing had run. */
+function isLog(text: string): boolean {
+  const messages = messagesIn(text).filter((message) => message.trim() !== '')
+  return (
+    messages.length === 0 ||
+    messages.some((message) => z.object({ event: z.string() }).safeParse(jsonOf(message)).success)
+  )
 }
 
 /** `{"events": [{"message"}]}`, `["…"]`, or one message a line. */
