@@ -93,6 +93,8 @@ describe('the inbox', () => {
     const { entries } = await inbox()
     const lastRuns = entries.map((entry) => entry.kind === 'approval' && entry.rows[0]?.lastRun)
     expect(lastRuns).toEqual([{ update: ran?.id, at: ran?.finishedAt, units: 40 }, null, null])
+    const sameWork = entries.flatMap((entry) => (entry.kind === 'approval' ? entry.rows[0]?.sameWork : []))
+    expect(sameWork).toEqual([])
   })
 
   test('shows the counter that the approval leaves least on, before and after, and what it is granted', async () => {
@@ -240,6 +242,11 @@ describe('the inbox', () => {
     expect(await guard.ledger.update(doubt.id)).toMatchObject({ state: 'settled', closedBy: 'evidence' })
     expect((await inbox()).decided).toEqual([])
     service.dates = async () => ({ kind: 'dates', dates: [] })
+    const late = await propose('late')
+    clock.advance(24 * hour)
+    await sweep()
+    expect(await guard.ledger.update(late.id)).toMatchObject({ state: 'expired' })
+    expect((await inbox()).decided).toEqual([])
     await guard.reject((await propose('a')).id, 'eve')
     expect((await inbox()).decided).toHaveLength(1)
     clock.advance(7 * 24 * hour + 1)
