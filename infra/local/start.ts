@@ -204,11 +204,12 @@ function tellWhatToTry(
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
   const plan = plans.find(({ enabled }) => enabled)
   if (login !== null) {
-    console.log('The dashboard, logged in (once, within five minutes; npm run login prints another link):')
+    console.log('The dashboard, logged in (once, within five minutes):')
     console.log(`  ${login}\n`)
   }
   console.log('Try next, in another terminal:')
   console.log(`  source ${source}`)
+  if (login !== null) console.log('  npm run login     # prints another link to the dashboard')
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
   // Not suggested for a user's own service, where it spends units.
