@@ -62,6 +62,36 @@ test('what matters first in the demonstration month: budgets at risk, then decis
   })
 })
 
+test('paces, statements and who spent in the demonstration month are what its records say', async () => {
+  const { guard, clock } = month.scenario
+  const { outlook, statement, whoSpent } = await guard.background()
+  const { view, budgets } = await outlook()
+  const updates = (await guard.ledger.updates({}, 500)).rows.filter(({ month }) => month === view.month.name)
+  const entries = (await guard.ledger.entries({ month: view.month.name }, 500)).rows
+  const usedBy = ({ state, charged, hold }: (typeof updates)[number]) =>
+    charged ?? (state === 'in-doubt' || state === 'running' ? (hold?.units ?? 0) : 0)
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+  const days = (clock.now() - view.definitions.createdAt) / (24 * 3600_000)
+  for (const { budget, month: forecast } of budgets) {
+    const own = updates.filter(({ plan, hold }) => plan === undefined && hold?.budgets.includes(budget)).map(usedBy)
+    const outside = entries.flatMap(({ moves }) =>
+      moves.flatMap((each) => (each.budget === budget && each.window === 'month' ? (each.move.spent ?? 0) : [])),
+    )
+    expect([budget, forecast.pace.month]).toEqual([budget, Math.round((sum([...own, ...outside]) / days) * 10) / 10])
+  }
+  const spent = view.book.counters.month.account?.spent
+  const spenders = await whoSpent()
+  expect(sum(spenders.map(({ units }) => units))).toBe(spent)
+  expect(new Set(spenders.map(({ name }) => name)).size).toBe(spenders.length)
+  const morning = updates.filter(({ plan }) => plan === 'morning').map(({ charged = 0 }) => charged)
+  expect(spenders[0]).toMatchObject({ kind: 'plan', name: 'morning', units: sum(morning) })
+  const byBudget = await statement(null, 'budget')
+  for (const { key, charged } of byBudget?.rows ?? []) {
+    const paid = updates.filter(({ budget }) => budget === key).map(({ charged = 0 }) => charged)
+    expect([key, charged]).toEqual([key, sum(paid)])
+  }
+})
+
 test('the demonstration month is written unchanged, and only once', async () => {
   const { scenario } = month
   const kept = { store: await createStore(), sandbox: createMemoryState(demonstrationProjects(scenario.startAt)) }

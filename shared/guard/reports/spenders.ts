@@ -60,8 +60,9 @@ function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry
     units.set(key, { kind, name, units: (units.get(key)?.units ?? 0) + more })
   }
   for (const { caller, plan, units } of spent) {
-    if (plan === undefined) add(...spenderOf(view.definitions, caller), units)
-    else add('plan', plan, units)
+    const person = personOf(view.definitions, caller)
+    if (plan !== undefined) add('plan', plan, units)
+    else add(person !== caller || isShared(view.definitions, person) ? 'person' : 'caller', person, units)
   }
   add(
     'outside',
@@ -75,7 +76,6 @@ function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry
     .toSorted((a, b) => b.units - a.units || ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
 }
 
-function spenderOf(definitions: Definitions, caller: string): ['person' | 'caller', string] {
-  const person = personOf(definitions, caller)
-  return person === caller ? ['caller', caller] : ['person', person]
-}
+/** Another caller is this person too. */
+const isShared = (definitions: Definitions, person: string): boolean =>
+  Object.keys(definitions.callers ?? {}).some((each) => each !== person && personOf(definitions, each) === person)
