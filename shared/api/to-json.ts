@@ -211,7 +211,7 @@ export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string)
     paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
     next: next === null ? null : toRfc3339(next),
     nextLocal: next === null ? null : when(next, zone),
-    last: last && showWhen(last),
+    last: last && { ...showWhen(last), ...(last.counts && { counts: last.counts }) },
   }
 }
 

@@ -113,7 +113,10 @@ export const plan = z.strictObject({
   paused: described(z.union([stop, z.literal(false)]), '`false`; or who paused it, when and why.'),
   next: described(z.nullable(time), 'When it is due next; `null` where it is unknown here.'),
   nextLocal: described(z.nullable(text), 'The same in the account’s time zone.'),
-  last: described(z.nullable(z.strictObject(occurrenceFigures)), 'Its last occurrence.'),
+  last: described(
+    z.nullable(z.strictObject({ ...occurrenceFigures, counts: z.exactOptional(z.record(z.string(), units)) })),
+    'Its last occurrence. `counts`, once it has ended: how many projects were `settled`, `refused` and so on; zeros are left out.',
+  ),
 })
 
 export const planList = z.strictObject({ plans: z.array(plan) })
