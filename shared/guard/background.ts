@@ -6,8 +6,10 @@ import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
 import type { Plan } from './plans/plans-file.ts'
 import { createDigest } from './reports/digest.ts'
+import { createMonths } from './reports/months.ts'
 import { createOutlook } from './reports/outlook.ts'
 import { createSpenders } from './reports/spenders.ts'
+import { createSpentOn } from './reports/spent-on.ts'
 import { createStatements } from './reports/statements.ts'
 import { createCourse, createSummaries } from './reports/summary.ts'
 import { createUpdateCounts } from './reports/update-counts.ts'
@@ -45,6 +47,8 @@ export function createBackground(
     outlook,
     ...createSpenders(parts),
     ...createUpdateCounts(parts),
+    ...createSpentOn(parts),
+    ...createMonths(parts),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),
     ...createMetrics(parts),

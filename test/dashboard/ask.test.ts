@@ -59,7 +59,7 @@ describe('asking for an update in the browser', () => {
     expect((await ben.get(location ?? '')).html).toContain(`href="${location}?decide="`)
     const form = await ben.get(`${location}?decide=`)
     expect(form.headers.get('refresh')).toBeNull()
-    expect((await press(ben, form, 'Cancel it')).text).toContain('is cancelled')
+    expect((await press(ben, form, 'Cancel update')).text).toContain('is cancelled')
   })
 
   test('never costs more, and never charges another budget, than the page showed', async () => {

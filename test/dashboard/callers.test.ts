@@ -234,7 +234,7 @@ describe('what one caller may do', () => {
     const form = await eve.get(edit)
     await list('crawler', { scopes: ['read'], budgets: '*', ratePerMinute: 5, mayForce: true })
     const told = await press(eve, form, 'Preview', { ratePerMinute: '7' })
-    expect(told.text).toContain('Nothing was changed yet: something else was, since you saw the page.')
+    expect(told.text).toContain('Nothing was saved yet: someone made another change since you opened the page.')
     expect(told.text).toContain('Scopes read, run, approve → then read May force no → then yes')
     expect(told.text).toContain('What changes Requests a minute 5 → then 7')
     await press(eve, told, 'Change it')

@@ -44,14 +44,16 @@ const ask = async (product: Product, project: string, body: object = {}): Promis
 const stateOf = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body.state
 
 const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)"/g)].map(([, action]) => action)
+const rowButtonsIn = (html: string) =>
+  [...html.matchAll(/name="one" value="([\w-]+) upd_/g)].map(([, action]) => action)
 
 describe('the inbox', () => {
   test('nothing', async () => {
     const { bob } = await start()
     const { text, html } = await bob.get('/dashboard/inbox')
-    expect(text).toContain('Nothing waits for an approval.')
-    expect(text).toContain('Nothing is in doubt.')
-    expect(buttonsIn(html)).toEqual([])
+    expect(text).toContain('Nothing needs you: no approval, no doubt, and no budget at risk.')
+    expect(text).toContain('Nothing was decided in the last seven days.')
+    expect([...buttonsIn(html), ...rowButtonsIn(html)]).toEqual([])
   })
 
   test('approvals with their reasons, the one first that ends first', async () => {
@@ -61,10 +63,11 @@ describe('the inbox', () => {
     await ask(product, 'dearer')
     const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain(
-      'dear, ranking update, on the budget seo 120 units, asked for by ada via http on 20 Nov 2026 10:00: “monthly report” Somebody has to agree because it needs 120 units, and seo wants approval above 100. It expires on 21 Nov 2026 10:00.',
+      'dear ranking on seo ends Sat 21 Nov, 10:00 120 units · seo has 2,000 → 1,880 left this month ada asked via http on 20 Nov 2026 10:00: “monthly report” Needs approval: it needs 120 units, and seo wants approval above 100.',
     )
-    expect(text.indexOf('dear,')).toBeLessThan(text.indexOf('dearer,'))
+    expect(text.indexOf('dear ranking')).toBeLessThan(text.indexOf('dearer ranking'))
     expect(buttonsIn(html)).toEqual(['approve', 'reject'])
+    expect(rowButtonsIn(html)).toEqual(['approve', 'approve', 'reject', 'approve', 'approve', 'reject'])
     expect(html.match(/type="checkbox"/g)).toHaveLength(2)
   })
 
@@ -74,10 +77,9 @@ describe('the inbox', () => {
     await ask(product, 'dear')
     await ask(product, 'dearer', { budget: 'small', whenShort: 'ask' })
     const { text } = await bob.get('/dashboard/inbox')
-    expect(text).toContain('It expires on 21 Nov 2026 10:00. seo has 2,000 of 2,000 units left this month.')
-    expect(text).toContain(
-      'small has 100 of 100 units left this month. To approve it grants small 30 units this month, once.',
-    )
+    expect(text).toContain('seo has 2,000 → 1,880 left this month')
+    expect(text).toContain('130 units · small has 100 → 0 left this month')
+    expect(text).toContain('Approving also grants small 30 one-time units this month.')
   })
 
   test.each([
@@ -106,14 +108,45 @@ describe('the inbox', () => {
     const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     await ask(product, 'lost')
     const none = await bob.get('/dashboard/inbox')
-    expect(none.text.match(/Choose all/g)).toHaveLength(1)
+    expect(none.text.match(/Choose all/g)).toHaveLength(2)
     expect(none.html).not.toMatch(new RegExp(`value="${one}"[^>]*checked`))
     expect((await (await as('rita', 'read')).get('/dashboard/inbox')).text).not.toContain('Choose all')
     const all = await bob.get('/dashboard/inbox?choose=approvals')
     expect(all.text).toContain('Choose none')
-    const told = await press(bob, all, 'Reject', { reason: 'too dear' })
+    const told = await press(bob, all, 'Reject chosen', { reason: 'too dear' })
     expect(told.text).toContain('✓ The ranking update of dear is rejected.')
     expect([await stateOf(product, one), await stateOf(product, other)]).toEqual(['rejected', 'rejected'])
+  })
+
+  test('shows one request as a group, the last run, a second request, and what was decided lately', async () => {
+    const { product, bob } = await start()
+    await product.update({ kind: 'ranking', projects: ['dear', 'dearer'], budget: 'seo', reason: 'the relaunch' })
+    const other = await ask(product, 'dear', { force: true, reason: 'again' })
+    const { text, html } = await bob.get('/dashboard/inbox')
+    expect(text).toContain('ada asked for 2 updates: 250 units')
+    expect(html).toContain(`<a href="/dashboard/updates/${other}">Another request</a> for this project is`)
+    await bob.decide({ do: 'approve', id: other, reason: 'agreed' })
+    expect((await bob.get('/dashboard/inbox')).text).toContain(
+      'Decided lately dear approved by bob 20 Nov 2026 10:00: agreed',
+    )
+    await product.deliver()
+    expect((await bob.get('/dashboard/inbox')).text).toContain('120 units last run 120 on 20 Nov 2026 10:00 · seo')
+  })
+
+  test('lists what budgets and plans need beside the updates', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['one'], budget: 'low', schedule: 'cron(0 5 * * ? *)' }
+    const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
+    await product.call('PUT', '/budgets/low', { body: { limits: month(100) } })
+    await (await product.guard.background()).readPrices(product.endsAt())
+    const eve = openBrowser(product)
+    await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    const { text, html } = await eve.get('/dashboard/inbox')
+    expect(text).toContain(
+      'low runs out Mon 23 Nov, 05:00 plan night and others need 400, 100 are left: short 300 Grant 300…',
+    )
+    expect(html).toContain('href="/dashboard/budgets/low/book?type=grant&amp;units=300&amp;window=month#grant"')
+    const { html: form } = await eve.get('/dashboard/budgets/low/book?type=grant&units=300&window=month')
+    expect(form).toContain('name="units" type="text" value="300"')
   })
 
   test('doubts: what is looked for, and from when on what can be said', async () => {
@@ -122,24 +155,20 @@ describe('the inbox', () => {
     await ask(product, 'lost too', { kind: 'keyword-difficulty' })
     const early = await bob.get('/dashboard/inbox')
     expect(early.text).toContain(
-      '40 units held, asked for by ada via http. In doubt since 20 Nov 2026 10:00: answered with status 500',
+      '40 units held · in doubt since 20 Nov 2026 10:00: answered with status 500 ada asked via http',
     )
     expect(early.text).toContain(
-      'The sweep looks for data of 19 Nov 2026, 20 Nov 2026 and 21 Nov 2026 at the service, which had none before; it has not found any yet.',
+      'The sweep looks for data of 19 Nov 2026, 20 Nov 2026 and 21 Nov 2026 at the service, which had none before. None has been found yet.',
     )
+    expect(early.text).toContain('A keyword-difficulty update leaves no data to look for, so only a person can tell.')
     expect(early.text).toContain(
-      'A keyword-difficulty update leaves nothing that could be looked for: only a person can tell.',
+      'The request may still take effect. You can say now that it ran, and from 20 Nov 2026 10:05 on that it did not run.',
     )
-    expect(early.text).toContain(
-      'It may still take effect: that it did not run can be said from 20 Nov 2026 10:05 on. That it ran can be said now.',
-    )
-    expect(early.text).toContain('If nobody says anything, it is settled on 27 Nov 2026 10:00 at the 40 held.')
+    expect(early.text).toContain('Without an answer it is settled on 27 Nov 2026 10:00 at the 40 held.')
     expect(buttonsIn(early.html)).toEqual(['ran'])
     product.clock.advance(minutes(5))
     const late = await bob.get('/dashboard/inbox')
-    expect(late.text).toContain(
-      'Nothing that was sent can still take effect since 20 Nov 2026 10:05: both can be said.',
-    )
+    expect(late.text).toContain('The request can no longer take effect, so you can choose either answer.')
     expect(buttonsIn(late.html)).toEqual(['ran', 'did-not-run'])
   })
 
@@ -184,7 +213,7 @@ describe('decisions', () => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const told = await bob.decide({ do: 'approve', id, reason: 'it is in the contract' })
-    expect(told.text).toContain('✓ The ranking update of dear is approved and begins in a moment.')
+    expect(told.text).toContain('✓ The ranking update of dear is approved and starts in a moment.')
     expect((await bob.get('/dashboard/inbox')).text).not.toContain('is approved')
     await product.deliver()
     const { body } = await product.call('GET', `/updates/${id}`)
@@ -221,24 +250,24 @@ describe('decisions', () => {
     const { product, as, bob } = await start()
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
     const begins =
-      'Approve: it begins in a moment, unless it needs more by then than was shown. Reject: it never runs, and nothing is spent. Reason'
-    expect((await bob.get('/dashboard/inbox')).text).toContain(begins)
+      'Approve: it starts in a moment, unless it needs more than was approved. Reject: it never runs, and nothing is spent. Reason'
+    expect((await bob.get('/dashboard/inbox')).text).toContain(begins.replace(/ Reason$/, ''))
     expect((await bob.get(`/dashboard/updates/${dear}`)).text).toContain(begins)
-    const ran = 'It ran: it is settled, at what it cost if that is given, else at the units held.'
+    const ran = 'It ran: it is settled at the units that you enter, or else at the units held.'
     expect((await bob.get(`/dashboard/updates/${lost}`)).text).toContain(`${ran} Reason`)
     product.clock.advance(minutes(5))
     expect((await bob.get('/dashboard/inbox')).text).toContain(
-      `${ran} It did not run: it is released, and the units held are given back. Reason`,
+      `${ran} It did not run: it is released, and the held units are returned.`,
     )
     const ada = await as('ada', 'read run')
     expect((await ada.get(`/dashboard/updates/${dear}`)).text).toContain(
-      'Decide Cancel it: it never runs, and nothing is spent. Reason',
+      'Decide Cancel update: it never runs, and nothing is spent. Reason',
     )
     expect((await (await as('rita', 'read')).get('/dashboard/inbox')).text).not.toContain('Approve:')
   })
 
   test.each([
-    ['Approve', 'dear', '✓ The ranking update of dear is approved and begins in a moment.'],
+    ['Approve', 'dear', '✓ The ranking update of dear is approved and starts in a moment.'],
     ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
     ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
   ])(
@@ -274,6 +303,42 @@ describe('decisions', () => {
     ])
   })
 
+  test('a button of a row decides that row alone, with its own cap and note', async () => {
+    const { product, bob } = await start()
+    const dear = await ask(product, 'dear')
+    product.clock.advance(minutes(1))
+    const dearer = await ask(product, 'dearer')
+    const inbox = await bob.get('/dashboard/inbox')
+    const filled = {
+      id: dearer,
+      [`units-${dear}`]: '150',
+      [`note-${dear}`]: 'up to 150',
+      reason: 'not this',
+      inAll: '1',
+    }
+    const told = await press(bob, inbox, 'Approve up to', filled)
+    expect(told.text).toContain('✓ The ranking update of dear is approved')
+    const { body } = await product.call('GET', `/updates/${dear}`)
+    expect([body.approvedUpTo, body.history.at(-1).note]).toEqual([150, 'up to 150'])
+    expect(await stateOf(product, dearer)).toBe('awaiting-approval')
+  })
+
+  test.each([
+    ['those chosen', [1, 2], ['awaiting-approval', 'requested', 'awaiting-approval']],
+    ['all', [], ['requested', 'requested', 'awaiting-approval']],
+  ])('approves what fits into a sum, from the top: of %s', async (_of, chosen, states) => {
+    const { product, bob } = await start()
+    const ids: string[] = []
+    for (const project of ['dear', 'dearer', 'dearest']) {
+      ids.push(await ask(product, project))
+      product.clock.advance(minutes(1))
+    }
+    const filled = { id: chosen.map((each) => ids[each] ?? ''), inAll: '260' }
+    const told = await press(bob, await bob.get('/dashboard/inbox'), 'Approve chosen', filled)
+    expect(told.text).toContain(`✕ 1 of ${chosen.length || 3} did not fit into 260 units and still wait.`)
+    expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual(states)
+  })
+
   test('says what another user decided meanwhile, beside what was done', async () => {
     const { product, bob } = await start()
     const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
@@ -303,7 +368,7 @@ describe('decisions', () => {
     )
     product.clock.advance(minutes(5))
     expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
-      '✓ The ranking update of lost too is released: 40 units given back.',
+      '✓ The ranking update of lost too is released: 40 units returned.',
     )
     expect(await product.figures('seo')).toMatchObject({ spent: 1_035, inDoubt: 0 })
   })
@@ -350,17 +415,16 @@ describe('decisions', () => {
     const [dear] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const lost = await ask(product, 'lost')
     const reason = 'in the “contract” & <signed>'
-    const list = await press(bob, await bob.get('/dashboard/inbox'), 'Reject', { reason })
+    const list = await press(bob, await bob.get('/dashboard/inbox'), 'Reject chosen', { reason })
     expect(list.text).toContain('choose some first')
-    expect(formWith(list.html, 'Reject').fields).toMatchObject({ reason: [reason] })
-    expect(formWith(list.html, 'It ran').fields).toMatchObject({ reason: [''] })
+    expect(formWith(list.html, 'Reject chosen').fields).toMatchObject({ reason: [reason], [`note-${dear}`]: [''] })
     const own = await bob.get(`/dashboard/updates/${lost}`)
     const again = await press(bob, own, 'It ran', { reason, units: 'about 40' })
     expect(again.text).toContain('units: must be a whole number of units')
     expect(formWith(again.html, 'It ran').fields).toMatchObject({ reason: [reason], units: ['about 40'] })
-    const done = await press(bob, list, 'Reject', { reason, id: dear })
+    const done = await press(bob, list, 'Reject chosen', { reason, id: dear })
     expect(done.text).toContain('✓ The ranking update of dear is rejected.')
-    expect(done.html).not.toContain('signed')
+    expect(formWith(done.html, 'Reject chosen').fields).toMatchObject({ reason: [''] })
   })
 
   test('a hundred are told one by one, as far as a cookie has room; no other session sees them', async () => {

@@ -27,7 +27,7 @@ describe('with a token', () => {
     expect(form.text).toContain('npm run --silent token -- --sub alice --scope "read approve" --expires 8h')
     const sent = await browser.logIn(product.signed(reader))
     expect([sent.status, sent.location]).toEqual([303, '/'])
-    expect((await browser.get('/')).text).toContain('account 50,000 of 50,000 units left')
+    expect((await browser.get('/')).text).toContain('Left of 50,000 50,000')
     expect((await browser.get('/login')).location).toBe('/')
   })
 

@@ -31,13 +31,13 @@ test('the line goes through each night that is known, and on to where it stands'
   const { look, clock, update, sweep } = await start()
   await update('one')
   clock.set('2026-11-16T00:00:00Z')
-  expect(lineIn((await look()).html)).toBe('M0 0L500 100')
+  expect(lineIn((await look()).html)).toBe('M300 0L500 100')
   await sweep()
   await update('two')
   clock.set('2026-11-19T00:00:00Z')
   const { html, text } = await look()
-  expect(lineIn(html)).toBe('M0 0L500 100L600 200')
-  expect(text).toContain('Day by day Until Used Left 16 Nov 2026 00:00 40 360')
+  expect(lineIn(html)).toBe('M300 0L500 100L600 200')
+  expect(text).toContain('Day by day Until Used Limit and grants Left 16 Nov 2026 00:00 40 400 360')
 })
 
 test('the page of a budget draws its own line', async () => {
@@ -48,25 +48,25 @@ test('the page of a budget draws its own line', async () => {
   await sweep()
   clock.set('2026-11-19T00:00:00Z')
   const { html, text } = await look('/dashboard/budgets/seo')
-  expect(lineIn(html)).toBe('M0 0L500 400L600 400')
-  expect(text).toContain('Day by day Until Used Left 16 Nov 2026 00:00 40 60')
-  expect(text).toContain('Spent 40 Held 0 In doubt 0 Committed 0 Projected 40 Even pace 60')
+  expect(lineIn(html)).toBe('M300 0L500 333L600 333')
+  expect(text).toContain('Day by day Until Used Limit and grants Left 16 Nov 2026 00:00 40 100 60')
+  expect(text).toContain('Spent 40 Held 0 In doubt 0 Plans to come 0')
 })
 
 test('where nothing may be used, nothing is drawn', async () => {
   const { product, look } = await start()
   for (const [name, units] of Object.entries({ none: 0, free: 'unlimited' }))
     await product.call('PUT', `/budgets/${name}`, { body: { limits: [{ window: 'month', units }] } })
-  for (const name of ['none', 'free']) expect((await look(`/dashboard/budgets/${name}`)).html).not.toContain('<figure>')
+  for (const name of ['none', 'free'])
+    expect((await look(`/dashboard/budgets/${name}`)).html).not.toContain('class="plot"')
 })
 
 test('what is lacking is said: no night yet, nothing counted yet', async () => {
   const { look, update } = await start()
   await update('one')
   const { text } = await look()
-  expect(text).toContain('so far, as a straight line until a day has ended')
-  expect(text).not.toContain('Day by day')
-  expect(text).toContain('What the guard saved this month The next sweep counts the duplicates that were refused.')
+  expect(text).toContain('No day has ended yet, so the line is straight.')
+  expect(text).toContain('What the guard saved this month The next sweep counts the refused duplicates.')
 })
 
 test('what the guard saved', async () => {

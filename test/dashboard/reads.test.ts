@@ -70,10 +70,14 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
 }
 
 const readings = {
-  '/': 11,
+  '/': 14,
+  '/?window=month:2026-11-01': 14,
+  '/dashboard/budgets': 9,
+  '/dashboard/budgets/account': 14,
+  '/dashboard/find?q=a': 5,
   '/dashboard/updates': 6,
   '/dashboard/updates?state=settled': 6,
-  '/dashboard/inbox': 6,
+  '/dashboard/inbox': 13,
   '/dashboard/plans': 12,
   '/dashboard/plans/night': 15,
   '/dashboard/statements': 4,

@@ -109,7 +109,7 @@ describe('every page', () => {
     expect(settled.text).toContain(`Update of ${hostile}`)
     expect(settled.text).toContain(`“${hostile}”`)
     expect(settled.text).toContain(`"said":"${hostile.replaceAll('"', '\\"')}"`)
-    expect((await browser.get('/')).text).toContain(`Frozen by ada on 20 Nov 2026 10:00: ${hostile}`)
+    expect((await browser.get('/')).text).toContain(`frozen since 20 Nov by ada: ${hostile}`)
   })
 
   test('ends no line inside a date, or between a figure and its unit; what is filled in or copied is left alone', () => {
@@ -241,80 +241,78 @@ describe('the header', () => {
 describe('the overview', () => {
   test('says what to do while there is nothing', async () => {
     const { browser } = await start()
-    const { text } = await browser.get('/')
+    const { text, html } = await browser.get('/')
+    expect(text).toContain('November: on track')
     expect(text).toContain('What to do first')
-    expect(text).toContain('curl -X PUT "$UNIT_GUARD_URL/budgets/acme"')
+    expect(html).toContain('href="/dashboard/ask"')
   })
 
-  test('shows each budget below its parent, with figures, the reset, and what is frozen', async () => {
+  test('gives the verdict, what is left, who spent it, what is at risk and each budget', async () => {
     const { product, browser } = await start({
       env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
       service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
     })
-    await product.call('PUT', '/budgets/seo', {
-      body: {
-        limits: [
-          { window: 'month', units: 2_000 },
-          { window: 'day', units: 100 },
-        ],
-      },
-    })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [...month(2_000), { window: 'day', units: 100 }] } })
     await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
     await product.call('PUT', '/budgets/free', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
+    await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })
     await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'more' } })
     await ask(product, { project: 'one', budget: 'blog' })
+    await ask(product, { project: 'two', budget: 'full' })
     await ask(product, { project: 'lost', budget: 'blog' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     const { text, html } = await browser.get('/')
-    expect(
-      [...html.matchAll(/<li class="budget depth-(\d)"><div class="title"><h3><a href="[^"]+">(\w+)/g)].map((found) =>
-        found.slice(1),
-      ),
-    ).toEqual([
-      ['1', 'free'],
-      ['1', 'seo'],
-      ['2', 'blog'],
-    ])
-    expect(text).toContain('Updates that need somebody: 1 in doubt.')
-    expect(text).toContain('The month from 1 Nov 2026 00:00 to 1 Dec 2026 00:00, of which 64 % is over. Limit 50,000.')
+    expect(html).toContain('<h1>November: on track, one budget is not</h1>')
+    expect(text).toContain('1 – 30 Nov 2026 as of 11:00 resets in 10 d 13 h')
+    expect(text).toContain('Left of 50,000 49,880 0 % used, 64 % of the month gone')
+    expect(text).toContain('Left at the reset 49,880 with plans only; fewer than three days of history')
+    expect(text).toContain('Needs you 1 40 units 1 in doubt')
     expect(text).toContain(
-      'seo 2,420 of 2,500 units left ❄ Frozen by ada on 20 Nov 2026 11:00: a loop Spent 40 Held 0 In doubt 40 Committed 0 Projected 80 Even pace 1,622 Limit 2,000, 500 granted; resets 1 Dec 2026 00:00',
+      'At risk 1 of 5 budgets full nothing left all 40 are used blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
     )
-    expect(text).toContain(
-      'Today 20 of 100 units left 40 spent, 0 held, 40 in doubt. Limit 100; resets 21 Nov 2026 00:00',
-    )
-    expect(text).toContain('blog 120 of 200 units left ❄ Frozen with seo by ada')
-    expect(text).toContain('free no limit this month, nothing spent')
-    expect(html).toContain(
-      '<time datetime="2026-11-30T23:00:00.000Z" title="2026-11-30 23:00 UTC">1\u00a0Dec\u00a02026\u00a000:00</time>',
-    )
+    expect(text).toContain('Who spent ada 80 100 %')
+    expect(text).toContain('seo frozen 2,420 20 today 40 0 2,420 –')
+    expect(text).toContain('free on track no limit 0 0 – –')
     expect(text).toContain('All times are in Europe/Berlin')
-    expect(html).toContain(
-      'role="img" aria-label="blog, this month: of 200 units, 40 spent, 0 held and 40 in doubt; an even pace would be at 130 by now."',
-    )
-    expect(html).toContain(
-      'aria-label="Units of account left this month: 50,000 at its beginning and 49,920 now, where an even pace would have left 17,569; 49,920 at its end, if plans cost what they cost now and nobody else asks."',
-    )
+    const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
+    expect(bar).toContain('<rect class="fill" width="40%"')
   })
 
-  test('draws spent, held, in doubt and committed units in their shares of the limit, and of more than it', async () => {
+  test('leads to the form that helps, filled in, only if the user may use it', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['one'], budget: 'seo', schedule: 'cron(0 5 * * ? *)' }
     const { product, browser } = await start({ plans: [plan] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
     await (await product.guard.background()).readPrices(product.endsAt())
     await ask(product, { project: 'two', budget: 'seo' })
-    const { html, text } = await browser.get('/')
-    const [bar = ''] = /<svg class="bar" role="img" aria-label="seo.*?<\/svg>/.exec(html) ?? []
-    expect(
-      [...bar.matchAll(/<rect class="([\w-]+)" x="([^"]+)" y="6" width="([^"]+)"/g)].map((found) => found.slice(1)),
-    ).toEqual([
-      ['room', '0', '90.91%'],
-      ['spent', '0%', '9.09%'],
-      ['committed', '9.09%', '90.91%'],
-    ])
-    expect(text).toContain('Spent 40 Held 0 In doubt 0 Committed 400 Projected 440')
-    expect(text).toContain('Plans want more than is left from 30 Nov 2026 05:00 on.')
-    expect(text).toContain('All there is')
+    const reader = await browser.get('/')
+    expect(reader.text).toContain(
+      'seo runs out Mon 30 Nov, 05:00 plan nightly and others need 400, 360 are left: short 40 Who spent',
+    )
+    await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    const { html } = await browser.get('/')
+    expect(html).toContain(
+      'href="/dashboard/budgets/seo/book?type=grant&amp;units=40&amp;window=month#grant">Grant 40…</a>',
+    )
+    const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>seo</a></th>'))) ?? []
+    expect(bar).toContain('<rect class="fill" width="9.09%"')
+    expect(bar).toContain('<rect x="9.09%" width="90.91%" height="100%" fill="url(#committed)"')
+    expect(bar).toContain('<line class="limit" x1="90.91%"')
+  })
+
+  test('shows an ended month with its limits of that time', async () => {
+    const { product, browser } = await start()
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
+    await ask(product, { project: 'one', budget: 'seo' })
+    product.clock.set('2026-12-05T10:00:00Z')
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(900) } })
+    await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+    const now = await browser.get('/')
+    expect(now.html).toContain('href="/?window=month%3A2026-11-01" rel="prev"')
+    const { text } = await browser.get('/?window=month:2026-11-01')
+    expect(text).toContain('November: 40 units spent, 49,960 left')
+    expect(text).toContain('Who spent ada 40 100 %')
+    expect(text).toContain('seo 400 40 360')
+    expect((await browser.get('/?window=month:2027-01-01')).status).toBe(400)
   })
 })
 

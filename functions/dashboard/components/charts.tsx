@@ -1,136 +1,239 @@
-import { count, units } from '../../../shared/guard/sentences.ts'
-import type { BudgetRow, CounterRow } from './budget-rows.ts'
+import type { Child } from 'hono/jsx'
+import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
+import type { History } from '../../../shared/guard/reports/history.ts'
+import type { DayUse } from '../../../shared/guard/reports/months.ts'
+import { count, type Figures, units } from '../../../shared/guard/sentences.ts'
+import { usedOf } from '../../../shared/ledger/book/book.ts'
+import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import type { Window } from '../../../shared/ledger/book/windows.ts'
+import { addressWith } from './lists.tsx'
+import { totalOf } from './outlook.tsx'
+import { numberColumns, shortDay, TableHead, Time, UnitsCell } from './parts.tsx'
 
-// Parts differ by pattern, not by colour alone, and each drawing has a sentence for screen readers.
+// Parts differ by pattern, not by colour alone. Numbers that a drawing shows are also in text beside it.
 
-type Part = 'spent' | 'held' | 'in-doubt' | 'committed'
-
-/** Each page with a drawing needs these fills once. */
+/** Each page with a bar needs this fill once. */
 export const FillPatterns = () => (
   <svg class="patterns" aria-hidden="true" focusable="false">
-    <defs>
-      <pattern id="held" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-        <rect class="held-ground" width="8" height="8" />
-        <rect class="held-mark" width="3" height="8" />
-      </pattern>
-      <pattern id="in-doubt" width="7" height="7" patternUnits="userSpaceOnUse">
-        <rect class="in-doubt-ground" width="7" height="7" />
-        <circle class="in-doubt-mark" cx="3.5" cy="3.5" r="2" />
-      </pattern>
-      <pattern id="committed" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
-        <rect class="committed-ground" width="6" height="6" />
-        <rect class="committed-mark" width="1.5" height="6" />
-      </pattern>
-    </defs>
+    <pattern id="committed" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
+      <rect class="committed-ground" width="6" height="6" />
+      <rect class="committed-mark" width="2" height="6" />
+    </pattern>
   </svg>
 )
 
-const fillOf = (part: Part) => (part === 'spent' ? {} : { fill: `url(#${part})` })
+/** Used units, and hatched those that plans will still take. */
+export function Bar({ figures, committed = 0 }: { figures: Figures; committed?: number }) {
+  const total = totalOf(figures)
+  if (total === null) return null
+  const used = Math.max(0, usedOf(figures))
+  return <ShareBar of={Math.max(total, used + committed)} used={used} committed={committed} limit={total} />
+}
 
-export const Swatch = ({ mark }: { mark: Part | 'pace' | 'limit' }) => (
-  <svg class="swatch" aria-hidden="true" focusable="false">
-    {mark === 'pace' || mark === 'limit' ? (
-      <line class={mark} x1="50%" y1="0" x2="50%" y2="100%" />
-    ) : (
-      <rect class={mark} width="100%" height="100%" {...fillOf(mark)} />
-    )}
-  </svg>
-)
-
-export function Bar({ name, counter }: { name: string; counter: CounterRow }) {
-  const { total, evenPace, committed } = counter
-  if (total === null || evenPace === null) return null
-  const widest = Math.max(total, counter.projected, 1)
-  const share = (number: number) => percent(Math.max(0, number) / widest)
-  const parts: [Part, number][] = [
-    ['spent', counter.spent],
-    ['held', counter.held],
-    ['in-doubt', counter.inDoubt],
-    ['committed', committed],
-  ]
-  let start = 0
-  const segments = parts.map(([part, number]) => {
-    const from = start
-    start += Math.max(0, number)
-    return { part, from, number }
-  })
+/** @param props.limit is marked where the bar passes it. */
+export function ShareBar(props: { of: number; used: number; committed?: number; limit?: number }) {
+  const { of, used, committed = 0, limit = of } = props
+  const share = (number: number) => percent(of === 0 ? 0 : number / of)
   return (
-    <svg class="bar" role="img" aria-label={barDescription(name, counter)}>
-      <rect class="room" x="0" y="6" width={share(total)} height="20" />
-      {segments.map(({ part, from, number }) =>
-        number > 0 ? (
-          <rect class={part} x={share(from)} y="6" width={share(number)} height="20" {...fillOf(part)} />
-        ) : null,
-      )}
-      {widest > total ? <line class="limit" x1={share(total)} y1="2" x2={share(total)} y2="30" /> : null}
-      <line class="pace" x1={share(evenPace)} y1="0" x2={share(evenPace)} y2="32" />
+    <svg class="bar" aria-hidden="true" focusable="false">
+      <rect class="room" width="100%" height="100%" />
+      <rect class="fill" width={share(used)} height="100%" />
+      {committed > 0 ? <rect x={share(used)} width={share(committed)} height="100%" fill="url(#committed)" /> : null}
+      {limit < of ? <line class="limit" x1={share(limit)} x2={share(limit)} y2="100%" /> : null}
     </svg>
   )
 }
 
-function barDescription(
-  name: string,
-  { window, total, spent, held, inDoubt, committed, evenPace, projected }: CounterRow,
-) {
-  const span = window === 'day' ? 'today' : 'this month'
-  const plans = committed > 0 ? ` Plans will still take ${count(committed)}, which makes ${count(projected)}.` : ''
-  return `${name}, ${span}: of ${units(total ?? 0)}, ${count(spent)} spent, ${count(held)} held and ${count(inDoubt)} in doubt; an even pace would be at ${count(evenPace ?? 0)} by now.${plans}`
+interface ChartProps {
+  readonly name: string
+  readonly history: History
+  readonly month: Window
+  readonly days: readonly DayUse[]
+  /** `null`: the month is over. */
+  readonly forecast: Forecast | null
+  readonly zone: string
 }
 
-export function BurnDown({ row: { name, month, past }, isSmall }: { row: BudgetRow; isSmall?: true }) {
-  const { total, elapsed, used, projected } = month
-  if (total === null || total <= 0) return null
-  const left = total - used
-  const leftAtEnd = total - projected
-  const [top, bottom] = [Math.max(total, left), Math.min(0, left, leftAtEnd, ...past.map((day) => total - day.used))]
-  const yOf = (units: number) => (top - units) / (top - bottom)
-  // All points use today's total, as if every grant had existed from the start.
-  const points = [
-    [0, yOf(total)],
-    ...past.map((day) => [day.elapsed, yOf(total - day.used)] as const),
-    [elapsed, yOf(left)],
-  ] as const
-  const [now, height] = [percent(elapsed), percent(yOf(left))]
-  const isLate = elapsed > 0.6
-  const isLow = yOf(left) > 0.8
-  const description = `Units of ${name} left this month: ${count(total)} at its beginning and ${count(left)} now, where an even pace would have left ${count(total - (month.evenPace ?? 0))}; ${count(leftAtEnd)} at its end, if plans cost what they cost now and nobody else asks.`
+/** What was left when each day ended, with the limit of that time, and below it a bar for each day. */
+function LeftChart({ name, history, month, days, forecast, zone }: ChartProps) {
+  const xOf = (at: number) => Math.min(1, Math.max(0, (at - month.start) / (month.end - month.start)))
+  const known = pointsOf(history)
+  const isDrawn = known.some(({ limit }) => limit > 0)
+  const points = (isDrawn ? known : []).map(({ at, limit, used }) => ({ x: xOf(at), limit, left: limit - used }))
+  const now = points.at(-1)
+  const ends = now && forecast ? endsOf(now, forecast) : []
+  const highest = Math.max(1, ...points.flatMap(({ limit, left }) => [limit, left]))
+  const lowest = Math.min(0, ...points.map(({ left }) => left), ...ends.map(({ left }) => left))
+  const yOf = (number: number) => (highest - number) / (highest - lowest)
+  const height = (number: number) => percent(yOf(number))
+  const anchor = now && now.x > 0.3 ? ({ dx: '-10', 'text-anchor': 'end' } as const) : ({ dx: '10' } as const)
   return (
-    <svg class={isSmall ? 'burn-down small' : 'burn-down'} role="img" aria-label={description}>
-      <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">
-        <path class="grid" d={[0.25, 0.5, 0.75, 1].map((share) => `M0 ${per1000(yOf(total * share))}H1000`).join('')} />
-        <path class="used-up" d={`${lineOf(points)}V${per1000(yOf(0))}H0Z`} />
-        <path class="zero" d={`M0 ${per1000(yOf(0))}H1000`} />
-        <path
-          class="even"
-          d={lineOf([
-            [0, yOf(total)],
-            [1, yOf(0)],
-          ])}
-        />
-        <path class="now" d={`M${per1000(elapsed)} 0V1000`} />
-        <path
-          class="foreseen"
-          d={lineOf([
-            [elapsed, yOf(left)],
-            [1, yOf(leftAtEnd)],
-          ])}
-        />
-        <path class="so-far" d={lineOf(points)} />
-      </svg>
-      <circle class="point" cx={now} cy={height} r={isSmall ? 4 : 6} />
-      {isSmall ? null : (
-        <text x={now} y={height} dx={isLate ? -12 : 12} dy={isLow ? -14 : 22} text-anchor={isLate ? 'end' : 'start'}>
-          {count(left)} left now
-        </text>
-      )}
+    <div class="chart">
+      {now ? (
+        <svg class="plot" role="img" aria-label={describe(name, now, ends)}>
+          <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">
+            <path
+              class="grid"
+              d={ticksTo(highest)
+                .map((tick) => `M0 ${per1000(yOf(tick))}H1000`)
+                .join('')}
+            />
+            <path class="zero" d={`M0 ${per1000(yOf(0))}H1000`} />
+            <path class="limit" d={stepsOf(points.map(({ x, limit }) => [x, yOf(limit)]))} />
+            {ends.map((end) => (
+              <path
+                class="foreseen"
+                d={`M${per1000(now.x)} ${per1000(yOf(now.left))}L1000 ${per1000(yOf(end.left))}`}
+              />
+            ))}
+            <path class="so-far" d={lineOf(points.map(({ x, left }) => [x, yOf(left)]))} />
+          </svg>
+          {ticksTo(highest).map((tick) => (
+            <text class="tick" y={height(tick)} dy="-3">
+              {count(tick)}
+            </text>
+          ))}
+          {weeksIn(month).map((at) => (
+            <text class="tick" x={percent(xOf(at))} y="100%" dy="16">
+              {shortDay(at, zone)}
+            </text>
+          ))}
+          <circle class="point" cx={percent(now.x)} cy={height(now.left)} r="5" />
+          {now.x > 0.85
+            ? null
+            : ends.map(({ left, words }, position) => (
+                <text x="100%" y={height(left)} dy={position === 0 ? -7 : 17} text-anchor="end">
+                  {count(left)} {words}
+                </text>
+              ))}
+          <text x={percent(now.x)} y={height(now.left)} dy={yOf(now.left) > 0.8 ? -12 : 20} {...anchor}>
+            {count(now.left)} left {forecast ? 'now' : 'at the end'}
+          </text>
+        </svg>
+      ) : null}
+      <DayBars {...{ days, xOf, name, zone }} />
+    </div>
+  )
+}
+
+/** Each bar leads to the updates of its day. */
+function DayBars({
+  days,
+  xOf,
+  name,
+  zone,
+}: Pick<ChartProps, 'days' | 'name' | 'zone'> & { xOf: (at: number) => number }) {
+  const most = Math.max(1, ...days.map((day) => day.units))
+  return (
+    <svg class="days" viewBox="0 0 1000 100" preserveAspectRatio="none">
+      <title>Units used each day</title>
+      {days.map(({ date, start, end, units: used }) => {
+        const [x, width] = [per1000(xOf(start)), per1000(xOf(end)) - per1000(xOf(start))]
+        const height = Math.max(used > 0 ? 2 : 0, Math.round((Math.max(0, used) / most) * 100))
+        return (
+          <a href={updatesOfDay(name, date)}>
+            <title>{`${shortDay(start, zone)}: ${units(used)}`}</title>
+            <rect class="hit" x={x} width={width} height="100" />
+            <rect class="day" x={x + 3} width={Math.max(1, width - 6)} y={100 - height} height={height} />
+          </a>
+        )
+      })}
     </svg>
   )
 }
 
-const lineOf = (points: readonly (readonly [number, number])[]): string =>
+const updatesOfDay = (budget: string, date: string): string =>
+  addressWith('/dashboard/updates', { since: date, until: date, budget: budget === rootBudget ? undefined : budget })
+
+/** The chart with its key, and its figures as a table. */
+export function ChartFigure(props: ChartProps) {
+  const { history, zone, forecast } = props
+  return (
+    <>
+      <figure>
+        <LeftChart {...props} />
+        <figcaption>
+          <LineKey line="so-far">left</LineKey> <LineKey line="limit">limit and grants of that day</LineKey>{' '}
+          {forecast ? <LineKey line="foreseen">to the reset</LineKey> : null} Bars: units used each day; each leads to
+          its updates.
+          {history.nights.length === 0 ? ' No day has ended yet, so the line is straight.' : null}
+        </figcaption>
+      </figure>
+      {history.nights.length === 0 ? null : (
+        <details>
+          <summary>Day by day</summary>
+          <div class="scroll">
+            <table class="dense">
+              <TableHead columns={['Until', ...numberColumns('Used', 'Limit and grants', 'Left')]} />
+              <tbody>
+                {history.nights.map(({ at, used, limit }) => (
+                  <tr>
+                    <th scope="row">
+                      <Time at={at} zone={zone} />
+                    </th>
+                    <UnitsCell name="Used" units={used} />
+                    <UnitsCell name="Limit and grants" units={limit} />
+                    <UnitsCell name="Left" units={limit === null ? null : limit - used} />
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+    </>
+  )
+}
+
+const LineKey = ({ line, children }: { line: string; children: Child }) => (
+  <span class="key">
+    <svg class="stroke" aria-hidden="true" focusable="false">
+      <line class={line} x2="100%" y1="50%" y2="50%" />
+    </svg>{' '}
+    {children}
+  </span>
+)
+
+/** Leaves out times without a limit. */
+const pointsOf = ({ start, nights, now }: History) =>
+  [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ limit, ...point }) =>
+    limit === null ? [] : [{ ...point, limit }],
+  )
+
+/** Where the month ends: with plans only, and at the pace of everything else. */
+function endsOf(now: { limit: number }, { projected, projectedAtPace }: Forecast) {
+  const withPlans = { left: now.limit - projected, words: 'with plans only' }
+  return projectedAtPace === null || projectedAtPace === projected
+    ? [withPlans]
+    : [withPlans, { left: now.limit - projectedAtPace, words: 'at this pace' }]
+}
+
+function describe(name: string, now: { left: number; limit: number }, ends: ReturnType<typeof endsOf>): string {
+  const foreseen = ends.map(({ left, words }) => ` ${count(left)} at the reset ${words}.`).join('')
+  return `${name}: ${count(now.left)} of ${units(now.limit)} left.${foreseen}`
+}
+
+/** Up to five round numbers. */
+function ticksTo(highest: number): readonly number[] {
+  const magnitude = 10 ** Math.floor(Math.log10(highest / 3))
+  const step = [1, 2, 5, 10].map((each) => each * magnitude).find((each) => each >= highest / 4) ?? highest
+  return Array.from({ length: Math.floor(highest / step) + 1 }, (_, index) => index * step).filter(Number.isInteger)
+}
+
+function weeksIn({ start, end }: Window): readonly number[] {
+  const weekMs = 7 * 24 * 3600_000
+  return Array.from({ length: Math.ceil((end - start) / weekMs) }, (_, week) => start + week * weekMs)
+}
+
+type Point = readonly [x: number, y: number]
+
+const lineOf = (points: readonly Point[]): string =>
   `M${points.map(([x, y]) => `${per1000(x)} ${per1000(y)}`).join('L')}`
 
-/** Rounded, because a page may hold a month of points for each of many budgets. */
+/** A limit holds for the day that ends at its point, and the last one until the reset. */
+const stepsOf = ([first, ...points]: readonly Point[]): string =>
+  `M${per1000(first?.[0] ?? 0)} ${per1000((points[0] ?? first)?.[1] ?? 0)}${points.map(([x, y]) => `V${per1000(y)}H${per1000(x)}`).join('')}H1000`
+
 const per1000 = (share: number): number => Math.round(share * 1000)
 
 const percent = (share: number): string => `${Math.round(share * 10_000) / 100}%`

@@ -16,13 +16,18 @@ export type Action = (typeof actions)[number]
 
 export const isResolution = (action: Action) => action === 'ran' || action === 'did-not-run'
 
+export interface Choices {
+  readonly possible: readonly Action[]
+  readonly whyNot: readonly string[]
+}
+
 /** The actions that the guard would accept from this user, and the reasons why others are not possible. */
 export function choicesFor(
   update: Update,
   view: View,
   { session: { sub }, permissions: { scopes } }: Pick<Visit, 'session' | 'permissions'>,
   options: Services['options'],
-): { readonly possible: readonly Action[]; readonly whyNot: readonly string[] } {
+): Choices {
   const mayApprove = scopes.has('approve')
   const mayCancel = (['run', 'propose', 'admin'] as const).some((scope) => scopes.has(scope))
   const rules: readonly (readonly [Action, boolean, Problem | null])[] = [
@@ -53,27 +58,32 @@ export const ShownUnitsField = ({ update: { id, state, estimated } }: { update: 
     <input type="hidden" name="shown" value={`${id} ${estimated}`} />
   ) : null
 
-const labels: Readonly<Record<Action, string>> = {
+export const actionLabels: Readonly<Record<Action, string>> = {
   approve: 'Approve',
   reject: 'Reject',
-  cancel: 'Cancel it',
+  cancel: 'Cancel update',
   ran: 'It ran',
   'did-not-run': 'It did not run',
 }
 
 const consequences: Readonly<Record<Action, string>> = {
-  approve: 'it begins in a moment, unless it needs more by then than was shown',
+  approve: 'it starts in a moment, unless it needs more than was approved',
   reject: 'it never runs, and nothing is spent',
   cancel: 'it never runs, and nothing is spent',
-  ran: 'it is settled, at what it cost if that is given, else at the units held',
-  'did-not-run': 'it is released, and the units held are given back',
+  ran: 'it is settled at the units that you enter, or else at the units held',
+  'did-not-run': 'it is released, and the held units are returned',
 }
 
 export const Consequences = ({ actions }: { actions: readonly Action[] }) => (
-  <p class="note">{actions.map((action) => `${labels[action]}: ${consequences[action]}.`).join(' ')}</p>
+  <p class="note">{actions.map((action) => `${actionLabels[action]}: ${consequences[action]}.`).join(' ')}</p>
 )
 
-export const ActionButtons = ({ actions }: { actions: readonly Action[] }) => (
+interface ButtonsProps {
+  readonly actions: readonly Action[]
+  readonly labels?: Partial<Record<Action, string>>
+}
+
+export const ActionButtons = ({ actions, labels = actionLabels }: ButtonsProps) => (
   <p class="buttons">
     <IgnoreEnter />
     {actions.map((action) => (
@@ -96,18 +106,16 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
       <li>
         {view.now < noEffectFrom ? (
           <>
-            It may still take effect: that it did not run can be said from <Time at={noEffectFrom} zone={zone} /> on.
-            That it ran can be said now.
+            The request may still take effect. You can say now that it ran, and from{' '}
+            <Time at={noEffectFrom} zone={zone} /> on that it did not run.
           </>
         ) : (
-          <>
-            Nothing that was sent can still take effect since <Time at={noEffectFrom} zone={zone} />: both can be said.
-          </>
+          <>The request can no longer take effect, so you can choose either answer.</>
         )}
       </li>
       <li>
-        If nobody says anything, it is settled on <Time at={settledAt} zone={zone} /> at the{' '}
-        {count(update.hold?.units ?? 0)} held.
+        Without an answer it is settled on <Time at={settledAt} zone={zone} /> at the {count(update.hold?.units ?? 0)}{' '}
+        held.
       </li>
     </ul>
   )
@@ -115,11 +123,11 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
 
 function evidenceSentence(update: Update, view: View, kinds: Kinds): string {
   if (!kinds[update.kind].leavesDates)
-    return `A ${update.kind} update leaves nothing that could be looked for: only a person can tell.`
+    return `A ${update.kind} update leaves no data to look for, so only a person can tell.`
   const dates = soughtDates(view, update)
   if (dates === null)
-    return 'Which dates the service had before could not be read, so nothing can prove that it ran: only a person can tell.'
+    return 'The dates that the service had before could not be read, so only a person can tell whether it ran.'
   if (dates.length === 0)
-    return 'The service had data of every day around it before, so nothing can prove that it ran: only a person can tell.'
-  return `The sweep looks for data of ${list(dates.map(dayNamed))} at the service, which had none before; it has not found any yet.`
+    return 'The service had data for every day around it before, so only a person can tell whether it ran.'
+  return `The sweep looks for data of ${list(dates.map(dayNamed))} at the service, which had none before. None has been found yet.`
 }

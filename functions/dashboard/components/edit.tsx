@@ -106,10 +106,10 @@ export const OthersChanges = ({ edit: { othersChanges }, name }: { edit: Edit<Te
     <div role="alert" class="warning">
       <p>
         <span aria-hidden="true">⚠</span>{' '}
-        <strong>Nothing was changed yet: something else was, since you saw the page.</strong>{' '}
+        <strong>Nothing was saved yet: someone made another change since you opened the page.</strong>{' '}
         {othersChanges.length === 0
-          ? `It did not concern what is set of ${name}. Look once more, and confirm.`
-          : `Of ${name}, it is kept, except where you want it otherwise. Look once more, and confirm.`}
+          ? `It did not change ${name}. Check again, and confirm.`
+          : `It changed ${name} as follows, and is kept except where you change the same. Check again, and confirm.`}
       </p>
       {othersChanges.length === 0 ? null : <Differences differences={othersChanges} />}
     </div>
@@ -129,10 +129,10 @@ export const ChangesSection = ({
 )
 
 export const PreviewSection = ({ reason, back }: { reason: string | undefined; back: string }) => (
-  <Section id="go-on" title="Then">
+  <Section id="save" title="Save">
     <ReasonField formId="edit" value={reason} isOptional />
-    <PreviewButtons leaveLabel="Leave it as it is" back={back} />
-    <p class="note">Nothing is changed before you confirm what the preview shows.</p>
+    <PreviewButtons leaveLabel="Cancel" back={back} />
+    <p class="note">Nothing is saved before you confirm the preview.</p>
   </Section>
 )
 

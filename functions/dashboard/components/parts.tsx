@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { count, onTheWall } from '../../../shared/guard/sentences.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
-import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** A time in the account's zone; the tooltip shows UTC. `isOfDay` leaves the date out. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
@@ -9,6 +9,18 @@ export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?
     {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : onTheWall(at, zone)}
   </time>
 )
+
+/** `27 Nov` */
+export const shortDay = (at: number, zone: string): string => onTheWall(at, zone).split(' ').slice(0, 2).join(' ')
+
+const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+/** `Fri 27 Nov, 05:00` */
+export function dayAndTime(at: number, zone: string): string {
+  const { year, month, day } = toLocal(at, zone)
+  const weekday = weekdays[new Date(Date.UTC(year, month - 1, day)).getUTCDay()]
+  return `${weekday} ${shortDay(at, zone)}, ${onTheWall(at, zone).slice(-'00:00'.length)}`
+}
 
 /** `1 Nov 2026` for the day `2026-11-01`. */
 export const dayNamed = (name: string): string => onTheWall(Date.parse(name), 'UTC').slice(0, -' 00:00'.length)
@@ -127,6 +139,10 @@ export const askAddress = (filled: Readonly<Record<string, string>> = {}): strin
 /** @param more the path of a page below the budget's own. */
 export const budgetAddress = (name: string, more = ''): string =>
   `/dashboard/budgets/${encodeURIComponent(name)}${more}`
+
+/** The form of an entry, filled in. */
+export const bookAddress = (budget: string, type: string, fields: Readonly<Record<string, string>> = {}): string =>
+  budgetAddress(budget, `/book?${new URLSearchParams({ type, ...fields })}#${type}`)
 
 /** @param more the path of a page below the plan's own. */
 export const planAddress = (name: string, more = ''): string => `/dashboard/plans/${encodeURIComponent(name)}${more}`

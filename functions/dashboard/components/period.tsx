@@ -123,7 +123,8 @@ const names = [
   ...['July', 'August', 'September', 'October', 'November', 'December'],
 ]
 
-function shortLabel(month: Window, zone: string): string {
+/** `November`, or `12 Nov – 11 Dec` for a month that begins on another day. */
+export function shortLabel(month: Window, zone: string): string {
   const [day, , year] = onTheWall(month.start, zone).split(' ')
   const name = names[Number(month.name.slice('month:0000-'.length, 'month:0000-00'.length)) - 1]
   return day === '1' ? `${name}` : monthLabel(month, zone).replace(` ${year}`, '')

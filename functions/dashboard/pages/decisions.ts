@@ -24,6 +24,8 @@ const decisionSchema = z
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(numberSchema, units)),
     from: z.enum(['update', 'inbox']),
+    /** Approves what fits into so many units together. */
+    inAll: z.exactOptional(z.pipe(numberSchema, units)),
   })
   .check(
     z.refine(({ do: action, reason }) => !isResolution(action) || reason !== undefined, {
@@ -41,26 +43,43 @@ type Decision = z.output<typeof decisionSchema>
 const capsSchema = z.record(z.string(), z.pipe(numberSchema, units))
 type Caps = ReadonlyMap<string, Units>
 const capPrefix = 'units-'
-const isCap = (name: string) => name.startsWith(capPrefix)
+const notePrefix = 'note-'
+const isOfRow = (name: string) => name.startsWith(capPrefix) || name.startsWith(notePrefix)
+
+/** A row's own button stands for its action, its update and its note alone. */
+function plainFields(form: URLSearchParams): URLSearchParams {
+  const fields = new URLSearchParams([...form].filter(([name]) => !isOfRow(name)))
+  const [action = '', id = ''] = fields.get('one')?.split(' ') ?? []
+  if (fields.has('one')) {
+    for (const name of ['one', 'id', 'inAll', 'reason']) fields.delete(name)
+    fields.set('do', action)
+    fields.set('id', id)
+    fields.set('reason', form.get(`${notePrefix}${id}`) ?? '')
+  }
+  // With a sum and nothing chosen, all that were shown are meant.
+  if (fields.get('inAll') && !fields.has('id') && fields.get('do') === 'approve')
+    for (const shown of fields.getAll('shown')) fields.append('id', shown.split(' ')[0] ?? '')
+  return fields
+}
 
 /** Takes decisions from the inbox and from the pages of updates. */
 export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
   page('/dashboard/decide', {
     POST: async ({ form, mustHave, session, permissions, redirect }) => {
       const back = backTo(form)
-      const input = inputOf(form, 'do', 'reason', 'units')
+      const input = inputOf(form, 'do', 'reason', 'units', 'inAll')
       try {
-        const fields = [...form]
-        const plain = fields.filter(([name]) => !isCap(name))
-        const decision = readFields(new URLSearchParams(plain), decisionSchema, ['id', 'shown'])
-        const caps = decision.do === 'approve' ? capsOf(fields, decision.id) : new Map()
+        const decision = readFields(plainFields(form), decisionSchema, ['id', 'shown'])
+        const caps = decision.do === 'approve' ? capsOf([...form], decision.id) : new Map()
+        const { fitting, others } = fitInto(decision)
         mustHave(...scopesOf(decision.do))
         const decideOne = async (id: string) => {
           const outcome = await decide(guard, id, { ...decision, caps }, { session, permissions })
           return (isTooLate(outcome) ? await earlierDecision(guard, id, decision.do, session.sub) : null) ?? outcome
         }
-        const flash = toFlash(await forEachId(decision.id, decideOne, log), decision.do)
-        return await redirect(flash.done.length > 0 ? flash : { ...flash, input }, back)
+        const { done, failed } = toFlash(await forEachId(fitting, decideOne, log), decision.do)
+        const flash = { done, failed: [...failed, ...others] }
+        return await redirect(done.length > 0 ? flash : { ...flash, input }, back)
       } catch (error) {
         if (error instanceof Refusal) return redirect({ done: [], failed: [error.problem.detail], input }, back)
         throw error
@@ -120,10 +139,26 @@ const stateAfter = {
 /** @throws Refusal 400 if a chosen update has a cap that is not a number of units. */
 function capsOf(fields: readonly (readonly [string, string])[], ids: readonly string[]): Caps {
   const chosen = fields.flatMap(([name, value]): [string, string][] => {
-    const id = isCap(name) ? name.slice(capPrefix.length) : undefined
+    const id = name.startsWith(capPrefix) ? name.slice(capPrefix.length) : undefined
     return id !== undefined && ids.includes(id) ? [[id, value]] : []
   })
   return new Map(Object.entries(readFields(new URLSearchParams(chosen), capsSchema)))
+}
+
+/** The updates to decide: with a sum, those that fit into it, in the order of the page. */
+function fitInto({ id: ids, do: action, inAll, shown = [] }: Decision) {
+  if (inAll === undefined || action !== 'approve') return { fitting: ids, others: [] }
+  const fitting: string[] = []
+  let left: number = inAll
+  for (const id of ids) {
+    const needed = shownUnitsOf(id, shown)
+    if (needed === null || needed > left) continue
+    left -= needed
+    fitting.push(id)
+  }
+  const rest = ids.length - fitting.length
+  const others = rest === 0 ? [] : [`${rest} of ${ids.length} did not fit into ${inUnits(inAll)} and still wait.`]
+  return { fitting, others }
 }
 
 /** `null`: the page did not show units for this update. */
@@ -152,7 +187,7 @@ const toFlash = (results: readonly DecisionOutcome[], action: Action) => ({
 function outcomeText(action: Action, { state, charged, hold }: Update): string {
   switch (action) {
     case 'approve':
-      return state === 'requested' ? 'is approved and begins in a moment' : `is approved, and ${words(state)} by now`
+      return state === 'requested' ? 'is approved and starts in a moment' : `is approved and already ${words(state)}`
     case 'reject':
       return 'is rejected'
     case 'cancel':
@@ -160,6 +195,6 @@ function outcomeText(action: Action, { state, charged, hold }: Update): string {
     case 'ran':
       return `is settled: ${inUnits(charged ?? 0)} charged`
     case 'did-not-run':
-      return `is released: ${inUnits(hold?.units ?? 0)} given back`
+      return `is released: ${inUnits(hold?.units ?? 0)} returned`
   }
 }

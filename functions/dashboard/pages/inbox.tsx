@@ -1,231 +1,200 @@
-import { figuresOfChain, left, tightest, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Child } from 'hono/jsx'
+import type { DecisionMade, Inbox } from '../../../shared/guard/people/inbox.ts'
+import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { ownerPaidFor } from '../../../shared/guard/update/projects.ts'
-import { budgetNamed, chainOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
-import {
-  type Action,
-  ActionButtons,
-  Consequences,
-  choicesFor,
-  Evidence,
-  ShownUnitsField,
-} from '../components/decide.tsx'
-import { ReasonLine } from '../components/fields.tsx'
+import { ActionButtons, type Choices, Consequences, choicesFor } from '../components/decide.tsx'
+import { IgnoreEnter, ReasonLine } from '../components/fields.tsx'
+import { ApprovalItem, DoubtItem } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
+import { Pill, ReasonDetail, RemedyLink } from '../components/outlook.tsx'
+import { budgetAddress, inboxPath, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
 
-const maxShown = 100
-
-interface InboxProps {
-  readonly visit: Visit
-  readonly view: View
-  readonly options: Services['options']
-  readonly kinds: Services['kinds']
-}
-
-/** The inbox: approvals in the order in which they expire, and doubts, the oldest first. */
-export function addInbox({ page }: PageRoutes, { guard, options, kinds }: Services): void {
-  page('/dashboard/inbox', {
+/** What waits for a person, the nearest deadline first, and what was decided lately. */
+export function addInbox({ page }: PageRoutes, services: Services): void {
+  const { guard } = services
+  page(inboxPath, {
     GET: async (visit) => {
       visit.mustHave('read')
-      const [view, approvals, doubts] = await Promise.all([
-        guard.ledger.view(),
-        guard.ledger.open('awaiting-approval', maxShown),
-        guard.ledger.open('in-doubt', maxShown),
-      ])
-      const choose = visit.query.get('choose')
-      const inbox = { visit, view, options, kinds }
-      const approvalRows = approvals.rows.toSorted((a, b) => (a.approvableUntil ?? 0) - (b.approvableUntil ?? 0))
-      const doubtRows = doubts.rows.toSorted((a, b) => (a.doubt?.at ?? 0) - (b.doubt?.at ?? 0))
+      const background = await guard.background()
+      const inbox = await background.inbox()
+      const { budgets } = await background.outlook(inbox.view)
+      const items = [
+        ...inbox.entries.map((entry) => ({ deadline: entry.deadline, item: entryItem(visit, services, inbox, entry) })),
+        ...budgetItems(budgets, inbox, visit.permissions.scopes.has('admin')),
+      ].toSorted((a, b) => a.deadline - b.deadline)
       return visit.show(
         'Inbox',
         <>
-          <Section id="approvals" title="Awaiting approval">
-            {approvalRows.length === 0 ? (
-              <p class="empty">
-                Nothing waits for an approval. What a budget wants approved, or an agent proposes, comes up here.
-              </p>
+          <Section id="waiting" title="Needs you" isHidden>
+            {items.length === 0 ? (
+              <p class="empty">Nothing needs you: no approval, no doubt, and no budget at risk.</p>
             ) : (
-              <DecisionForm
-                {...inbox}
-                rows={approvalRows}
-                actions={['approve', 'reject']}
-                Row={ApprovalRow}
-                isAllChosen={choose === 'approvals'}
-              />
+              <DecisionForm visit={visit} services={services} inbox={inbox}>
+                {items.map(({ item }) => item)}
+              </DecisionForm>
             )}
-            {approvals.next === undefined ? null : <MoreNote />}
+            {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
           </Section>
-          <Section id="doubts" title="In doubt">
-            <p class="note">
-              It was sent, and nobody knows whether it ran. Its units stay counted until evidence, or somebody who has
-              looked at the vendor’s screen, says otherwise.
-            </p>
-            {doubtRows.length === 0 ? (
-              <p class="empty">Nothing is in doubt.</p>
-            ) : (
-              <DecisionForm
-                {...inbox}
-                rows={doubtRows}
-                actions={['ran', 'did-not-run']}
-                Row={DoubtRow}
-                isAllChosen={choose === 'doubts'}
-              />
-            )}
-            {doubts.next === undefined ? null : <MoreNote />}
+          <Section id="decided" title="Decided lately">
+            <DecidedList decided={inbox.decided} zone={zoneOf(inbox.view)} />
           </Section>
-          <ZoneNote zone={zoneOf(view)} />
+          <ZoneNote zone={zoneOf(inbox.view)} />
         </>,
       )
     },
   })
 }
 
-const MoreNote = () => <p class="note">There are more than these; they come up here when these are done.</p>
+const updatesOf = ({ entries }: Inbox): readonly Update[] =>
+  entries.flatMap((entry) => (entry.kind === 'doubt' ? [entry.update] : entry.rows.map(({ update }) => update)))
 
-interface FormProps extends InboxProps {
-  readonly rows: readonly Update[]
-  readonly actions: readonly [Action, Action]
-  readonly Row: typeof ApprovalRow | typeof DoubtRow
-  readonly isAllChosen: boolean
-}
-
-function DecisionForm({ rows, actions, Row, isAllChosen, ...inbox }: FormProps) {
-  const choices = rows.map((update) => choicesFor(update, inbox.view, inbox.visit, inbox.options))
-  const offeredActions = choices.map(({ possible }) => possible.filter((action) => actions.includes(action)))
-  const possible = actions.filter((action) => offeredActions.some((each) => each.includes(action)))
-  const [name] = actions
-  const input = inbox.visit.frame.flash?.input
+/** One form for all: a row's own buttons decide that row, those below decide what is chosen. */
+function DecisionForm(props: { visit: Visit; services: Services; inbox: Inbox; children: Child }) {
+  const { visit, services, inbox, children } = props
+  const offered = updatesOf(inbox).map((update) => choicesFor(update, inbox.view, visit, services.options).possible)
+  const possible = (['approve', 'reject', 'ran', 'did-not-run'] as const).filter((action) =>
+    offered.some((each) => each.includes(action)),
+  )
+  const approvals = offered.filter((each) => each.includes('approve')).length
+  const input = visit.frame.flash?.input
   return (
     <form method="post" action="/dashboard/decide" class="decide">
-      <FormToken frame={inbox.visit.frame} />
+      <FormToken frame={visit.frame} />
+      <IgnoreEnter />
       <input type="hidden" name="from" value="inbox" />
-      {offeredActions.filter((each) => each.length > 0).length > 1 ? (
-        <ChooseAll list={name === 'approve' ? 'approvals' : 'doubts'} isAllChosen={isAllChosen} />
-      ) : null}
-      <ul class="waiting-list">
-        {rows.map((update, position) => (
-          <li>
-            {offeredActions[position]?.length ? (
-              <ChooseBox update={update} isChosen={isAllChosen || rows.length === 1} />
-            ) : (
-              <span class="no-box" />
-            )}
-            <div>
-              <Row {...inbox} update={update} />
-              <ShownUnitsField update={update} />
-              {choices[position]?.whyNot.map((sentence) => (
-                <p class="note">{sentence}</p>
-              ))}
-            </div>
-          </li>
-        ))}
-      </ul>
+      {offered.filter((each) => each.length > 0).length > 1 ? <ChooseAll chosen={visit.query.get('choose')} /> : null}
+      <ul class="waiting-list">{children}</ul>
       {possible.length === 0 ? null : (
-        <div class="together">
+        <fieldset class="together">
+          <legend>Decide all that are chosen</legend>
           <Consequences actions={possible} />
-          <ReasonLine
-            id={`reason-${name}`}
-            label={`Reason, for all that are chosen${name === 'ran' ? '' : ' (may be left out)'}`}
-            value={actions.some((action) => action === input?.do) ? input?.reason : ''}
-            required={name === 'ran'}
-          />
-          <ActionButtons actions={possible} />
-        </div>
+          <div class="fields">
+            {approvals > 1 ? (
+              <div class="field">
+                <label for="in-all">Approve up to … units in all (optional)</label>
+                <input
+                  id="in-all"
+                  name="inAll"
+                  type="text"
+                  inputmode="numeric"
+                  autocomplete="off"
+                  aria-describedby="in-all-note"
+                  value={input?.inAll ?? ''}
+                />
+                <p class="note" id="in-all-note">
+                  Approves from the top what fits into the sum: of those chosen, or of all if none is chosen.
+                </p>
+              </div>
+            ) : null}
+            <ReasonLine
+              id="reason"
+              label={possible.includes('ran') ? 'Note (optional; needed to say whether it ran)' : 'Note (optional)'}
+              value={input?.reason ?? ''}
+              required={false}
+            />
+          </div>
+          <ActionButtons actions={possible} labels={bulkLabels} />
+        </fieldset>
       )}
     </form>
   )
 }
 
-const ChooseBox = ({ update: { id, kind, project }, isChosen }: { update: Update; isChosen: boolean }) => (
-  <input
-    type="checkbox"
-    name="id"
-    value={id}
-    id={`of-${id}`}
-    aria-label={`Choose the ${kind} update of ${project}`}
-    checked={isChosen}
-  />
-)
+const lists = ['approvals', 'doubts'] as const
 
-/** A link, because pages have no scripts that could tick the boxes. */
-const ChooseAll = ({ list, isAllChosen }: { list: 'approvals' | 'doubts'; isAllChosen: boolean }) => (
+/** Links, because pages have no scripts that could tick the boxes. */
+const ChooseAll = ({ chosen }: { chosen: string | null }) => (
   <p class="note">
-    {isAllChosen ? (
-      <a href={`/dashboard/inbox#${list}`}>Choose none</a>
-    ) : (
-      <a href={`/dashboard/inbox?choose=${list}#${list}`}>Choose all</a>
-    )}
-  </p>
-)
-
-/** @param owner the owner of the project, if another budget pays. */
-const UpdateTitle = ({ update, owner }: { update: Update; owner: string | null }) => (
-  <p class="what">
-    <a href={updateAddress(update.id)}>{update.project}</a>, {update.kind} update, on the budget {update.budget}
-    {owner === null ? null : `, for ${owner}`}
-  </p>
-)
-
-function ApprovalRow({ update, view }: InboxProps & { update: Update }) {
-  const { caller, via, reason, estimated, approvableUntil, history } = update
-  const zone = zoneOf(view)
-  return (
-    <>
-      <UpdateTitle update={update} owner={ownerPaidFor(view.definitions, update)} />
-      <p>
-        <strong>{estimated === undefined ? 'Units not known' : units(estimated)}</strong>, asked for by {caller} via{' '}
-        {via} on <Time at={update.createdAt} zone={zone} />
-        {reason === undefined ? null : <>: “{reason}”</>}
-      </p>
-      <p class="note">
-        Somebody has to agree because{' '}
-        {history.findLast(({ state }) => state === 'awaiting-approval')?.note ?? 'a budget wants it'}.
-        {approvableUntil === undefined ? null : (
-          <>
-            {' '}
-            It expires on <Time at={approvableUntil} zone={zone} />.
-          </>
+    {lists.map((list, position) => (
+      <>
+        {position === 0 ? null : ' · '}
+        {chosen === list ? (
+          <a href={inboxPath}>Choose none</a>
+        ) : (
+          <a href={`${inboxPath}?choose=${list}`}>Choose all {list}</a>
         )}
-      </p>
-      <BudgetLeft update={update} view={view} />
-    </>
-  )
-}
+      </>
+    ))}
+  </p>
+)
 
-function BudgetLeft({ update: { budget, short = [] }, view }: { update: Update; view: View }) {
-  if (!budgetNamed(view.definitions, budget)) return null
-  const least = tightest(figuresOfChain(view, chainOf(view.definitions, budget)))
-  return (
-    <p class="note">
-      {least ? `${left(least)}.` : 'Nothing limits it.'}
-      {short.map((grant) => (
-        <>
-          {' '}
-          To approve it grants {grant.budget} {units(grant.units)} {grant.window === 'day' ? 'today' : 'this month'},
-          once.
-        </>
-      ))}
-    </p>
-  )
-}
+const bulkLabels = {
+  approve: 'Approve chosen',
+  reject: 'Reject chosen',
+  ran: 'Chosen ran',
+  'did-not-run': 'Chosen did not run',
+} as const
 
-function DoubtRow({ update, view, options, kinds }: InboxProps & { update: Update }) {
+function entryItem(visit: Visit, services: Services, { view, entries }: Inbox, entry: Inbox['entries'][number]) {
+  const { kinds, options } = services
+  const isOnly = entries.length === 1 && (entry.kind === 'doubt' || entry.rows.length === 1)
+  const given = (update: Update) => {
+    const choices: Choices = choicesFor(update, view, visit, options)
+    return { choices, isChosen: isOnly || visit.query.get('choose') === `${entry.kind}s` }
+  }
   const zone = zoneOf(view)
-  const { caller, via, hold, doubt, reason } = update
+  if (entry.kind === 'doubt') return <DoubtItem {...{ entry, view, options, kinds, ...given(entry.update) }} />
+  const items = entry.rows.map((row) => <ApprovalItem {...{ row, zone, ...given(row.update) }} />)
+  if (entry.rows.length === 1) return items[0]
+  const [first] = entry.rows
   return (
-    <>
-      <UpdateTitle update={update} owner={hold?.owners?.[0] ?? null} />
-      <p>
-        <strong>{units(hold?.units ?? 0)}</strong> held, asked for by {caller} via {via}
-        {reason === undefined ? null : <>: “{reason}”</>}. In doubt since{' '}
-        <Time at={doubt?.at ?? update.createdAt} zone={zone} />:{' '}
-        {update.history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'}.
+    <li class="group">
+      <p class="what">
+        {first?.update.caller} asked for {count(entry.rows.length)} updates: {units(entry.units)}
       </p>
-      <Evidence {...{ update, view, options, kinds }} />
-    </>
+      <ul>{items}</ul>
+    </li>
   )
 }
+
+/** Later than any deadline. */
+const noDeadline = Number.MAX_SAFE_INTEGER
+/** A threshold alone needs no one. */
+const quietReasons: readonly string[] = ['threshold', 'frozen']
+
+const budgetItems = (budgets: readonly BudgetOutlook[], { view }: Inbox, isAdmin: boolean) =>
+  budgets.flatMap((outlook) => {
+    const [reason] = outlook.reasons
+    if (!reason || quietReasons.includes(reason.kind)) return []
+    const item = (
+      <li class="budget-item">
+        <p class="what">
+          <a href={budgetAddress(outlook.budget)}>{outlook.budget}</a>{' '}
+          <Pill outlook={outlook} zone={zoneOf(view)} isLong />
+        </p>
+        <p class="note">
+          <ReasonDetail reason={reason} zone={zoneOf(view)} />
+        </p>
+        {isAdmin && outlook.remedy ? <RemedyLink remedy={outlook.remedy} budget={outlook.budget} /> : null}
+      </li>
+    )
+    return [{ deadline: 'at' in reason ? reason.at : noDeadline, item }]
+  })
+
+const decisions: Readonly<Record<DecisionMade['what'], string>> = {
+  approved: 'approved',
+  rejected: 'rejected',
+  cancelled: 'cancelled',
+  ran: 'found to have run',
+  'did-not-run': 'found not to have run',
+}
+
+const DecidedList = ({ decided, zone }: { decided: readonly DecisionMade[]; zone: string }) =>
+  decided.length === 0 ? (
+    <p class="empty">Nothing was decided in the last seven days.</p>
+  ) : (
+    <ul class="lines">
+      {decided.map(({ update, what, at, by, note }) => (
+        <li>
+          <a href={updateAddress(update.id)}>{update.project}</a> {decisions[what]} by {by}{' '}
+          <span class="note">
+            <Time at={at} zone={zone} />
+            {note === undefined || note === what ? null : `: ${note}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )

@@ -1,78 +1,246 @@
-import type { Course } from '../../../shared/guard/reports/summary.ts'
+import type { Child } from 'hono/jsx'
+import * as z from 'zod/mini'
+import { dayUses } from '../../../shared/guard/reports/months.ts'
+import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { type BudgetRow, budgetRows, type CounterRow } from '../components/budget-rows.ts'
-import { Bar, BurnDown, FillPatterns } from '../components/charts.tsx'
-import { BurnDownFigure, CounterFigures, Limit, LimitAndReset } from '../components/counter.tsx'
-import { budgetAddress, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
-import type { PageRoutes } from '../session.tsx'
+import { usedOf } from '../../../shared/ledger/book/book.ts'
+import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import type { Window } from '../../../shared/ledger/book/windows.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { dayMs, hourMs } from '../../../shared/platform/clock.ts'
+import { BudgetTable, PastTable, tableFields } from '../components/budget-table.tsx'
+import { ChartFigure, FillPatterns } from '../components/charts.tsx'
+import { isAtRisk, Pill, ReasonDetail, RemedyLink, totalOf } from '../components/outlook.tsx'
+import {
+  askAddress,
+  budgetAddress,
+  dayAndTime,
+  Fact,
+  Facts,
+  Section,
+  Time,
+  UnitsFact,
+  ZoneNote,
+} from '../components/parts.tsx'
+import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
+import { SpentSection } from '../components/spenders.tsx'
+import { LeftTile, ResetTile, Tiles, WaitingTile, YesterdayTile } from '../components/tiles.tsx'
+import { readFields } from '../forms.ts'
+import type { PageRoutes, Visit } from '../session.tsx'
 
-/** The page shows a higher count as "20 or more". */
-const maxWaiting = 20
+/** The page shows a higher count as "100 or more". */
+const maxWaiting = 100
 
-/** The units of every budget. To stay fast, the page reads the book and the inbox, never all updates. */
+const querySchema = z.strictObject({
+  window: periodFields.window,
+  ...tableFields,
+})
+type Query = z.output<typeof querySchema>
+
+const path = '/'
+
+/** The answer first: is the month on track, what is left, who spent it, what needs a person. */
 export function addOverview({ page }: PageRoutes, { guard }: Services): void {
-  page('/', {
-    GET: async ({ mustHave, show }) => {
-      mustHave('read')
-      const { forecast, course } = await guard.background()
-      const viewRead = guard.ledger.view()
-      const [view, forecasts, { nights, saved }, approvals, doubts] = await Promise.all([
-        viewRead,
-        forecast(viewRead),
-        course(viewRead),
-        guard.ledger.open('awaiting-approval', maxWaiting),
-        guard.ledger.open('in-doubt', maxWaiting),
-      ])
-      const rows = budgetRows(view, forecasts, nights)
-      const zone = zoneOf(view)
-      const [root, ...others] = rows
-      const isUnused = rows.length === 1 && root?.month.used === 0
-      return show(
-        'Overview',
-        <>
-          <FillPatterns />
-          <InboxNote approvals={approvals.rows.length} doubts={doubts.rows.length} />
-          {isUnused ? <FirstSteps /> : null}
-          {root ? <AccountSection row={root} zone={zone} /> : null}
-          {isUnused ? null : <SavedUnits saved={saved} />}
-          {others.length > 0 ? (
-            <Section id="budgets" title="Budgets">
-              <p class="note">An update counts in its own budget and in all above it, up to account.</p>
-              <ul class="budgets">
-                {others.map((row) => (
-                  <BudgetItem row={row} zone={zone} />
-                ))}
-              </ul>
-            </Section>
-          ) : null}
-          <Glossary />
-          <ZoneNote zone={zone} />
-        </>,
-      )
+  page(path, {
+    GET: async (visit) => {
+      visit.mustHave('read')
+      const query = readFields(visit.query, querySchema)
+      if (query.window === undefined) return showNow(visit, guard, query)
+      const view = await guard.ledger.view()
+      const period = periodOf(view, query)
+      if (!period.month || period.month.name === view.month.name) return showNow(visit, guard, query, view)
+      return showPast(visit, guard, { view, period, month: period.month, query })
     },
   })
 }
 
-function InboxNote({ approvals, doubts }: { approvals: number; doubts: number }) {
-  if (approvals + doubts === 0) return null
-  const number = (value: number) => (value === maxWaiting ? `${maxWaiting} or more` : count(value))
-  const parts = [
-    ...(approvals > 0 ? [`${number(approvals)} awaiting approval`] : []),
-    ...(doubts > 0 ? [`${number(doubts)} in doubt`] : []),
-  ]
-  return (
-    <p class="waiting">
-      <span aria-hidden="true">!</span> Updates that need somebody: {parts.join(', ')}.{' '}
-      <a href="/dashboard/inbox">See what to do</a>
-    </p>
+type Guard = Services['guard']
+
+async function showNow({ show, permissions }: Visit, guard: Guard, query: Query, given?: View) {
+  const { outlook, whoSpent, usedLastMonth } = await guard.background()
+  const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
+  const [{ view, budgets, saved }, spenders, lastMonth, approvals, doubts] = await Promise.all([
+    outlook(viewRead),
+    viewRead.then(whoSpent),
+    viewRead.then(usedLastMonth),
+    guard.ledger.open('awaiting-approval', maxWaiting),
+    guard.ledger.open('in-doubt', maxWaiting),
+  ])
+  const root = budgets.find(({ budget }) => budget === rootBudget)
+  if (!root) throw new Error('the definitions have no account')
+  const zone = zoneOf(view)
+  const period = periodOf(view, {})
+  const isAdmin = permissions.scopes.has('admin')
+  const isUnused = budgets.length === 1 && usedOf(root.figures) === 0
+  const days = dayUses(view, root.history)
+  return show(
+    verdict(shortLabel(view.month, zone), root, budgets, zone),
+    <>
+      <FillPatterns />
+      <Head {...{ view, period, query }}>
+        <span>
+          as of <Time at={view.now} zone={zone} isOfDay />
+        </span>
+        <span>resets in {spanText(view.month.end - view.now)}</span>
+      </Head>
+      {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
+      <Tiles>
+        <LeftTile root={root} view={view} />
+        <ResetTile root={root} />
+        <YesterdayTile root={root} days={days} view={view} lastMonth={lastMonth} />
+        <WaitingTile {...{ approvals, doubts, view }} />
+      </Tiles>
+      {isUnused ? null : (
+        <div class="halves">
+          <RiskSection {...{ budgets, isAdmin, zone }} />
+          <SpentSection id="spenders" title="Who spent" spenders={spenders} />
+        </div>
+      )}
+      <BudgetTable {...{ view, budgets, query, path }} />
+      <Section id="days" title="Left day by day">
+        <ChartFigure
+          name={rootBudget}
+          history={root.history}
+          month={view.month}
+          days={days}
+          forecast={root.month}
+          zone={zone}
+        />
+      </Section>
+      {isUnused ? null : <SavedUnits saved={saved} />}
+      <Glossary />
+      <ZoneNote zone={zone} />
+    </>,
   )
 }
 
-const SavedUnits = ({ saved }: { saved: Course['saved'] }) => (
+async function showPast({ show }: Visit, guard: Guard, { view, period, month, query }: PastQuery) {
+  const { pastMonth, whoSpent } = await guard.background()
+  const monthRead = pastMonth(view, month)
+  const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => whoSpent(read.view))])
+  const { figures, history } = past
+  const root = figures.find(({ budget }) => budget === rootBudget)
+  const zone = zoneOf(view)
+  const left = !root || totalOf(root) === null ? '' : `, ${count(root.available)} left`
+  return show(
+    `${shortLabel(month, zone)}: ${units(root?.spent ?? 0)} spent${left}`,
+    <>
+      <Head {...{ view, period, query }}>
+        <a href="/">Back to this month</a>
+      </Head>
+      <div class="halves">
+        <Section id="days" title="Left day by day">
+          <ChartFigure
+            {...{ name: rootBudget, history, month, zone, days: dayUses(past.view, history), forecast: null }}
+          />
+        </Section>
+        <SpentSection id="spenders" title="Who spent" spenders={spenders} />
+      </div>
+      <PastTable rows={figures} />
+      <ZoneNote zone={zone} />
+    </>,
+  )
+}
+
+interface PastQuery {
+  readonly view: View
+  readonly period: Period
+  readonly month: Window
+  readonly query: Query
+}
+
+const Head = ({ view, period, query, children }: { view: View; period: Period; query: Query; children: Child }) => (
+  <div class="subhead">
+    <PeriodLinks path={path} filters={{ sort: query.sort, show: query.show }} period={period} view={view} />
+    {children}
+  </div>
+)
+
+const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+
+/** For example `November: on track, two budgets are not`. */
+function verdict(month: string, root: BudgetOutlook, budgets: readonly BudgetOutlook[], zone: string): string {
+  const others = budgets.filter((each) => each !== root && isAtRisk(each)).length
+  const risky = others === 0 ? '' : `${numbers[others] ?? count(others)} ${others === 1 ? 'budget' : 'budgets'}`
+  const ofAccount = accountVerdict(root, zone)
+  if (ofAccount === null)
+    return `${month}: on track${others === 0 ? '' : `, ${risky} ${others === 1 ? 'is' : 'are'} not`}`
+  return `${month}: ${ofAccount}${others === 0 ? '' : `, and ${risky} ${others === 1 ? 'is' : 'are'} at risk`}`
+}
+
+/** `null`: on track. */
+function accountVerdict({ status, reasons: [first] }: BudgetOutlook, zone: string): string | null {
+  if (first?.kind === 'frozen') return 'everything is frozen'
+  if (first?.kind === 'exhausted') return first.window === 'day' ? 'nothing is left today' : 'nothing is left'
+  if (first?.kind === 'plans-run-out' || first?.kind === 'pace-runs-out')
+    return `the account runs out on ${dayAndTime(first.at, zone)}`
+  if (first?.kind === 'cannot-pay') return 'the account cannot pay for an update'
+  if (first?.kind === 'threshold') return `${first.percent} % of the account is used`
+  return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
+    ? null
+    : 'at risk'
+}
+
+/** `8 d 17 h`, `17 h`, `5 min` */
+function spanText(ms: number): string {
+  const [days, hours] = [Math.floor(ms / dayMs), Math.floor((ms % dayMs) / hourMs)]
+  if (days > 0) return `${days} d ${hours} h`
+  return hours > 0 ? `${hours} h` : `${Math.max(1, Math.floor(ms / 60_000))} min`
+}
+
+const maxRisks = 5
+
+function RiskSection({
+  budgets,
+  isAdmin,
+  zone,
+}: {
+  budgets: readonly BudgetOutlook[]
+  isAdmin: boolean
+  zone: string
+}) {
+  const risky = budgets.filter(({ reasons }) => reasons.length > 0)
+  const title = (
+    <>
+      At risk{' '}
+      <small>
+        {count(risky.filter(isAtRisk).length)} of {count(budgets.length)} budgets
+      </small>
+    </>
+  )
+  return (
+    <Section id="risk" title={title}>
+      {risky.length === 0 ? <p class="empty">Every budget is on track.</p> : null}
+      <ul class="risks">
+        {risky.slice(0, maxRisks).map((outlook) => (
+          <li>
+            <a href={budgetAddress(outlook.budget)}>{outlook.budget}</a>
+            <span>
+              <Pill outlook={outlook} zone={zone} isLong />
+            </span>
+            <span class="why">
+              {outlook.reasons[0] ? <ReasonDetail reason={outlook.reasons[0]} zone={zone} /> : null}
+            </span>
+            <span class="remedy">
+              {isAdmin && outlook.remedy ? <RemedyLink remedy={outlook.remedy} budget={outlook.budget} /> : null}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {risky.length > maxRisks ? (
+        <p>
+          <a href="/?show=at+risk#budgets">{count(risky.length - maxRisks)} more</a>
+        </p>
+      ) : null}
+    </Section>
+  )
+}
+
+const SavedUnits = ({ saved }: { saved: Outlook['saved'] }) => (
   <Section id="saved" title="What the guard saved this month">
     {saved === null ? (
-      <p class="empty">The next sweep counts the duplicates that were refused.</p>
+      <p class="empty">The next sweep counts the refused duplicates.</p>
     ) : (
       <>
         <Facts>
@@ -80,9 +248,8 @@ const SavedUnits = ({ saved }: { saved: Course['saved'] }) => (
           <UnitsFact name="Units not spent twice" units={saved.units} />
         </Facts>
         <p class="note">
-          Refused because the same work was under way or just done; at what that had cost. The sweep counts them a few
-          minutes after. A request repeated with its key is answered from its record, and not even counted.{' '}
-          <a href="/dashboard/updates?state=refused">Everything that was refused</a>
+          Refused because the same work was under way or just done, at what that had cost.{' '}
+          <a href="/dashboard/updates?state=refused">All refused updates</a>
         </p>
       </>
     )}
@@ -90,127 +257,32 @@ const SavedUnits = ({ saved }: { saved: Course['saved'] }) => (
 )
 
 const Glossary = () => (
-  <Section id="words" title="What the figures mean">
+  <details class="words">
+    <summary>What the figures mean</summary>
     <Facts isLong>
-      <Fact name="Spent">charged by the service, or booked as spent elsewhere</Fact>
-      <Fact name="Held">set aside for updates that are running</Fact>
-      <Fact name="In doubt">sent, and nobody knows yet whether it ran; it stays counted</Fact>
-      <Fact name="Committed">what plans will still take before the reset, at the prices last seen</Fact>
-      <Fact name="Projected">all of these together, at the reset</Fact>
-      <Fact name="Even pace">where it would be now, if every day took the same</Fact>
+      <Fact name="Used">spent, held for running updates, or in doubt</Fact>
+      <Fact name="Spent">charged by the service, or booked as spent outside the guard</Fact>
+      <Fact name="In doubt">sent, but not known whether it ran; it stays counted</Fact>
+      <Fact name="Plans to come">what plans will charge before the reset, at the last prices</Fact>
+      <Fact name="Left at reset">first at the pace of everything that is not planned, then with plans only</Fact>
+      <Fact name="Updates it can still pay">at the price of the budget’s last update</Fact>
     </Facts>
+  </details>
+)
+
+const FirstSteps = ({ isAdmin }: { isAdmin: boolean }) => (
+  <Section id="first" title="What to do first">
+    <p>Nothing has been spent yet, and there is no budget but the account’s own.</p>
+    <p class="buttons">
+      <a class="button" href={askAddress()}>
+        Ask for an update
+      </a>
+      {isAdmin ? (
+        <a class="button" href="/dashboard/budgets#create">
+          Create a budget
+        </a>
+      ) : null}
+      <a href="/docs">Or use the API</a>
+    </p>
   </Section>
-)
-
-const FirstSteps = () => (
-  <Section id="first" title="What to do first" class="first">
-    <p>
-      Nothing has been spent yet, and there is no budget but the account’s own. In a terminal, after{' '}
-      <code>source .local/env</code>, or with an address and a token of yours:
-    </p>
-    <ol>
-      <li>
-        <p>
-          Make a budget, here of 2,000 units a month; or with the form under <a href="/dashboard/budgets">Budgets</a>:
-        </p>
-        <pre>
-          <code>{budgetCommand}</code>
-        </pre>
-      </li>
-      <li>
-        <p>Ask for an update, which is charged to it:</p>
-        <pre>
-          <code>{updateCommand('"budget": "acme", ')}</code>
-        </pre>
-      </li>
-    </ol>
-    <p>What it cost, and what is left, is here then.</p>
-  </Section>
-)
-
-const budgetCommand = `curl -X PUT "$UNIT_GUARD_URL/budgets/acme" \\
-  -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
-  -d '{"limits": [{"window": "month", "units": 2000}]}'`
-
-/** @param more JSON members to insert before the reason. */
-const updateCommand = (more = ''): string => `curl -X POST "$UNIT_GUARD_URL/updates" \\
-  -H "Authorization: Bearer $UNIT_GUARD_TOKEN" -H "Content-Type: application/json" \\
-  -d '{"kind": "ranking", "project": "acme.example", ${more}"reason": "monthly report"}'`
-
-const AccountSection = ({ row, zone }: { row: BudgetRow; zone: string }) => (
-  <section class="account" aria-labelledby="account">
-    <div class="title">
-      <h2 id="account">
-        <a href={budgetAddress(row.name)}>{row.name}</a>
-      </h2>
-      <UnitsLeft counter={row.month} />
-    </div>
-    <FreezeNote row={row} zone={zone} />
-    <p class="note">
-      The month from <Time at={row.month.start} zone={zone} /> to <Time at={row.month.end} zone={zone} />, of which{' '}
-      {Math.floor(row.month.elapsed * 100)} % is over. <Limit counter={row.month} />.
-    </p>
-    <BurnDownFigure row={row} zone={zone} />
-    <CounterFigures name={row.name} counter={row.month} zone={zone} />
-    {row.day ? <DayCounter name={row.name} counter={row.day} zone={zone} /> : null}
-  </section>
-)
-
-const BudgetItem = ({ row, zone }: { row: BudgetRow; zone: string }) => (
-  <li class={`budget depth-${row.depth}`}>
-    <div class="title">
-      <h3>
-        <a href={budgetAddress(row.name)}>{row.name}</a>
-      </h3>
-      <UnitsLeft counter={row.month} />
-    </div>
-    <FreezeNote row={row} zone={zone} />
-    <div class={(row.month.total ?? 0) > 0 ? 'beside' : ''}>
-      <BurnDown row={row} isSmall />
-      <div>
-        <CounterFigures name={row.name} counter={row.month} zone={zone} />
-      </div>
-    </div>
-    <p class="note">
-      <LimitAndReset counter={row.month} zone={zone} /> ·{' '}
-      <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
-    </p>
-    {row.day ? <DayCounter name={row.name} counter={row.day} zone={zone} /> : null}
-  </li>
-)
-
-const UnitsLeft = ({ counter: { total, available, spent, window } }: { counter: CounterRow }) => (
-  <p class={total !== null && available <= 0 ? 'left none' : 'left'}>
-    {total === null ? (
-      <>no limit {window === 'day' ? 'today' : 'this month'}</>
-    ) : (
-      <>
-        <strong>{count(available)}</strong> of {units(total)} left
-      </>
-    )}
-    {total === null && spent === 0 ? ', nothing spent' : null}
-  </p>
-)
-
-const FreezeNote = ({ row: { frozen, name }, zone }: { row: BudgetRow; zone: string }) =>
-  frozen === null ? null : (
-    <p class="frozen">
-      <span aria-hidden="true">❄</span> <strong>Frozen</strong>
-      {frozen.budget === name ? null : <> with {frozen.budget}</>} by {frozen.stop.by} on{' '}
-      <Time at={frozen.stop.at} zone={zone} />: {frozen.stop.reason}
-    </p>
-  )
-
-const DayCounter = ({ name, counter, zone }: { name: string; counter: CounterRow; zone: string }) => (
-  <div class="day">
-    <div class="title">
-      <p class="name">Today</p>
-      <UnitsLeft counter={counter} />
-    </div>
-    <Bar name={name} counter={counter} />
-    <p class="note">
-      {count(counter.spent)} spent, {count(counter.held)} held, {count(counter.inDoubt)} in doubt.{' '}
-      <LimitAndReset counter={counter} zone={zone} />
-    </p>
-  </div>
 )

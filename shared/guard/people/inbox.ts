@@ -31,7 +31,7 @@ interface ApprovalEntry {
   readonly rows: readonly ApprovalRow[]
 }
 
-interface ApprovalRow {
+export interface ApprovalRow {
   readonly update: Update
   /** The owner of the project, if another budget pays. */
   readonly owner: string | null
@@ -48,7 +48,7 @@ interface Effect {
   readonly after: number
 }
 
-interface DoubtEntry {
+export interface DoubtEntry {
   readonly kind: 'doubt'
   /** When the sweep charges the hold. */
   readonly deadline: number
@@ -60,7 +60,7 @@ interface DoubtEntry {
   readonly sameWork: readonly Update[]
 }
 
-interface DecisionMade {
+export interface DecisionMade {
   readonly update: Update
   readonly what: 'approved' | 'rejected' | 'cancelled' | 'ran' | 'did-not-run'
   readonly at: number

@@ -7,7 +7,7 @@ import { type Spender as Spent, type Summary, summaryDays } from '../../ledger/v
 import type { View } from '../../ledger/views/views.ts'
 import { believed, gapsIn } from './summary.ts'
 
-interface Spender {
+export interface Spender {
   /** `person`: several callers are one person. `outside`: not by an update. `others`: too small or too many to name. */
   readonly kind: 'plan' | 'person' | 'caller' | 'outside' | 'others'
   readonly name: string | null

@@ -116,9 +116,7 @@ test('the page of decisions names the owner if another budget pays', async () =>
   await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' }))
-  expect((await browser.get('/dashboard/inbox')).text).toContain(
-    'shop, ranking update, on the budget clients, for acme',
-  )
+  expect((await browser.get('/dashboard/inbox')).text).toContain('shop ranking on clients, for acme')
 })
 
 describe('GET /statements of the owner', () => {

@@ -10,8 +10,10 @@ import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { ConfirmForm } from '../../components/edit.tsx'
+import { Faults } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
+import type { FieldFaults } from '../../flash.ts'
 import { stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
@@ -25,9 +27,9 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
     GET: async (visit) => {
       visit.mustHave('admin')
       const { view, budget } = await budgetOf(visit)
-      const corrects = visit.c.req.query('corrects')
-      const input = new URLSearchParams(corrects === undefined ? {} : { type: 'correction', corrects })
-      return showForms(visit, { view, budget, input, faults: [] })
+      const input = new URLSearchParams(visit.query)
+      if (input.has('corrects')) input.set('type', 'correction')
+      return showForms(visit, { view, budget, input })
     },
 
     POST: async (visit) => {
@@ -36,9 +38,9 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
       const { view, budget } = await budgetOf(visit)
       const step = stepOf(input)
       const key = keyOf(input)
-      if (step === 'edit') return showForms(visit, { view, budget, input, faults: [] })
+      if (step === 'edit') return showForms(visit, { view, budget, input })
       const parsed = readEntry(input, { budget, by: session.sub, key })
-      if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, faults: parsed.faults })
+      if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, ...parsed })
       const { request } = parsed
       const outcome = step === 'confirm' ? await ledger.enter(request) : await ledger.previewEntry(request)
       switch (outcome.kind) {
@@ -60,7 +62,7 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
             view,
             budget,
             input: withUsableKey(input, outcome.kind),
-            faults: [faultOf(outcome)],
+            detail: faultOf(outcome),
           })
       }
     },
@@ -78,10 +80,12 @@ interface FormsInput {
   readonly view: View
   readonly budget: string
   readonly input: URLSearchParams
-  readonly faults: readonly string[]
+  readonly faults?: FieldFaults
+  /** What is wrong with the entry as a whole. */
+  readonly detail?: string
 }
 
-function showForms(visit: Visit, { view, budget, input, faults }: FormsInput) {
+function showForms(visit: Visit, { view, budget, input, faults = {}, detail }: FormsInput) {
   const type = entryTypes.find((each) => each === input.get('type'))
   const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget)
   const keyFor = (formType: EntryFormType) =>
@@ -90,6 +94,7 @@ function showForms(visit: Visit, { view, budget, input, faults }: FormsInput) {
     `Book units of ${budget}`,
     <>
       <BudgetTrail budget={budget} definitions={view.definitions} here="book units" />
+      {detail === undefined ? null : <Faults faults={[detail]} />}
       <UnitsLeft budget={budget} view={view} />
       <EntryForms {...{ budget, otherBudgets: others, input, filledType: type, faults, keyFor, frame: visit.frame }} />
     </>,
@@ -123,10 +128,10 @@ function withUsableKey(input: URLSearchParams, kind: string): URLSearchParams {
 
 const faultOf = (outcome: Parameters<typeof notEntered>[0]): string =>
   outcome.kind === 'key-reused'
-    ? 'This form was booked before, with other figures, and nothing more was booked now. If you want this as well, go on.'
+    ? 'This form was booked before with other figures; nothing more was booked now. To book this as well, continue.'
     : notEntered(outcome).detail
 
-const alreadyBooked = 'It was booked already when you sent it first; nothing more was booked.'
+const alreadyBooked = 'It was already booked when you sent it first; nothing more was booked.'
 
 function bookedText({ type, budget, units: number, to }: Entry): string {
   switch (type) {
@@ -180,8 +185,8 @@ function EntryPreview(props: {
           action={budgetAddress(request.budget, '/book')}
           frame={props.frame}
           hidden={fields}
-          confirmLabel="Book it"
-          leaveLabel="Book nothing"
+          confirmLabel="Book"
+          leaveLabel="Cancel"
           back={budgetAddress(request.budget)}
         />
       </Section>
@@ -200,6 +205,6 @@ const ReconcileDifference = ({ units }: { units: number }) => (
       ? 'The book and the vendor agree: no units are moved.'
       : units > 0
         ? `The vendor has ${count(units)} fewer left than the book: they are booked as spent outside.`
-        : `The vendor has ${count(-units)} more left than the book: so many are given back of what counts as spent.`}
+        : `The vendor has ${count(-units)} more left than the book: they are taken off what counts as spent.`}
   </p>
 )

@@ -4,7 +4,8 @@ import { count, list } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
-import { toNumber } from '../../forms.ts'
+import type { FieldFaults } from '../../flash.ts'
+import { asSentence, toNumber } from '../../forms.ts'
 
 export const labels = {
   parent: 'Parent',
@@ -74,7 +75,7 @@ export function budgetWords(kinds: Kinds) {
 
   function toRequest(texts: Texts, projects: Budget['projects']) {
     const parsed = budgetRequest.safeParse({ ...bodyOf(texts, names), projects })
-    if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const
+    if (!parsed.success) return { kind: 'invalid', faults: fieldFaults(parsed.error.issues) } as const
     const { reason: _none, parent, ...request } = parsed.data
     return { kind: 'request', request: { ...request, parent: parent ?? null } } as const
   }
@@ -128,9 +129,12 @@ function bodyOf(texts: Texts, names: readonly Kind[]): Record<string, unknown> {
 
 const isUnlimited = (text: string) => text.toLowerCase() === 'unlimited'
 
-function sentence({ path, message }: { path: string; message: string }): string {
-  const [member = '', position = ''] = path.split('.')
-  const field = member === 'limits' ? (position === '0' ? 'month' : 'day') : member
-  const label = fields.find((each) => each === field)
-  return `${label ? labels[label] : path}: it ${message}.`
+/** The first fault of each field. */
+function fieldFaults(issues: Parameters<typeof allFaults>[1]): FieldFaults {
+  const faults = allFaults([], issues).map(({ path, message }) => {
+    const [member = '', position = ''] = path.split('.')
+    const field = member === 'limits' ? (position === '0' ? 'month' : 'day') : member
+    return [field, asSentence(message)] as const
+  })
+  return Object.fromEntries(faults.toReversed())
 }

@@ -1,24 +1,36 @@
-import type { Child } from 'hono/jsx'
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
+import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
 import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
-import { type Budget, budgetNamed, childrenOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  chainOf,
+  childrenOf,
+  type Definitions,
+  rootBudget,
+} from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
+import { dayMs } from '../../../../shared/platform/clock.ts'
 import { FillPatterns } from '../../components/charts.tsx'
-import { BurnDownFigure, CounterFigures, LimitAndReset } from '../../components/counter.tsx'
-import { budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
+import { Pill, ReasonDetail, RemedyLink } from '../../components/outlook.tsx'
+import { bookAddress, budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
+import { SpentSection } from '../../components/spenders.tsx'
 import type { PageRoutes } from '../../session.tsx'
 import { type BudgetWords, budgetWords, fields, labels, type Texts } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
-import { DeletionForm, FreezeForm } from './freeze.tsx'
+import { MonthsSection, UnitsSection, UpdatesSection } from './figures.tsx'
 import { ProjectsSection } from './projects.tsx'
 
 const maxEntries = 10
+const maxUpdates = 5
+/** The latest updates are looked for among these, so that the page reads as often however rare they are. */
+const searched = { count: 100, ms: 7 * dayMs }
+const maxMonths = 6
 
 export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): void {
   const words = budgetWords(kinds)
@@ -27,31 +39,43 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
     GET: async ({ c, mustHave, show, permissions, frame }) => {
       mustHave('read')
       const name = budgetNameOf(c)
-      const { forecast, course } = await guard.background()
-      const viewRead = guard.ledger.view()
-      const [view, forecasts, { nights }, entries] = await Promise.all([
-        viewRead,
-        forecast(viewRead),
-        course(viewRead),
+      const { outlook: readOutlook, spentOn, lastMonths } = await guard.background()
+      const viewRead = guard.ledger.view().then((view) => {
+        if (!budgetNamed(view.definitions, name)) throw new Refusal(noBudget(name))
+        return view
+      })
+      const [{ view, budgets }, entries, latest, months, spent] = await Promise.all([
+        readOutlook(viewRead),
         viewRead.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, maxEntries)),
+        viewRead.then(({ now }) => guard.ledger.updates({ since: now - searched.ms }, searched.count)),
+        viewRead.then((view) => lastMonths(view, name, maxMonths)),
+        viewRead.then((view) => spentOn(view, name)),
       ])
       const budget = budgetNamed(view.definitions, name)
-      const row = budgetRows(view, forecasts, nights).find((each) => each.name === name)
-      if (!budget || !row) throw new Refusal(noBudget(name))
+      const outlook = budgets.find((each) => each.budget === name)
+      if (!budget || !outlook) throw new Refusal(noBudget(name))
       const zone = zoneOf(view)
       const isAdmin = permissions.scopes.has('admin')
-      const { revision } = view.definitions
+      const updates = latest.rows.filter((update) => isWithin(view.definitions, update.budget, name))
       return show(
         `Budget ${name}`,
         <>
           <FillPatterns />
           <BudgetTrail budget={name} definitions={view.definitions} />
-          <UnitsSection row={row} isAdmin={isAdmin} zone={zone} />
+          <StatusLine outlook={outlook} zone={zone} isAdmin={isAdmin} />
+          {isAdmin ? <Actions budget={budget} /> : null}
+          <UnitsSection outlook={outlook} view={view} />
+          <div class="halves">
+            <SpentSection id="projects-spent" title="Spent by project" spenders={spent.projects} />
+            <SpentSection id="callers-spent" title="Spent by person and plan" spenders={spent.callers} />
+          </div>
+          <div class="halves">
+            <UpdatesSection name={name} updates={updates.slice(0, maxUpdates)} zone={zone} />
+            <MonthsSection months={months} zone={zone} />
+          </div>
           <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
           <ProjectsSection budget={budget} frame={frame} isAdmin={isAdmin} kinds={kinds} />
           <EntriesSection entries={entries} name={name} zone={zone} isAdmin={isAdmin} />
-          {isAdmin ? <FreezeForm budget={budget} frame={frame} revision={revision} /> : null}
-          {isAdmin && name !== rootBudget ? <DeletionForm budget={budget} frame={frame} revision={revision} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )
@@ -59,23 +83,61 @@ export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): voi
   })
 }
 
-const UnitsSection = ({ row, isAdmin, zone }: { row: BudgetRow; isAdmin: boolean; zone: string }) => (
-  <Section id="figures" title="Units">
-    <FreezeNote row={row} zone={zone} />
-    <WindowCounter name={row.name} counter={row.month} zone={zone}>
-      <BurnDownFigure row={row} zone={zone} />
-    </WindowCounter>
-    {row.day ? <WindowCounter name={row.name} counter={row.day} zone={zone} /> : null}
-    <p class="buttons">
-      {isAdmin ? (
-        <a class="button" href={budgetAddress(row.name, '/book')}>
-          Grant, transfer, book
-        </a>
-      ) : null}
-      <a href={`/dashboard/updates?budget=${row.name}`}>Updates of {row.name}</a>
-    </p>
-  </Section>
+const isWithin = (definitions: Definitions, budget: string, name: string): boolean =>
+  budgetNamed(definitions, budget) !== undefined && chainOf(definitions, budget).some((each) => each.name === name)
+
+const StatusLine = ({ outlook, zone, isAdmin }: { outlook: BudgetOutlook; zone: string; isAdmin: boolean }) => (
+  <ul class="risks status">
+    {outlook.reasons.length === 0 ? (
+      <li>
+        <span>
+          <Pill outlook={outlook} zone={zone} />
+        </span>
+      </li>
+    ) : (
+      outlook.reasons.map((reason, position) => (
+        <li>
+          <span>
+            <Pill outlook={{ ...outlook, reasons: [reason] }} zone={zone} isLong />
+          </span>
+          <span class="why">
+            <ReasonDetail reason={reason} zone={zone} />
+          </span>
+          <span class="remedy">
+            {isAdmin && position === 0 && outlook.remedy ? (
+              <RemedyLink remedy={outlook.remedy} budget={outlook.budget} />
+            ) : null}
+          </span>
+        </li>
+      ))
+    )}
+  </ul>
 )
+
+function Actions({ budget: { name, frozen } }: { budget: Budget }) {
+  const links = [
+    ['Grant', bookAddress(name, 'grant')],
+    ['Transfer', bookAddress(name, 'transfer')],
+    ['Change', budgetAddress(name, '/edit')],
+    ...(name === rootBudget ? [['Reconcile', bookAddress(name, 'reconcile')] as const] : []),
+    ...(frozen ? [['Unfreeze', budgetAddress(name, '/unfreeze')] as const] : []),
+  ] as const
+  return (
+    <p class="buttons actions">
+      {links.map(([label, address]) => (
+        <a class="button" href={address}>
+          {label}
+        </a>
+      ))}
+      {frozen ? null : (
+        <a class="button danger" href={budgetAddress(name, '/freeze')}>
+          Freeze
+        </a>
+      )}
+      {name === rootBudget ? null : <a href={budgetAddress(name, '/delete')}>Delete</a>}
+    </p>
+  )
+}
 
 interface RulesProps {
   readonly budget: Budget
@@ -111,52 +173,6 @@ function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
   )
 }
 
-const FreezeNote = ({ row: { name, frozen }, zone }: { row: BudgetRow; zone: string }) =>
-  frozen === null ? null : (
-    <p class="frozen">
-      <span aria-hidden="true">❄</span> <strong>Frozen</strong>
-      {frozen.budget === name ? null : (
-        <>
-          {' '}
-          with <a href={budgetAddress(frozen.budget)}>{frozen.budget}</a>
-        </>
-      )}{' '}
-      by {frozen.stop.by} on <Time at={frozen.stop.at} zone={zone} />: {frozen.stop.reason}
-    </p>
-  )
-
-const WindowCounter = ({
-  name,
-  counter,
-  zone,
-  children,
-}: {
-  name: string
-  counter: CounterRow
-  zone: string
-  children?: Child
-}) => (
-  <div class={counter.window}>
-    <div class="title">
-      <h3>{counter.window === 'day' ? 'Today' : 'This month'}</h3>
-      <p class={counter.total !== null && counter.available <= 0 ? 'left none' : 'left'}>
-        {counter.total === null ? (
-          'no limit'
-        ) : (
-          <>
-            <strong>{count(counter.available)}</strong> of {count(counter.total)} left
-          </>
-        )}
-      </p>
-    </div>
-    <p class="note">
-      <LimitAndReset counter={counter} zone={zone} />
-    </p>
-    {children}
-    <CounterFigures name={name} counter={counter} zone={zone} />
-  </div>
-)
-
 const RuleFacts = ({ texts, words }: { texts: Texts; words: BudgetWords }) => (
   <Facts isLong>
     {fields
@@ -185,7 +201,7 @@ interface EntriesProps {
 const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
   <Section id="entries" title="Booked this month">
     {entries.rows.length === 0 ? (
-      <p class="empty">Nothing was booked by hand this month. What updates cost is on their own pages.</p>
+      <p class="empty">Nothing was booked by hand this month. The pages of updates show what they cost.</p>
     ) : (
       <ul class="entries">
         {entries.rows.map(({ id, type, budget, units, to, at, by, reason }) => (
@@ -194,7 +210,7 @@ const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
               <strong>{words(type)}</strong>
               {units === 0 ? null : `, ${count(units)}`}
               {to === undefined ? null : `, ${budget} to ${to}`}
-              {to === undefined && budget !== name ? `, asked for ${budget}` : null}
+              {to === undefined && budget !== name ? `, on ${budget}` : null}
             </p>
             <p>{reason}</p>
             <p class="note">

@@ -1,35 +1,42 @@
+import * as z from 'zod/mini'
 import { budgetName } from '../../../../shared/guard/fields.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
-import { type BudgetRow, budgetRows, type CounterRow } from '../../components/budget-rows.ts'
+import { BudgetTable, tableFields } from '../../components/budget-table.tsx'
+import { FillPatterns } from '../../components/charts.tsx'
 import { ChoiceField, Faults, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress, numberColumns, Section, TableHead, UnitsCell, ZoneNote } from '../../components/parts.tsx'
-import { reasonOf, retryOnConflict } from '../../forms.ts'
+import { budgetAddress, Section, ZoneNote } from '../../components/parts.tsx'
+import type { FieldFaults } from '../../flash.ts'
+import { asSentence, readFields, reasonOf, retryOnConflict } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
 import { budgetWords, labels, textsIn } from './budget-texts.ts'
 import { addBudgetEdit } from './edit.tsx'
-import { addFreeze } from './freeze.tsx'
 import { addProjects } from './projects.tsx'
+import { addStops } from './stops.tsx'
+
+const budgetsPath = '/dashboard/budgets'
+
+const tableQuerySchema = z.strictObject(tableFields)
 
 export function addBudgetPages(routes: PageRoutes, services: Services): void {
   const { guard } = services
 
-  routes.page('/dashboard/budgets', {
+  routes.page(budgetsPath, {
     GET: async (visit) => {
       visit.mustHave('read')
-      return showAll(visit, [])
+      return showAll(visit, guard, {})
     },
 
     POST: async (visit) => {
       visit.mustHave('admin')
-      const result = await makeBudget(visit, services)
-      if (result.kind === 'invalid') return showAll(visit, result.faults)
-      return visit.redirect({ done: [`The budget ${result.name} is made.`], failed: [] }, budgetAddress(result.name))
+      const result = await createBudget(visit, services)
+      if (result.kind === 'invalid') return showAll(visit, guard, result)
+      return visit.redirect({ done: [`Budget ${result.name} created.`], failed: [] }, budgetAddress(result.name))
     },
   })
 
@@ -37,102 +44,56 @@ export function addBudgetPages(routes: PageRoutes, services: Services): void {
   addBudgetEdit(routes, services)
   addBook(routes, services)
   addProjects(routes, services)
-  addFreeze(routes, services)
+  addStops(routes, services)
+}
 
-  async function showAll({ show, permissions, frame, form }: Visit, faults: readonly string[]) {
-    const view = await guard.ledger.view()
-    const rows = budgetRows(view, [])
-    const isAdmin = permissions.scopes.has('admin')
-    const projectCountOf = (name: string) => budgetNamed(view.definitions, name)?.projects.length ?? 0
-    return show(
-      'Budgets',
-      <>
-        {rows.length > 1 ? null : <EmptyBudgets isAdmin={isAdmin} />}
-        <BudgetTree rows={rows} projectCountOf={projectCountOf} />
-        {isAdmin ? (
-          <MakeForm frame={frame} parents={rows.map(({ name }) => name)} input={form} faults={faults} />
-        ) : null}
-        <ZoneNote zone={zoneOf(view)} />
-      </>,
-    )
-  }
+async function showAll(visit: Visit, guard: Services['guard'], failure: CreateFailure) {
+  const query = readFields(visit.query, tableQuerySchema)
+  const { outlook } = await guard.background()
+  const { view, budgets } = await outlook()
+  const isAdmin = visit.permissions.scopes.has('admin')
+  const parents = Object.keys(view.definitions.budgets).toSorted()
+  return visit.show(
+    'Budgets',
+    <>
+      <FillPatterns />
+      {failure.detail === undefined ? null : <Faults faults={[failure.detail]} />}
+      {budgets.length > 1 ? null : <EmptyBudgets isAdmin={isAdmin} />}
+      <BudgetTable {...{ view, budgets, query, path: budgetsPath }} />
+      {isAdmin ? <CreateForm {...{ frame: visit.frame, parents, input: visit.form, ...failure }} /> : null}
+      <ZoneNote zone={zoneOf(view)} />
+    </>,
+  )
 }
 
 const EmptyBudgets = ({ isAdmin }: { isAdmin: boolean }) => (
   <p class="empty">
-    There is only the account itself, and everybody shares it.{' '}
+    There is only the account, and all callers share it.{' '}
     {isAdmin
-      ? 'Make a budget for a team or a customer below: what it spends counts in the account too, and never more than you give it.'
-      : 'An administrator can make a budget for a team or a customer here.'}
+      ? 'Create a budget for a team or a client: what it spends counts in the account, too, and it cannot spend more than its limit.'
+      : 'An administrator can create a budget for a team or a client here.'}
   </p>
 )
 
-const BudgetTree = ({
-  rows,
-  projectCountOf,
-}: {
-  rows: readonly BudgetRow[]
-  projectCountOf: (name: string) => number
-}) => (
-  <div class="wide">
-    <table class="tree">
-      <caption>Each budget below its parent. What it spends counts in all above it, up to account.</caption>
-      <TableHead
-        columns={['Budget', ...numberColumns('Left this month', 'Spent', 'Held, in doubt', 'Left today', 'Projects')]}
-      />
-      <tbody>
-        {rows.map((row) => (
-          <tr>
-            <th scope="row" class={`in-tree depth-${row.depth}`}>
-              {row.depth === 0 ? null : <span class="hidden">{`Level ${row.depth}: `}</span>}
-              <a href={budgetAddress(row.name)}>{row.name}</a>
-              {row.frozen === null ? null : (
-                <span class="note">
-                  <span aria-hidden="true">❄</span> frozen
-                  {row.frozen.budget === row.name ? `: ${row.frozen.stop.reason}` : ` with ${row.frozen.budget}`}
-                </span>
-              )}
-            </th>
-            <td data-name="Left this month" class="number">
-              <UnitsLeft counter={row.month} />
-            </td>
-            <UnitsCell name="Spent" units={row.month.spent} />
-            <UnitsCell name="Held, in doubt" units={row.month.held + row.month.inDoubt} />
-            <td data-name="Left today" class={row.day ? 'number' : 'number nothing'}>
-              {row.day ? <UnitsLeft counter={row.day} /> : <span class="unknown">no limit</span>}
-            </td>
-            <td data-name="Projects" class={projectCountOf(row.name) > 0 ? 'number' : 'number nothing'}>
-              {projectCountOf(row.name) === 0 ? <span class="unknown">–</span> : count(projectCountOf(row.name))}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+interface CreateFailure {
+  /** What is wrong with the request as a whole. */
+  readonly detail?: string
+  readonly faults?: FieldFaults
+  /** Offered instead of the name. */
+  readonly name?: string
+}
 
-const UnitsLeft = ({ counter: { total, available } }: { counter: CounterRow }) =>
-  total === null ? (
-    <span class="unknown">no limit</span>
-  ) : (
-    <>
-      <strong class={available <= 0 ? 'none' : ''}>{count(available)}</strong>{' '}
-      <span class="note">of {count(total)}</span>
-    </>
-  )
+type CreateResult = { readonly kind: 'created'; readonly name: string } | ({ readonly kind: 'invalid' } & CreateFailure)
 
-type MakeResult =
-  | { readonly kind: 'made'; readonly name: string }
-  | { readonly kind: 'invalid'; readonly faults: readonly string[] }
-
-async function makeBudget({ form, session }: Visit, { guard, kinds }: Services): Promise<MakeResult> {
+async function createBudget({ form, session }: Visit, { guard, kinds }: Services): Promise<CreateResult> {
   const { textsOf, differences, toRequest } = budgetWords(kinds)
-  const name = budgetName.safeParse(form.get('name')?.trim() ?? '')
+  const given = form.get('name')?.trim() ?? ''
+  const name = budgetName.safeParse(given)
   const texts = textsIn(form, textsOf({ name: '', parent: rootBudget, limits: [], projects: [] }))
   const parsed = toRequest(texts, [])
   if (!name.success || parsed.kind === 'invalid') {
-    const nameFaults = name.success ? [] : [`Name: it ${name.error.issues[0]?.message}.`]
-    return { kind: 'invalid', faults: [...nameFaults, ...(parsed.kind === 'invalid' ? parsed.faults : [])] }
+    const [offered, nameFault] = name.success ? [given, {}] : offeredInstead(given, name.error.issues[0]?.message ?? '')
+    return { kind: 'invalid', name: offered, faults: { ...nameFault, ...(parsed.kind === 'invalid' && parsed.faults) } }
   }
   const reason = reasonOf(form)
   const by = { caller: session.sub, ...(reason !== undefined && { reason }) }
@@ -143,68 +104,55 @@ async function makeBudget({ form, session }: Visit, { guard, kinds }: Services):
       return guard.putBudget({ ...parsed.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
     // The user pressed the button twice.
     if (differences(textsOf(existing), texts).length === 0) return { kind: 'changed', created: false }
-    const detail = `There is a budget ${name.data} already; nothing was changed.`
+    const detail = `There is already a budget ${name.data}; nothing was changed.`
     return { kind: 'problem', problem: problem('wrong-state', detail) }
   })
   return result.kind === 'changed'
-    ? { kind: 'made', name: name.data }
-    : { kind: 'invalid', faults: [result.problem.detail] }
+    ? { kind: 'created', name: name.data }
+    : { kind: 'invalid', name: given, detail: result.problem.detail }
 }
 
-interface MakeFormProps {
+/** `acme-retail` for `Acme Retail`. */
+function offeredInstead(given: string, message: string): readonly [name: string, faults: FieldFaults] {
+  const plain = given.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
+  const slug = plain
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 63)
+  return budgetName.safeParse(slug).success
+    ? [slug, { name: `“${given}” cannot be a name. How about ${slug}?` }]
+    : [given, { name: asSentence(message) }]
+}
+
+interface CreateFormProps extends CreateFailure {
   readonly frame: Frame
   readonly parents: readonly string[]
   /** The input so far. */
   readonly input: URLSearchParams
-  readonly faults: readonly string[]
 }
 
-const MakeForm = (props: MakeFormProps) => {
-  const value = (name: string) => props.input.get(name) ?? undefined
+function CreateForm({ frame, parents, input, faults, name }: CreateFormProps) {
+  const field = (field: string) => ({ formId: 'create', name: field, value: input.get(field) ?? undefined, faults })
   return (
-    <Section id="make" title="New budget">
-      <Faults faults={props.faults} />
-      {/* With the anchor, the next page scrolls to this form, below the budgets. */}
-      <form method="post" action="/dashboard/budgets#make">
-        <FormToken frame={props.frame} />
+    <Section id="create" title="New budget">
+      <form method="post" action={budgetsPath}>
+        <FormToken frame={frame} />
         <div class="fields">
           <TextField
-            formId="make"
-            name="name"
+            {...field('name')}
+            value={name}
             label="Name"
-            value={value('name')}
-            note="Of a-z, 0-9 and -."
+            note="a-z, 0-9 and -, such as acme-retail."
             isRequired
           />
-          <ChoiceField
-            formId="make"
-            name="parent"
-            label={labels.parent}
-            value={value('parent')}
-            options={props.parents.map((name) => [name, name])}
-          />
-          <TextField
-            formId="make"
-            name="month"
-            label={labels.month}
-            value={value('month')}
-            note="Units, or “unlimited”."
-            isNumber
-            isRequired
-          />
-          <TextField
-            formId="make"
-            name="day"
-            label={labels.day}
-            value={value('day') ?? 'unlimited'}
-            isNumber
-            isRequired
-          />
-          <ReasonField formId="make" value={value('reason')} isOptional />
+          <ChoiceField {...field('parent')} label={labels.parent} options={parents.map((each) => [each, each])} />
+          <TextField {...field('month')} label={labels.month} note="Units, or “unlimited”." isNumber isRequired />
+          <TextField {...field('day')} value={input.get('day') ?? 'unlimited'} label={labels.day} isNumber isRequired />
+          <ReasonField formId="create" value={input.get('reason') ?? undefined} isOptional />
         </div>
         <p class="buttons">
           <button type="submit" class="primary">
-            Make it
+            Create budget
           </button>
         </p>
       </form>

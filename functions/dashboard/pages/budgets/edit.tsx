@@ -30,6 +30,7 @@ import {
 } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
+import type { FieldFaults } from '../../flash.ts'
 import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { type BudgetWords, budgetWords, labels, type Texts, textsIn } from './budget-texts.ts'
@@ -81,11 +82,11 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, ste
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, budgetAddress(name))
   if (isUnchanged(edit)) {
     // Changes of others that equal the user's own mean that the user pressed the button twice.
-    if (othersChanges === null) return showForm(visit, edit, ['Nothing is different from what it is already.'])
-    return finish(`${name} is as you want it already; nothing more was changed.`)
+    if (othersChanges === null) return showForm(visit, edit, { details: ['Nothing is different yet.'] })
+    return finish(`${name} already is as you want it; nothing more was changed.`)
   }
   const parsed = words.toRequest(texts, budget.projects)
-  if (parsed.kind === 'invalid') return showForm(visit, edit, parsed.faults)
+  if (parsed.kind === 'invalid') return showForm(visit, edit, { faults: parsed.faults })
   const request = { ...parsed.request, name }
   const outcome = await putOrPreview(step, edit, visit.session.sub, {
     put: (by) => guard.putBudget(request, by),
@@ -94,9 +95,9 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, ste
   if (isConflict(outcome)) return null
   switch (outcome.kind) {
     case 'problem':
-      return showForm(visit, edit, [outcome.problem.detail])
+      return showForm(visit, edit, { details: [outcome.problem.detail] })
     case 'changed':
-      return finish(`${name} is changed, at once for everybody.`)
+      return finish(`${name} is changed.`)
     case 'possible':
       return showPreview(guard, visit, edit, outcome)
   }
@@ -111,24 +112,32 @@ async function showPreview(guard: Guard, visit: Visit, edit: BudgetEdit, views: 
   )
 }
 
-function showForm(visit: Visit, edit: BudgetEdit, faults: readonly string[] = []) {
+interface EditFailure {
+  /** What is wrong with the change as a whole. */
+  readonly details?: readonly string[]
+  readonly faults?: FieldFaults
+}
+
+function showForm(visit: Visit, edit: BudgetEdit, failure: EditFailure = {}) {
   const { name } = edit.budget
   return visit.show(
     `Limits and rules of ${name}`,
     <>
       <BudgetTrail budget={name} definitions={edit.view.definitions} here="limits and rules" />
-      <BudgetForm edit={edit} faults={faults} frame={visit.frame} />
+      <BudgetForm edit={edit} failure={failure} frame={visit.frame} />
     </>,
   )
 }
 
-function BudgetForm({ edit, faults, frame }: { edit: BudgetEdit; faults: readonly string[]; frame: Frame }) {
+function BudgetForm({ edit, failure, frame }: { edit: BudgetEdit; failure: EditFailure; frame: Frame }) {
   const { words, view, budget, texts } = edit
-  const { field, numberField } = editFields(labels, texts)
+  const { field: plainField } = editFields(labels, texts)
+  const field = (name: keyof Texts) => ({ ...plainField(name), faults: failure.faults })
+  const numberField = (name: keyof Texts) => ({ ...field(name), isNumber: true })
   const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
   return (
     <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
-      <Faults faults={faults} />
+      <Faults faults={failure.details ?? []} />
       <OthersChanges edit={edit} name={budget.name} />
       <FormToken frame={frame} />
       <HiddenFields values={shownFields(edit)} />
@@ -157,7 +166,7 @@ function BudgetForm({ edit, faults, frame }: { edit: BudgetEdit; faults: readonl
           <ChoiceField {...field('kinds')} options={words.kindChoices(texts.kinds)} />
           <LinesField
             {...field('approvers')}
-            note="One on a line. Empty: those of the parent, or whoever may approve."
+            note="One on a line. Empty: those of the parent, or all callers with the approve scope."
           />
           <TextField {...field('thresholds')} note={`Empty: ${usualThresholds.join(', ')}.`} />
           <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
@@ -193,8 +202,8 @@ function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) 
           action={budgetAddress(name, '/edit')}
           frame={frame}
           hidden={{ ...shownFields({ ...edit, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
-          confirmLabel="Change it"
-          leaveLabel="Leave it as it is"
+          confirmLabel="Save"
+          leaveLabel="Cancel"
           back={budgetAddress(name)}
         />
       </Section>

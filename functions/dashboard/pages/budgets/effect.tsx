@@ -33,13 +33,13 @@ export function EffectTable({ before, after, budgets, month = thisMonth }: Effec
           <strong>
             {row.budget} would have {units(row.after.available)} left {windowText(row.window, month)}.
           </strong>{' '}
-          Nothing more is admitted on it, nor on any budget below it, before {units(-row.after.available + 1)} are there
-          again. What is held or in doubt goes on.
+          No update is admitted on it or on any budget below it until {units(-row.after.available + 1)} are added.
+          Running updates continue.
         </p>
       ))}
       <div class="wide">
         <table class="effect">
-          <caption>What it does, as the ledger is now</caption>
+          <caption>Before and after</caption>
           <TableHead
             columns={['Budget', ...numberColumns('Limit and grants', 'Spent, held, in doubt', 'Left now', 'Left then')]}
           />
@@ -105,13 +105,21 @@ export const TightestLimit = ({
   tightest: Entry['binds']
   month?: string
 }) =>
-  tightest ? (
+  tightest && tightest.budget !== budget ? (
+    <p class="warning">
+      <span aria-hidden="true">⚠</span>{' '}
+      <strong>
+        {tightest.budget} has {count(Math.max(0, tightest.available))} left
+      </strong>{' '}
+      {windowText(tightest.window, month)}, so updates of {budget} can cost no more than that together.
+    </p>
+  ) : tightest ? (
     <p>
-      Updates of {budget} may then cost {units(Math.max(0, tightest.available))} together: that is what{' '}
-      {tightest.budget === budget ? 'it' : tightest.budget} has left {windowText(tightest.window, month)}.
+      Updates of {budget} can then cost {units(Math.max(0, tightest.available))} together{' '}
+      {windowText(tightest.window, month)}.
     </p>
   ) : (
-    <p>Nothing limits what updates of {budget} may cost then.</p>
+    <p>Nothing limits what updates of {budget} can cost then.</p>
   )
 
 const thisMonth = 'this month'
@@ -136,13 +144,14 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
         const until = exhaustedBefore(row)
         return (
           <p class="warning">
-            <span aria-hidden="true">⚠</span> Plans would want more than {row.budget} has{' '}
-            {row.window === 'day' ? 'today' : 'this month'} from <Time at={row.exhaustedAt} zone={zone} /> on
+            <span aria-hidden="true">⚠</span> Plans would exhaust {row.budget}{' '}
+            {row.window === 'day' ? 'today' : 'this month'} on <Time at={row.exhaustedAt} zone={zone} />
             {until === null ? (
-              ', where now there is enough for them'
+              '; now it has enough for them'
             ) : (
               <>
-                , and now from <Time at={until} zone={zone} /> on
+                {' '}
+                instead of <Time at={until} zone={zone} />
               </>
             )}
             .
@@ -151,11 +160,11 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
       })}
       {sufficient.length === 0 ? null : (
         <p>
-          There would be enough for all that plans will take from{' '}
+          Plans would no longer exhaust{' '}
           {list(
             sufficient.map(({ budget, window }) => (window === 'day' ? `${budget} today` : `${budget} this month`)),
           )}
-          , which there is not now.
+          .
         </p>
       )}
     </>

@@ -5,10 +5,14 @@ import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
 import { PreviewButtons } from '../../components/edit.tsx'
-import { ChoiceField, Faults, HiddenFields, ReasonField, TextField } from '../../components/fields.tsx'
+import { ChoiceField, HiddenFields, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
-import { toNumber } from '../../forms.ts'
+import type { FieldFaults } from '../../flash.ts'
+import { asSentence, toNumber } from '../../forms.ts'
+
+/** A field with what the user filled in, and what is wrong with it. */
+type Filled = Pick<Parameters<typeof TextField>[0], 'formId' | 'name' | 'value' | 'faults'>
 
 interface EntryFormsProps {
   readonly budget: string
@@ -16,7 +20,7 @@ interface EntryFormsProps {
   /** The input for the form of `filledType`. */
   readonly input: URLSearchParams
   readonly filledType: EntryFormType | undefined
-  readonly faults: readonly string[]
+  readonly faults: FieldFaults
   /** Each key books at most one entry. */
   readonly keyFor: (type: EntryFormType) => string
   readonly frame: Frame
@@ -33,17 +37,13 @@ export function EntryForms(forms: EntryFormsProps) {
       <EntryForm
         {...forms}
         type="external-spend"
-        title="Book what was spent outside"
-        note="Units that somebody used without Unit Guard. They count today and this month, here and in all above."
+        title="Book outside spending"
+        note="Units that were used without Unit Guard. They count today and this month, here and in all above."
       >
-        {(value) => (
-          <TextField formId="external-spend" name="units" label="Units" value={value('units')} isNumber isRequired />
-        )}
+        {(field) => <TextField {...field('units')} label="Units" isNumber isRequired />}
       </EntryForm>
       {budget === rootBudget ? <Reconciliation {...forms} /> : null}
-      {input.size === 0 ? null : (
-        <p class="note">Each form is on its own: only the one whose button you press is sent.</p>
-      )}
+      {input.size === 0 ? null : <p class="note">Only the form whose button you press is sent.</p>}
     </>
   )
 }
@@ -52,26 +52,18 @@ function Grant(forms: EntryFormsProps) {
   const { budget } = forms
   const isRoot = budget === rootBudget
   const note = isRoot
-    ? 'More units than the limit, once: bought in addition, or given by the vendor.'
-    : 'More units than the limit, once. What is above it stays as it is, unless you grant there as well.'
+    ? 'More units than the limit, for one window: bought in addition, or given by the vendor.'
+    : 'More units than the limit, for one window. Budgets above keep theirs, unless you grant there as well.'
   return (
     <EntryForm {...forms} type="grant" title="Grant units" note={note}>
-      {(value) => (
+      {(field) => (
         <>
-          <TextField formId="grant" name="units" label="Units" value={value('units')} isNumber isRequired />
-          <ChoiceField
-            formId="grant"
-            name="window"
-            label="For"
-            value={value('window')}
-            options={Object.entries(windowTexts)}
-          />
+          <TextField {...field('units')} label="Units" isNumber isRequired />
+          <ChoiceField {...field('window')} label="For" options={Object.entries(windowTexts)} />
           {isRoot ? null : (
             <ChoiceField
-              formId="grant"
-              name="wholeChain"
+              {...field('wholeChain')}
               label="Who gets them"
-              value={value('wholeChain')}
               options={[
                 ['', `${budget} alone`],
                 ['yes', `${budget} and all above it`],
@@ -91,21 +83,13 @@ const Transfer = (forms: EntryFormsProps) => (
     title="Transfer units"
     note={`Takes units from ${forms.budget}, as far as it has any left.`}
   >
-    {(value) => (
+    {(field) => (
       <>
-        <TextField formId="transfer" name="units" label="Units" value={value('units')} isNumber isRequired />
+        <TextField {...field('units')} label="Units" isNumber isRequired />
+        <ChoiceField {...field('to')} label="To" options={forms.otherBudgets.map((name) => [name, name])} />
         <ChoiceField
-          formId="transfer"
-          name="to"
-          label="To"
-          value={value('to')}
-          options={forms.otherBudgets.map((name) => [name, name])}
-        />
-        <ChoiceField
-          formId="transfer"
-          name="window"
+          {...field('window')}
           label="For"
-          value={value('window')}
           options={[
             ['month', windowTexts.month],
             ['day', windowTexts.day],
@@ -121,18 +105,9 @@ const Reconciliation = (forms: EntryFormsProps) => (
     {...forms}
     type="reconcile"
     title="Reconcile with the vendor"
-    note="What the vendor’s screen shows as left. The difference to the book is booked; what is held or in doubt is taken as not yet in that figure."
+    note="Enter what the vendor’s screen shows as left. The difference to the book is booked; units that are held or in doubt are taken as not yet in that figure."
   >
-    {(value) => (
-      <TextField
-        formId="reconcile"
-        name="unitsLeft"
-        label="Units left at the vendor"
-        value={value('unitsLeft')}
-        isNumber
-        isRequired
-      />
-    )}
+    {(field) => <TextField {...field('unitsLeft')} label="Units left at the vendor" isNumber isRequired />}
   </EntryForm>
 )
 
@@ -141,22 +116,15 @@ const Correction = (forms: EntryFormsProps) => (
     {...forms}
     type="correction"
     title="Correct an entry"
-    note="Say what it ought to have said. The difference is booked beside it, on the same counters; the entry itself stays."
+    note="Enter what it should have said. The difference is booked beside it, on the same counters; the entry itself stays."
   >
-    {(value) => (
+    {(field) => (
       <>
-        <HiddenFields values={{ corrects: value('corrects') ?? '' }} />
+        <HiddenFields values={{ corrects: field('corrects').value ?? '' }} />
         <p class="field">
-          Entry <code>{value('corrects')}</code>
+          Entry <code>{field('corrects').value}</code>
         </p>
-        <TextField
-          formId="correction"
-          name="units"
-          label="Units that it ought to have said"
-          value={value('units')}
-          isNumber
-          isRequired
-        />
+        <TextField {...field('units')} label="Correct units" isNumber isRequired />
       </>
     )}
   </EntryForm>
@@ -172,23 +140,24 @@ function EntryForm({
   type: EntryFormType
   title: string
   note: string
-  children: (value: (name: string) => string | undefined) => Child
+  children: (field: (name: string) => Filled) => Child
 }) {
   const isFilled = forms.filledType === type
-  const value = (name: string) => (isFilled ? (forms.input.get(name) ?? undefined) : undefined)
+  const field = (name: string): Filled => ({
+    ...{ formId: type, name },
+    ...(isFilled && { value: forms.input.get(name) ?? undefined, faults: forms.faults }),
+  })
   return (
     <Section id={type} title={title}>
       <p class="note">{note}</p>
-      {isFilled ? <Faults faults={forms.faults} /> : null}
-      {/* With the anchor, the next page scrolls to this form. */}
-      <form method="post" action={budgetAddress(forms.budget, `/book#${type}`)}>
+      <form method="post" action={budgetAddress(forms.budget, '/book')}>
         <FormToken frame={forms.frame} />
         <HiddenFields values={{ type: type, key: forms.keyFor(type) }} />
         <div class="fields">
-          {children(value)}
-          <ReasonField formId={type} value={value('reason')} />
+          {children(field)}
+          <ReasonField {...field('reason')} />
         </div>
-        <PreviewButtons leaveLabel="Book nothing" back={budgetAddress(forms.budget)} />
+        <PreviewButtons leaveLabel="Cancel" back={budgetAddress(forms.budget)} />
       </form>
     </Section>
   )
@@ -201,7 +170,7 @@ const formFields = ['form', 'step', 'key']
 
 type ParsedEntry =
   | { readonly kind: 'request'; readonly request: EntryRequest }
-  | { readonly kind: 'invalid'; readonly faults: readonly string[] }
+  | { readonly kind: 'invalid'; readonly faults: FieldFaults; readonly detail?: string }
 
 export function readEntry(
   form: URLSearchParams,
@@ -230,18 +199,21 @@ function toMember(name: string, value: string): unknown {
   return name === 'wholeChain' ? value === 'yes' : value
 }
 
-const memberNames: Readonly<Record<string, string>> = {
-  units: 'Units',
-  unitsLeft: 'Units left',
-  to: 'To',
-  reason: 'Reason',
-  window: 'Window',
-}
+const shownFields = ['units', 'unitsLeft', 'to', 'window', 'wholeChain', 'reason']
 
-const invalidEntry = ({ issues }: { issues: Parameters<typeof allFaults>[1] }): ParsedEntry => ({
-  kind: 'invalid',
-  faults: allFaults([], issues).map(({ path, message }) => `${memberNames[path] ?? path}: it ${message}.`),
-})
+/** The first fault of each field, and in `detail` what is not about a field. */
+function invalidEntry({ issues }: { issues: Parameters<typeof allFaults>[1] }): ParsedEntry {
+  const faults = allFaults([], issues).map(({ path, message }) => [path, message] as const)
+  const [ofFields, others] = [true, false].map((isShown) =>
+    faults.filter(([path]) => shownFields.includes(path) === isShown),
+  )
+  const detail = others?.map(([path, message]) => `${path}: ${message}.`).join(' ')
+  return {
+    kind: 'invalid',
+    faults: Object.fromEntries((ofFields ?? []).map(([path, message]) => [path, asSentence(message)]).toReversed()),
+    ...(detail && { detail }),
+  }
+}
 
 /** For example `Grant 500 units to acme this month`. */
 export function entryTitle(request: EntryRequest): string {

@@ -32,7 +32,7 @@ export function addProjects({ page }: PageRoutes, { guard }: Services): void {
       const [message, reason] =
         change.do === 'add'
           ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
-          : [`${list(change.project)}: not owned by ${name} any more.`, `does not own ${list(change.project)} any more`]
+          : [`${list(change.project)}: no longer owned by ${name}.`, `no longer owns ${list(change.project)}`]
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
       const result = await retryOnConflict(() => changeProjects(name, change, by))
       const flash =
@@ -72,7 +72,7 @@ export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: 
     <Section id="projects" title={`Projects${projects.length === 0 ? '' : ` (${count(projects.length)})`}`}>
       {projects.length === 0 ? (
         <p class="empty">
-          It owns none. Updates of a project that a budget owns are charged to it without anybody naming the budget.
+          It owns no project. A budget pays for the projects that it owns without being named in the request.
         </p>
       ) : isAdmin ? (
         <form method="post" action={action}>
@@ -89,7 +89,7 @@ export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: 
           </ul>
           <p class="buttons">
             <button type="submit" name="do" value="remove">
-              Remove those chosen
+              Remove chosen projects
             </button>
           </p>
         </form>
@@ -110,13 +110,13 @@ export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: 
             <TextField
               formId="project"
               name="id"
-              label="Its id (may be left out)"
+              label="Id (optional)"
               note={`As ${anyOf(kindsBy(kinds, 'id'))} paths name it.`}
             />
           </div>
           <p class="buttons">
             <button type="submit" name="do" value="add">
-              Add it
+              Add project
             </button>
           </p>
         </form>

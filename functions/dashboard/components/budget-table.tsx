@@ -1,0 +1,152 @@
+import * as z from 'zod/mini'
+import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
+import { count, type Figures, zoneOf } from '../../../shared/guard/sentences.ts'
+import { limitOf } from '../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { Bar } from './charts.tsx'
+import { addressWith } from './lists.tsx'
+import { isAtRisk, LeftAtReset, Pill, totalOf } from './outlook.tsx'
+import { budgetAddress, numberColumns, Section, TableHead, Units, UnitsCell } from './parts.tsx'
+
+const sorts = ['risk', 'name', 'spent'] as const
+const filters = ['all', 'at risk', 'frozen'] as const
+export const tableFields = { sort: z.exactOptional(z.enum(sorts)), show: z.exactOptional(z.enum(filters)) }
+type Sort = (typeof sorts)[number]
+type Filter = (typeof filters)[number]
+
+interface TableQuery {
+  readonly sort?: Sort | undefined
+  readonly show?: Filter | undefined
+}
+
+interface TableProps {
+  readonly view: View
+  /** In the order of risk. */
+  readonly budgets: readonly BudgetOutlook[]
+  readonly query: TableQuery
+  readonly path: string
+}
+
+/** All budgets, a line each. By name it is a tree. */
+export function BudgetTable({ view, budgets, query, path }: TableProps) {
+  const { sort = 'risk', show = 'all' } = query
+  const rows = sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))
+  return (
+    <Section id="budgets" title={<TableTitle {...{ sort, show, path }} />}>
+      {rows.length === 0 ? <p class="empty">No budget is {show}.</p> : null}
+      <div class="scroll">
+        <table class="dense">
+          <TableHead
+            columns={[
+              ...['Budget', 'Status', 'Used and committed'],
+              ...numberColumns('Left', 'Spent', 'Plans to come', 'Left at reset', 'Updates it can still pay'),
+            ]}
+          />
+          <tbody>
+            {rows.map(([outlook, depth]) => (
+              <BudgetLine {...{ outlook, depth, view }} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  )
+}
+
+function BudgetLine({ outlook, depth, view }: { outlook: BudgetOutlook; depth: number; view: View }) {
+  const { budget, figures, month, day } = outlook
+  const definition = view.definitions.budgets[budget]
+  const hasDay = definition !== undefined && limitOf(definition, 'day') !== 'unlimited'
+  return (
+    <tr>
+      <th scope="row" class={`depth-${depth}`}>
+        {depth === 0 ? null : <span class="hidden">{`Level ${depth}: `}</span>}
+        <a href={budgetAddress(budget)}>{budget}</a>
+      </th>
+      <td data-name="Status">
+        <Pill outlook={outlook} zone={zoneOf(view)} />
+      </td>
+      <td data-name="Used and committed" class="bar-cell">
+        <Bar figures={figures} committed={month.committed} />
+      </td>
+      <td data-name="Left" class="number">
+        {totalOf(figures) === null ? <span class="unknown">no limit</span> : count(figures.available)}
+        {hasDay && day.available !== null ? <span class="note"> {count(day.available)} today</span> : null}
+      </td>
+      <UnitsCell name="Spent" units={figures.spent} />
+      <UnitsCell name="Plans to come" units={month.committed} />
+      <td data-name="Left at reset" class="number">
+        <LeftAtReset outlook={outlook} />
+      </td>
+      <td data-name="Updates it can still pay" class="number">
+        <Units units={month.updatesLeft} />
+      </td>
+    </tr>
+  )
+}
+
+const isShown = (outlook: BudgetOutlook, show: Filter): boolean =>
+  show === 'all' || (show === 'frozen' ? outlook.status === 'frozen' : isAtRisk(outlook))
+
+/** Each budget with its depth, if it stands below its parent. */
+function sorted(budgets: readonly BudgetOutlook[], sort: Sort): readonly (readonly [BudgetOutlook, number])[] {
+  if (sort === 'risk') return budgets.map((each) => [each, 0])
+  if (sort === 'spent') return budgets.toSorted((a, b) => b.figures.spent - a.figures.spent).map((each) => [each, 0])
+  const below = (parent: string | null, depth: number): (readonly [BudgetOutlook, number])[] =>
+    budgets
+      .filter((each) => each.parent === parent)
+      .toSorted((a, b) => (a.budget < b.budget ? -1 : 1))
+      .flatMap((each) => [[each, depth] as const, ...below(each.budget, depth + 1)])
+  return below(null, 0)
+}
+
+function TableTitle({ sort, show, path }: { sort: Sort; show: Filter; path: string }) {
+  return (
+    <>
+      Budgets
+      <span class="choices">
+        sort: <Choices names={sorts} chosen={sort} to={(name) => addressWith(path, { sort: name, show })} />
+      </span>
+      <span class="choices">
+        filter: <Choices names={filters} chosen={show} to={(name) => addressWith(path, { sort, show: name })} />
+      </span>
+    </>
+  )
+}
+
+const Choices = ({ names, chosen, to }: { names: readonly string[]; chosen: string; to: (name: string) => string }) => (
+  <>
+    {names.map((name, position) => (
+      <>
+        {position === 0 ? null : ' · '}
+        {name === chosen ? <strong aria-current="true">{name}</strong> : <a href={`${to(name)}#budgets`}>{name}</a>}
+      </>
+    ))}
+  </>
+)
+
+/** An ended month as its book has it. */
+export const PastTable = ({ rows }: { rows: readonly Figures[] }) => (
+  <Section id="budgets" title="Budgets">
+    <div class="scroll">
+      <table class="dense">
+        <TableHead columns={['Budget', 'Used', ...numberColumns('Limit and grants', 'Spent', 'Left')]} />
+        <tbody>
+          {rows.map((figures) => (
+            <tr>
+              <th scope="row">
+                <a href={budgetAddress(figures.budget)}>{figures.budget}</a>
+              </th>
+              <td data-name="Used" class="bar-cell">
+                <Bar figures={figures} />
+              </td>
+              <UnitsCell name="Limit and grants" units={totalOf(figures)} />
+              <UnitsCell name="Spent" units={figures.spent} />
+              <UnitsCell name="Left" units={totalOf(figures) === null ? null : figures.available} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </Section>
+)

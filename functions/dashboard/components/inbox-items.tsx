@@ -1,0 +1,184 @@
+import type { Child } from 'hono/jsx'
+import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/people/inbox.ts'
+import { count, shownCounter, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { type Action, actionLabels, type Choices, Evidence, ShownUnitsField } from './decide.tsx'
+import { budgetAddress, dayAndTime, Time, updateAddress, words } from './parts.tsx'
+
+interface Given {
+  readonly choices: Choices
+  readonly isChosen: boolean
+}
+
+export function ApprovalItem({ row, zone, choices, isChosen }: Given & { row: ApprovalRow; zone: string }) {
+  const { update, owner, lastRun, effect, sameWork } = row
+  const { caller, via, reason, estimated, approvableUntil, history } = update
+  const why = history.findLast(({ state }) => state === 'awaiting-approval')?.note
+  return (
+    <Item
+      {...{ update, owner, choices, isChosen }}
+      deadline={approvableUntil === undefined ? undefined : `ends ${dayAndTime(approvableUntil, zone)}`}
+    >
+      <p>
+        <strong>{estimated === undefined ? 'Price unknown' : units(estimated)}</strong>
+        {lastRun?.units == null ? null : (
+          <span class="note">
+            {' '}
+            last run {count(lastRun.units)} on <Time at={lastRun.at} zone={zone} />
+          </span>
+        )}
+        {effect === null ? null : (
+          <>
+            {' · '}
+            {shownCounter(effect.figures.budget)} has {count(effect.figures.available)} → {count(effect.after)} left{' '}
+            {effect.figures.window === 'day' ? 'today' : 'this month'}
+          </>
+        )}
+      </p>
+      <p>
+        {caller} asked via {via} on <Time at={update.createdAt} zone={zone} />
+        {reason === undefined ? null : <>: “{reason}”</>}
+      </p>
+      {why === undefined ? null : <p class="note">Needs approval: {why}.</p>}
+      {(update.short ?? []).map((grant) => (
+        <p class="note">
+          Approving also grants {grant.budget} {count(grant.units)} one-time units{' '}
+          {grant.window === 'day' ? 'today' : 'this month'}.
+        </p>
+      ))}
+      <SameWork updates={sameWork} zone={zone} />
+      {choices.possible.includes('approve') ? (
+        <div class="row-decide">
+          <RowButton action="approve" update={update} />
+          <details>
+            <summary>Approve up to…, or reject</summary>
+            <div class="fields">
+              <RowField name={`units-${update.id}`} label="Up to (units)" isNumber />
+              <RowField name={`note-${update.id}`} label="Note (optional)" />
+            </div>
+            <p class="buttons">
+              <RowButton action="approve" update={update} label="Approve up to" />
+              <RowButton action="reject" update={update} />
+            </p>
+          </details>
+        </div>
+      ) : null}
+    </Item>
+  )
+}
+
+type DoubtProps = Given & { entry: DoubtEntry; view: View } & Pick<Services, 'options' | 'kinds'>
+
+export function DoubtItem({ entry, view, options, kinds, choices, isChosen }: DoubtProps) {
+  const { update, owner, sameWork, deadline } = entry
+  const { caller, via, hold, doubt, reason } = update
+  const zone = zoneOf(view)
+  const offered = choices.possible.filter((action) => action === 'ran' || action === 'did-not-run')
+  return (
+    <Item {...{ update, owner, choices, isChosen }} deadline={`in doubt; settles ${dayAndTime(deadline, zone)}`}>
+      <p>
+        <strong>{units(hold?.units ?? 0)}</strong> held · in doubt since{' '}
+        <Time at={doubt?.at ?? update.createdAt} zone={zone} />:{' '}
+        {update.history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'}
+      </p>
+      <p>
+        {caller} asked via {via}
+        {reason === undefined ? null : <>: “{reason}”</>}
+      </p>
+      <SameWork updates={sameWork} zone={zone} />
+      <details>
+        <summary>{offered.length > 0 ? 'Evidence, and say whether it ran' : 'Evidence'}</summary>
+        <Evidence {...{ update, view, options, kinds }} />
+        {offered.length > 0 ? (
+          <>
+            <div class="fields">
+              <RowField name={`note-${update.id}`} label="How you know" />
+            </div>
+            <p class="buttons">
+              {offered.map((action) => (
+                <RowButton action={action} update={update} />
+              ))}
+            </p>
+          </>
+        ) : null}
+      </details>
+    </Item>
+  )
+}
+
+interface ItemProps extends Given {
+  readonly update: Update
+  /** The owner of the project, if another budget pays. */
+  readonly owner: string | null
+  readonly deadline: string | undefined
+  readonly children: Child
+}
+
+const Item = ({ update, owner, choices, isChosen, deadline, children }: ItemProps) => (
+  <li>
+    {choices.possible.length > 0 ? (
+      <input
+        type="checkbox"
+        name="id"
+        value={update.id}
+        aria-label={`Choose the ${update.kind} update of ${update.project}`}
+        checked={isChosen}
+      />
+    ) : (
+      <span class="no-box" />
+    )}
+    <div>
+      <p class="what">
+        <a href={updateAddress(update.id)}>{update.project}</a> {update.kind} on{' '}
+        <a href={budgetAddress(update.budget)}>{update.budget}</a>
+        {owner === null ? null : `, for ${owner}`} {deadline ? <span class="pill">{deadline}</span> : null}
+      </p>
+      {children}
+      <ShownUnitsField update={update} />
+      {choices.whyNot.map((sentence) => (
+        <p class="note">{sentence}</p>
+      ))}
+    </div>
+  </li>
+)
+
+const SameWork = ({ updates, zone }: { updates: readonly Update[]; zone: string }) => (
+  <>
+    {updates.map(({ id, caller, state, createdAt }) => (
+      <p class="warning">
+        <span aria-hidden="true">⚠</span> <a href={updateAddress(id)}>Another request</a> for this project is{' '}
+        {words(state)}: {caller} asked on <Time at={createdAt} zone={zone} />.
+      </p>
+    ))}
+  </>
+)
+
+const RowButton = ({
+  action,
+  update,
+  label = actionLabels[action],
+}: {
+  action: Action
+  update: Update
+  label?: string
+}) => (
+  <button type="submit" name="one" value={`${action} ${update.id}`} aria-label={`${label}: ${update.project}`}>
+    {label}
+  </button>
+)
+
+const RowField = ({ name, label, isNumber }: { name: string; label: string; isNumber?: true }) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <input
+      id={name}
+      name={name}
+      type="text"
+      value=""
+      autocomplete="off"
+      {...(isNumber ? { inputmode: 'numeric' as const } : { maxlength: 500 })}
+    />
+  </div>
+)

@@ -1,0 +1,155 @@
+import type { Child } from 'hono/jsx'
+import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
+import { count, type Figures } from '../../../shared/guard/sentences.ts'
+import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { bookAddress, budgetAddress, dayAndTime, planAddress, shortDay, Time } from './parts.tsx'
+
+type Reason = BudgetOutlook['reasons'][number]
+type Remedy = NonNullable<BudgetOutlook['remedy']>
+
+/** `null`: unlimited. */
+export const totalOf = ({ limit, granted }: Pick<Figures, 'limit' | 'granted'>): number | null =>
+  limit === 'unlimited' ? null : limit + granted
+
+/** Of a pill: a few words for a table, a few more beside a sentence. */
+function reasonWords(reason: Reason, zone: string): readonly [short: string, long: string] {
+  switch (reason.kind) {
+    case 'frozen':
+      return ['frozen', `frozen since ${shortDay(reason.stop.at, zone)}`]
+    case 'exhausted':
+      return reason.window === 'day' ? ['nothing today', 'nothing left today'] : ['nothing left', 'nothing left']
+    case 'cannot-pay':
+      return ['cannot pay', 'cannot pay for an update']
+    case 'plans-run-out':
+    case 'pace-runs-out':
+      return [`out ${shortDay(reason.at, zone)}`, `runs out ${dayAndTime(reason.at, zone)}`]
+    case 'ancestor-binds':
+      return [`${reason.budget} short`, `${reason.budget} has too little`]
+    case 'threshold':
+      return [`over ${reason.percent} %`, `over ${reason.percent} %`]
+    case 'plan-paused':
+      return ['plan paused', 'plan paused']
+    case 'reconcile-overdue':
+      return ['reconcile', 'not reconciled']
+  }
+}
+
+export function Pill({
+  outlook: { status, reasons },
+  zone,
+  isLong,
+}: {
+  outlook: BudgetOutlook
+  zone: string
+  isLong?: true
+}) {
+  const [first] = reasons
+  const kind = first && isGrave(first) ? ' at-risk' : status === 'on-track' ? ' on-track' : ''
+  return <span class={`pill${kind}`}>{first ? reasonWords(first, zone)[isLong ? 1 : 0] : 'on track'}</span>
+}
+
+/** Others do not stop an update that is asked for today. */
+const isGrave = ({ kind }: Reason) => !['frozen', 'plan-paused', 'reconcile-overdue'].includes(kind)
+
+/** A frozen budget is as someone wants it. */
+export const isAtRisk = ({ reasons: [first] }: BudgetOutlook): boolean => first !== undefined && isGrave(first)
+
+export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string }): Child {
+  switch (reason.kind) {
+    case 'frozen':
+      return (
+        <>
+          by {reason.stop.by}: {reason.stop.reason}
+        </>
+      )
+    case 'exhausted':
+      return <>all {count(reason.of)} are used</>
+    case 'cannot-pay':
+      return (
+        <>
+          <BudgetLink name={reason.budget} /> has {count(reason.left)} left; the last update cost {count(reason.price)}
+          {reason.refusedSince === null ? null : `; refused since ${shortDay(reason.refusedSince, zone)}`}
+        </>
+      )
+    case 'plans-run-out':
+      return (
+        <>
+          {reason.plan === null ? (
+            'plans need'
+          ) : (
+            <>
+              plan <a href={planAddress(reason.plan)}>{reason.plan}</a> and others need
+            </>
+          )}{' '}
+          {count(reason.needed)}, {count(reason.left)} are left: short {count(reason.short)}
+        </>
+      )
+    case 'pace-runs-out':
+      return (
+        <>
+          {count(reason.perDay)} a day beside its plans: short {count(reason.short)} at the reset
+        </>
+      )
+    case 'ancestor-binds':
+      return (
+        <>
+          its plans need {count(reason.needed)}, <BudgetLink name={reason.budget} /> has {count(reason.left)} left
+        </>
+      )
+    case 'threshold':
+      return (
+        <>
+          {count(reason.used)} of {count(reason.of)} are used
+        </>
+      )
+    case 'plan-paused':
+      return (
+        <>
+          <a href={planAddress(reason.plan)}>{reason.plan}</a> since <Time at={reason.stop.at} zone={zone} /> by{' '}
+          {reason.stop.by}: {reason.stop.reason}
+        </>
+      )
+    case 'reconcile-overdue':
+      return <>not compared with the vendor’s figure for {reason.days} days or more</>
+  }
+}
+
+const BudgetLink = ({ name }: { name: string }) => <a href={budgetAddress(name)}>{name}</a>
+
+/** Leads to the form, filled in. Nothing happens before the user confirms it. */
+export function RemedyLink({ remedy, budget }: { remedy: Remedy; budget: string }) {
+  const [label, address] = remedyLink(remedy, budget)
+  return (
+    <a class="button small" href={address}>
+      {label}
+    </a>
+  )
+}
+
+function remedyLink(remedy: Remedy, row: string): readonly [label: string, address: string] {
+  switch (remedy.kind) {
+    case 'grant': {
+      const { budget, window, units } = remedy
+      const to = budget === row ? '' : ` to ${budget}`
+      return [`Grant ${count(units)}${to}…`, bookAddress(budget, 'grant', { units: String(units), window })]
+    }
+    case 'unfreeze':
+      return [
+        remedy.budget === row ? 'Unfreeze…' : `Unfreeze ${remedy.budget}…`,
+        budgetAddress(remedy.budget, '/unfreeze'),
+      ]
+    case 'resume':
+      return ['Resume…', planAddress(remedy.plan)]
+    case 'reconcile':
+      return ['Reconcile…', bookAddress(rootBudget, 'reconcile')]
+  }
+}
+
+/** `−` for a budget without a limit. `5,100–5,642`: at the pace of everything else, and with plans only. */
+export function LeftAtReset({ outlook: { figures, month } }: { outlook: BudgetOutlook }) {
+  const total = totalOf(figures)
+  if (total === null) return <span class="unknown">–</span>
+  const ends = [month.projectedAtPace ?? month.projected, month.projected].map((projected) => total - projected)
+  const [low = 0, high = 0] = ends
+  return <span class={low < 0 ? 'none' : ''}>{low === high ? count(low) : `${count(low)} to ${count(high)}`}</span>
+}

@@ -1,0 +1,140 @@
+import type { Child } from 'hono/jsx'
+import * as z from 'zod/mini'
+import { budgetNameOf } from '../../../../shared/api/budgets.ts'
+import { Refusal } from '../../../../shared/api/refusal.ts'
+import { reason } from '../../../../shared/api/schemas.ts'
+import { noBudget } from '../../../../shared/guard/problems.ts'
+import type { Services } from '../../../../shared/guard/services.ts'
+import { budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
+import { HiddenFields, ReasonField } from '../../components/fields.tsx'
+import { FormToken } from '../../components/layout.tsx'
+import { budgetAddress, Section } from '../../components/parts.tsx'
+import type { Flash } from '../../flash.ts'
+import { faultsIn, flashOf, inputOf, readFields } from '../../forms.ts'
+import type { PageRoutes, Visit } from '../../session.tsx'
+import { BudgetTrail } from './chain.tsx'
+
+const stopSchema = z.strictObject({ form: z.string(), revision: z.string(), reason })
+const deletionSchema = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
+
+interface Stop {
+  readonly button: string
+  readonly isDangerous: boolean
+  readonly isReasonOptional?: boolean
+  readonly consequence: (name: string) => Child
+}
+
+const stops = {
+  freeze: {
+    button: 'Freeze',
+    isDangerous: true,
+    consequence: (name) =>
+      `No update is admitted on ${name} or on any budget below it until someone unfreezes it. Running updates continue, and what they cost is counted.`,
+  },
+  unfreeze: {
+    button: 'Unfreeze',
+    isDangerous: false,
+    consequence: () => 'Updates are admitted again, as far as its limits and all above it allow.',
+  },
+  delete: {
+    button: 'Delete',
+    isDangerous: true,
+    isReasonOptional: true,
+    consequence: () =>
+      'Only possible without budgets below it, and with nothing held or in doubt. What it spent this month stays counted above it.',
+  },
+} as const satisfies Record<string, Stop>
+type Action = keyof typeof stops
+
+/** Freeze, unfreeze and delete, each confirmed on a page of its own. */
+export function addStops({ page }: PageRoutes, { guard }: Services): void {
+  const addStop = (action: Action, act: (visit: Visit, name: string) => Promise<readonly [Flash, string]>) =>
+    page(`/dashboard/budgets/:name/${action}`, {
+      GET: async (visit) => {
+        visit.mustHave('admin')
+        const { definitions } = await guard.ledger.view()
+        return showConfirmation(visit, action, definitions)
+      },
+      POST: async (visit) => {
+        visit.mustHave('admin')
+        const name = budgetNameOf(visit.c)
+        try {
+          return await visit.redirect(...(await act(visit, name)))
+        } catch (error) {
+          const faults = faultsIn(error, ['reason'])
+          if (!faults) throw error
+          const input = inputOf(visit.form, 'reason')
+          return visit.redirect({ done: [], failed: [], input, faults }, budgetAddress(name, `/${action}`))
+        }
+      },
+    })
+
+  addStop('freeze', async ({ form, session }, name) => {
+    const { reason } = readFields(form, stopSchema)
+    // Without a revision, because other changes must not prevent a freeze.
+    const result = await guard.freeze(name, { caller: session.sub, reason })
+    const done = `${name} is frozen: no update is admitted on it or on any budget below it.`
+    return [flashOf(result, done), budgetAddress(name)]
+  })
+
+  addStop('unfreeze', async ({ form, session }, name) => {
+    const { reason, revision } = readFields(form, stopSchema)
+    // With the revision, so that a user lifts only the freeze that the page showed.
+    const result = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
+    const done = `${name} is not frozen: updates are admitted again.`
+    // A budget that is no longer frozen counts as success: the user may have pressed twice.
+    const budget = budgetNamed((await guard.ledger.view()).definitions, name)
+    const isUnfrozen = budget !== undefined && !budget.frozen
+    return [isUnfrozen ? { done: [done], failed: [] } : flashOf(result, done), budgetAddress(name)]
+  })
+
+  addStop('delete', async ({ form, session }, name) => {
+    const { reason, revision } = readFields(form, deletionSchema)
+    const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
+    const result = await guard.deleteBudget(name, by)
+    const isDeleted = result.kind === 'changed'
+    return [flashOf(result, `${name} is deleted.`), isDeleted ? '/dashboard/budgets' : budgetAddress(name)]
+  })
+}
+
+/** @throws Refusal 404 */
+function showConfirmation(visit: Visit, action: Action, definitions: Definitions) {
+  const { c, frame, show } = visit
+  const name = budgetNameOf(c)
+  const budget = budgetNamed(definitions, name)
+  if (!budget) throw new Refusal(noBudget(name))
+  const { button, isDangerous, consequence, ...stop }: Stop = stops[action]
+  const { input, faults } = frame.flash ?? {}
+  return show(
+    `${button} ${name}?`,
+    <>
+      <BudgetTrail budget={name} definitions={definitions} here={action} />
+      <Section id="confirm" title="What happens">
+        {action === 'unfreeze' && budget.frozen ? (
+          <p>
+            Frozen by {budget.frozen.by}: {budget.frozen.reason}
+          </p>
+        ) : null}
+        <p>{consequence(name)}</p>
+        <form method="post" action={budgetAddress(name, `/${action}`)}>
+          <FormToken frame={frame} />
+          <HiddenFields values={{ revision: String(definitions.revision) }} />
+          <div class="fields">
+            <ReasonField
+              formId={action}
+              value={input?.reason}
+              faults={faults}
+              isOptional={stop.isReasonOptional ?? false}
+            />
+          </div>
+          <p class="buttons">
+            <button type="submit" class={isDangerous ? 'danger' : 'primary'}>
+              {button} {name}
+            </button>
+            <a href={budgetAddress(name)}>Cancel</a>
+          </p>
+        </form>
+      </Section>
+    </>,
+  )
+}
