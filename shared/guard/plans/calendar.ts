@@ -160,8 +160,8 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   return { view, plans: due, priceOf, isPlanRunning }
 }
 
-/** By then a sweep has added what a plan charged to the summary of its day. */
-const countedWithinMs = 3 * minuteMs
+/** Sweeps are five minutes apart, and add what a plan charged to the summary of its day. */
+const countedWithinMs = 6 * minuteMs
 
 async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly string[]> {
   const { ledger, plans } = parts

@@ -104,6 +104,10 @@ describe('the pace of what is not planned', () => {
     product.clock.set('2026-11-07T05:00:00Z')
     await product.triggers.handle({ plan: 'night', time: '2026-11-07T05:00:00Z' }, product.endsAt())
     expect((await monthOf(product, 'account')).month.pace).toEqual({ last7Days: 0, month: 0 })
+    product.clock.advance(minutes(5))
+    await sweep(product)
+    product.clock.advance(minutes(2))
+    expect((await monthOf(product, 'account')).month.pace).toEqual({ last7Days: 0, month: 0 })
   })
 })
 
