@@ -634,7 +634,11 @@ describe('headers and queries that are wrong: 400', () => {
 
 test('request: malformed: no request of this file is recorded', async () => {
   const product = await start()
-  expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({ updates: [] })
+  expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({
+    updates: [],
+    count: 0,
+    sum: 0,
+  })
   expect((await product.call('GET', '/budgets/account/entries')).body).toEqual({ entries: [] })
   const { budgets } = (await product.call('GET', '/budgets')).body
   expect(budgets.map(({ name }: { name: string }) => name)).toEqual(['account'])

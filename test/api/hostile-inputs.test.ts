@@ -247,7 +247,8 @@ const slack: readonly (readonly [
   ],
   ['no button', 200, interactions, at(now, press({ actions: [] }))],
   ['a press by a user who is not listed', 200, interactions, at(now, press())],
-  ['another address', 404, '/slack/events', at(now)],
+  ['no event', 400, '/slack/events', at(now)],
+  ['another address', 404, '/slack/other', at(now)],
 ]
 
 const time = '2026-11-20T10:00:00Z'

@@ -601,7 +601,11 @@ describe('budgets in a token', () => {
       expect(body).toMatchObject({ type: '/problems/forbidden', status: 403, detail: forbids(barred), budget: barred })
       expect(status).toBe(403)
       expect(product.service.requests).toEqual([])
-      expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({ updates: [] })
+      expect((await product.call('GET', '/updates?since=2026-11-01T00:00:00Z')).body).toEqual({
+        updates: [],
+        count: 0,
+        sum: 0,
+      })
     }
   })
 

@@ -78,6 +78,8 @@ describe('an answer', () => {
     expect(response.rawHeaders.filter((text) => text === 'Link')).toHaveLength(2)
     expect(response.rawHeaders).toContain('ETag')
     expect(requestId).toMatch(/^[0-9a-z]{26}$/)
+    // The line may come just after the last byte.
+    await vi.waitFor(() => expect(logged).toHaveLength(1), { timeout: 30_000 })
     expect(logged.map((line) => JSON.parse(line))).toMatchObject([
       { event: 'request', requestId, caller: 'tool', method: 'GET', status: 200 },
     ])
