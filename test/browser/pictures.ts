@@ -14,7 +14,7 @@ const usage = `Takes the pictures of the README in Chromium, of the month of npm
 const folder = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
 const schemes = ['light', 'dark'] as const
 /** Sharp enough to be read, and small enough for a README. */
-const screen = { viewport: { width: 1040, height: 1000 }, deviceScaleFactor: 1.25 }
+const screen = { viewport: { width: 1240, height: 1000 }, deviceScaleFactor: 1.25 }
 const marginPx = 16
 
 async function save(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {
@@ -26,7 +26,7 @@ async function pages(dashboard: Dashboard): Promise<void> {
   for (const colorScheme of schemes) {
     const { page } = await dashboard.insider({ sub: 'mira', may: ['read', 'approve'] }, { ...screen, colorScheme })
     await page.goto('/')
-    await save(page, `overview-${colorScheme}`, await downTo(page, 'account'))
+    await save(page, `overview-${colorScheme}`, await downTo(page, 'Left day by day'))
     await page.goto(dashboard.overrun())
     await save(page, `update-${colorScheme}`, await downTo(page, 'History'))
   }

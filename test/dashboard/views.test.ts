@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { keepTogether } from '../../functions/dashboard/answer.tsx'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
@@ -297,6 +298,19 @@ describe('the overview', () => {
     expect(bar).toContain('<rect class="fill" width="9.09%"')
     expect(bar).toContain('<rect x="9.09%" width="90.91%" height="100%" fill="url(#committed)"')
     expect(bar).toContain('<line class="limit" x1="90.91%"')
+  })
+
+  test('takes at most 60 KB with its stylesheet and sixty budgets, compressed', async () => {
+    const { product, browser } = await start()
+    for (let each = 0; each < 60; each++)
+      await product.call('PUT', `/budgets/team-${each}`, { body: { limits: month(1_000 + each) } })
+    for (const path of ['/', '/dashboard/budgets']) {
+      const { html } = await browser.get(path)
+      const stylesheet = /<link rel="stylesheet" href="([^"]+)"/.exec(html)?.[1] ?? ''
+      const bytes = [html, (await browser.get(stylesheet)).html].map((text) => gzipSync(text).length)
+      expect(Math.max(0, ...bytes)).toBeGreaterThan(1_000)
+      expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(60_000)
+    }
   })
 
   test('shows an ended month with its limits of that time', async () => {
