@@ -18,7 +18,12 @@ export type LocalSettings = ReturnType<typeof readSettings>
 export interface LocalSlack {
   readonly signingSecret: string
   readonly webhookUrl?: string
+  readonly botToken?: string
 }
+
+/** The recorder's: it stands in for Slack where the sandbox stands in for the service. */
+export const recorderToken = 'xoxb-only-for-the-recorder'
+export const recorderChannel = 'C0LOCAL'
 
 /** Public, because it opens only a guard on this machine. */
 export const localSigningSecret = 'local-slack-signing-secret'
@@ -57,6 +62,9 @@ const localSettings = z.object({
       .string()
       .check(z.refine(isWebhook, 'must be the address of an incoming webhook: https://hooks.slack.com/services/…')),
   ),
+  SLACK_BOT_TOKEN: z.optional(
+    z.string().check(z.refine((text) => /^xox[\w.-]+$/.test(text), 'must be a bot token, which begins with xoxb-')),
+  ),
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'must be visible ASCII characters'))),
 })
 
@@ -89,6 +97,7 @@ export function readSettings(env: Environment) {
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
   unitPriceOf(parsed)
+  const recordsSlack = hasSandbox && !parsed.SLACK_WEBHOOK_URL && !parsed.SLACK_BOT_TOKEN
   const keepsNothing = parsed.DATA_DIR === 'memory'
   return {
     port: parsed.PORT,
@@ -101,7 +110,11 @@ export function readSettings(env: Environment) {
     slack: {
       signingSecret: parsed.SLACK_SIGNING_SECRET,
       ...(parsed.SLACK_WEBHOOK_URL !== undefined && { webhookUrl: parsed.SLACK_WEBHOOK_URL }),
+      ...(recordsSlack
+        ? { botToken: recorderToken }
+        : parsed.SLACK_BOT_TOKEN !== undefined && { botToken: parsed.SLACK_BOT_TOKEN }),
     },
+    recordsSlack,
     /** The sandbox's plans, unless `PLANS` names others. */
     ownPlans: hasSandbox && parsed.PLANS === undefined ? plansFile : null,
     table: parsed.TABLE_NAME,

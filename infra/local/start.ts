@@ -31,10 +31,14 @@ import {
   type LocalSlack,
   localSigningSecret,
   readSettings,
+  recorderChannel,
+  recorderToken,
   sandboxToken,
   sandboxUrl,
 } from './settings.ts'
 import type { Shutdown } from './shutdown.ts'
+import { createRecorder } from './slack/recorder.ts'
+import { createWorkspace } from './slack/workspace.ts'
 
 const usage = `Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
 
@@ -50,7 +54,10 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const { log, file, close } = await createGuardLog(local.directory)
   shutdown.onStop(close)
   const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
-  const sandbox = sandboxListener && (await startSandbox(local, { listener: sandboxListener, ledger, shutdown }))
+  const workspace = sandboxListener && local.recordsSlack ? `${sandboxListener.url}/slack` : null
+  const sandbox =
+    sandboxListener &&
+    (await startSandbox(local, { listener: sandboxListener, ledger, shutdown, guardUrl: main.url, workspace }))
   const secrets = await createListener({ port: 0 })
   shutdown.onStop(secrets.close)
   const secretsKey = newAccessKey()
@@ -62,6 +69,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     SECRETS_ACCESS_KEY: secretsKey,
     ...(sandbox !== null && { TRACKING_BASE_URL: sandbox, LEDGER_SERVICE: sandboxService }),
     ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
+    ...(workspace !== null && { SLACK_API_URL: `${workspace}/api`, SLACK_CHANNEL: recorderChannel }),
     ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: main.url }),
   }
   const { settings, text } = completeSettings(local, found)
@@ -91,7 +99,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   tellParts({
     ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
     ...{ ledger: ledger.where, secrets: secrets.url },
-    slack: describeSlack(local.slack),
+    slack: describeSlack(local.slack, workspace),
     plans: describePlans(plans, { areFired: sandbox !== null }),
     log: file,
   })
@@ -169,11 +177,37 @@ const secretsOf = (local: LocalSettings, names: GuardSettings, callerKey: Stored
 
 async function startSandbox(
   local: LocalSettings,
-  { listener, ledger, shutdown }: { listener: Listener; ledger: LocalLedger; shutdown: Shutdown },
+  {
+    listener,
+    ledger,
+    shutdown,
+    guardUrl,
+    workspace,
+  }: {
+    listener: Listener
+    ledger: LocalLedger
+    shutdown: Shutdown
+    guardUrl: string
+    workspace: string | null
+  },
 ): Promise<string> {
-  listener.open(
-    await openSandbox(local, ledger.kind === 'dynamodb' ? ledger : null, local.serviceToken ?? sandboxToken),
-  )
+  const app = await openSandbox(local, ledger.kind === 'dynamodb' ? ledger : null, local.serviceToken ?? sandboxToken)
+  const { signingSecret } = local.slack
+  const slack =
+    workspace === null
+      ? null
+      : createWorkspace(
+          createRecorder({
+            token: recorderToken,
+            clock: systemClock,
+            told: tellMessage,
+          }),
+          { guardUrl, url: workspace, signingSecret, channel: recorderChannel },
+        )
+  listener.open({
+    fetch: (request, env) =>
+      (slack && new URL(request.url).pathname.startsWith('/slack/') ? slack : app).fetch(request, env),
+  })
   shutdown.onStop(listener.close)
   return sandboxUrl(listener.port)
 }
@@ -184,9 +218,14 @@ function tellParts(parts: Readonly<Record<string, string>>): void {
   console.log()
 }
 
-function describeSlack({ signingSecret, webhookUrl }: LocalSlack): string {
+function tellMessage({ text, edits }: { readonly text: string; readonly edits: number }): void {
+  if (edits === 0) console.log(`slack: ${text.replace(/\s+/g, ' ')}`)
+}
+
+function describeSlack({ signingSecret, webhookUrl, botToken }: LocalSlack, workspace: string | null): string {
   const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
-  return `signing secret: ${secret}; announcements go to ${webhookUrl === undefined ? 'this terminal' : 'the given webhook'}`
+  const place = botToken ? 'the given channel' : webhookUrl ? 'the given webhook' : 'this terminal'
+  return `signing secret: ${secret}; announcements go to ${workspace === null ? place : `this terminal and ${workspace}/`}`
 }
 
 function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {

@@ -94,7 +94,11 @@ describe('npm start refuses, by name,', () => {
   })
 
   test('npm start accepts the variables of its env file', () => {
-    const env = { ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '', LEDGER: 'memory' }, PATH: '/bin', SLACK_BOT_TOKEN: 'x' }
+    const env = {
+      ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '', LEDGER: 'memory' },
+      PATH: '/bin',
+      SLACK_BOT_TOKEN: 'xoxb-1',
+    }
     expect(readSettings({ ...env, DATA_DIR: join('a', 'b') }).keptIn).toBe('a/b')
   })
 })

@@ -8,9 +8,12 @@ import type { Block, Message } from '../../../shared/slack/blocks.ts'
  * @see https://docs.slack.dev/messaging/formatting-message-text
  */
 
-export function toHtml({ blocks }: Message): string {
-  return `<div class="message">${blocks.map(blockHtml).join('')}</div>`
+export function toHtml({ blocks }: Pick<Message, 'blocks'> & Partial<Message>, press: Press = buttonHtml): string {
+  return `<div class="message">${blocks.map((block) => blockHtml(block, press)).join('')}</div>`
 }
+
+/** Shows a button of a block. */
+export type Press = (button: Button, blockId: string) => string
 
 export function toPage(messages: readonly (readonly [name: string, message: Message])[]): string {
   const items = messages.map(
@@ -21,7 +24,7 @@ export function toPage(messages: readonly (readonly [name: string, message: Mess
   return `<!doctype html><meta charset="utf-8"><title>Messages</title><style>${style}</style>${items.join('')}`
 }
 
-function blockHtml(block: Block): string {
+function blockHtml(block: Block, press: Press): string {
   switch (block.type) {
     case 'header':
       return `<h3>${textHtml(block.text)}</h3>`
@@ -32,7 +35,7 @@ function blockHtml(block: Block): string {
     case 'context':
       return `<p class="context">${block.elements.map((each) => ('text' in each ? textHtml(each) : '')).join(' ')}</p>`
     case 'actions':
-      return `<p>${block.elements.map((each) => (each.type === 'button' ? buttonHtml(each) : '')).join(' ')}</p>`
+      return `<p>${block.elements.map((each) => (each.type === 'button' ? press(each, block.block_id ?? 'b') : '')).join(' ')}</p>`
   }
 }
 
@@ -50,7 +53,7 @@ const textHtml = (text: MrkdwnElement | PlainTextElement): string =>
   text.type === 'mrkdwn' ? markedHtml(text.text) : plainHtml(text.text)
 
 /** In plain text Slack decodes three entities only. */
-const plainHtml = (text: string): string =>
+export const plainHtml = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, '&amp;')
     .replace(/</g, '&lt;')
@@ -72,12 +75,18 @@ const marks: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] 
   [/<!date\^(\d+)\^[^|<>]*\|[^<>]*>/, ([, seconds]) => `<span class="date">${dateHtml(Number(seconds))}</span>`],
   [/<@([UW][A-Z0-9]+)>/, ([, user = '']) => `<span class="user">@${user}</span>`],
   [/<[!#@]([^<>]*)>/, ([, inside = '']) => `<span class="ping">@${plainHtml(inside)}</span>`],
-  [/<([^<>]+)>/, ([, inside = '']) => `<span class="link">${plainHtml(inside)}</span>`],
+  [/<([^<>]+)>/, ([, inside = '']) => linkHtml(inside)],
   [/(?<![\p{L}\p{N}])\*(\S(?:[^*]*\S)?)\*(?![\p{L}\p{N}])/u, ([, inside = '']) => `<b>${inlineHtml(inside)}</b>`],
   [/(?<![\p{L}\p{N}])_(\S(?:[^_]*\S)?)_(?![\p{L}\p{N}])/u, ([, inside = '']) => `<em>${inlineHtml(inside)}</em>`],
   [/(?<![\p{L}\p{N}])~(\S(?:[^~]*\S)?)~(?![\p{L}\p{N}])/u, ([, inside = '']) => `<s>${inlineHtml(inside)}</s>`],
   [/:[\w+'-]+:/, ([emoji]) => `<span class="emoji">${emoji}</span>`],
 ]
+
+function linkHtml(inside: string): string {
+  const [address = '', label = address] = inside.split('|')
+  const href = /^https?:/.test(address) ? ` href="${address.replace(/"/g, '&quot;')}"` : ''
+  return `<a class="link"${href}>${plainHtml(label)}</a>`
+}
 
 function inlineHtml(text: string): string {
   for (const [pattern, show] of marks) {
@@ -99,7 +108,7 @@ const dateHtml = (seconds: number): string =>
     minute: '2-digit',
   })
 
-const style = `
+export const style = `
 body { font: 15px/1.46 Lato, 'Noto Color Emoji', sans-serif; color: #1d1c1d; background: #fff; width: 720px; margin: 16px }
 h2 { font-size: 12px; color: #999; border-top: 1px solid #ddd; margin: 20px 0 6px; padding-top: 4px }
 h3 { font-size: 18px; margin: 8px 0 4px }

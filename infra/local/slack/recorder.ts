@@ -14,7 +14,7 @@ import {
 } from './shapes.ts'
 
 /** A message as a channel shows it now. */
-interface RecordedMessage {
+export interface RecordedMessage {
   readonly channel: string
   readonly ts: string
   readonly text: string
