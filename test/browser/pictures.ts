@@ -45,7 +45,10 @@ async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
   const { rows } = await guard.ledger.open('awaiting-approval', 20)
   const update = rows.find(({ project }) => project === 'lakeside-hotels.example')?.id ?? ''
   const composing = createComposer({ guard, options: services.options })
-  const composed = await composing.compose({ about: { kind: 'approval-wanted', update } }, { hasBot: true })
+  const composed = await composing.compose(
+    { about: { kind: 'approval-wanted', update }, createdAt: 0 },
+    { hasBot: true },
+  )
   if (!composed) throw new Error('nothing waits for an approval')
   const page = await browser.newPage({ ...screen, viewport: { width: 660, height: 390 } })
   await page.setContent(toPage([['', composed.message]]))

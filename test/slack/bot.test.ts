@@ -211,6 +211,47 @@ describe('forms', () => {
   })
 })
 
+describe('remedies', () => {
+  test('Unfreeze ends the stop that its message tells, and no later one', async () => {
+    const { product, shown } = await botProduct()
+    const freeze = async () => {
+      await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+      await product.deliver()
+      const [action = '', value = ''] = shown().at(-1)?.buttons[0]?.split(' ') ?? []
+      return { action, value }
+    }
+    const isFrozen = async () => (await product.call('GET', '/budgets/seo')).body.frozen !== false
+    const press = async ({ action, value }: { action: string; value: string }, user: string) => {
+      await product.slack.press(action, value, { user })
+      await product.deliver()
+    }
+    const first = await freeze()
+    await press(first, 'U2BOB')
+    expect(await isFrozen()).toBe(true)
+    await press(first, 'U1ADA')
+    expect(await isFrozen()).toBe(false)
+    product.clock.advance(minutes(1))
+    const second = await freeze()
+    await press(first, 'U1ADA')
+    expect(await isFrozen()).toBe(true)
+    await press(second, 'U1ADA')
+    expect(await isFrozen()).toBe(false)
+  })
+
+  test('Grant units… books a grant once', async () => {
+    const { product, ask, shown } = await botProduct()
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(45) } })
+    await ask('acme')
+    expect(shown().map(({ buttons }) => buttons)).toContainEqual(['grant-units seo'])
+    await product.slack.press('grant-units', 'seo')
+    const refused = await product.slack.submit({ units: '0', reason: '' })
+    expect(await refused.json()).toMatchObject({ errors: { units: expect.any(String), reason: expect.any(String) } })
+    for (let times = 0; times < 2; times++) await product.slack.submit({ units: '100', reason: 'a new client' })
+    await product.deliver()
+    expect(await product.figures('seo')).toMatchObject({ granted: 100 })
+  })
+})
+
 describe('App Home', () => {
   const opened = { type: 'app_home_opened', user: 'U2BOB', tab: 'home' }
   const homeOf = ({ recorder }: Awaited<ReturnType<typeof botProduct>>, user = 'U2BOB') =>

@@ -4,6 +4,8 @@ import { workspacePage } from './page.ts'
 import type { createRecorder } from './recorder.ts'
 import { commandForm, eventBody, pressForm, signatureOf, submissionForm } from './requests.ts'
 
+type Recorder = ReturnType<typeof createRecorder>
+
 const firstUser = 'U02ADA'
 const userPattern = /^[UW][A-Z0-9]{2,20}$/
 
@@ -13,19 +15,12 @@ const userPattern = /^[UW][A-Z0-9]{2,20}$/
  * @param url of this workspace, for `response_url`.
  */
 export function createWorkspace(
-  recorder: ReturnType<typeof createRecorder>,
+  recorder: Recorder,
   { guardUrl, url, signingSecret, channel }: { guardUrl: string; url: string; signingSecret: string; channel: string },
 ) {
   const app = new Hono({ strict: false })
 
-  async function sendToGuard(path: string, body: string): Promise<string> {
-    const signed = signatureOf(signingSecret, body, Math.floor(Date.now() / 1000))
-    const answer = await fetch(`${guardUrl}/slack/${path}`, { method: 'POST', headers: signed, body })
-    return answer.text()
-  }
-
-  const sendForm = (path: string, form: Record<string, string>) =>
-    sendToGuard(path, new URLSearchParams(form).toString())
+  const { sendToGuard, sendForm } = createSender({ guardUrl, signingSecret })
 
   // Pages of other sites may not press buttons.
   app.use(async (c, next) => {
@@ -52,7 +47,8 @@ export function createWorkspace(
       const query = new URLSearchParams({ channel: at, ts, user })
       const sender = { user, trigger: systemIds.random(), responseUrl: `${url}/response?${query}` }
       const message = ts === '' ? null : { channel: at, ts }
-      if (action === 'command') keepAnswer(to, await sendForm('commands', commandForm(sender, form.text ?? '')))
+      if (action === 'command')
+        keepAnswer(recorder, to, await sendForm('commands', commandForm(sender, form.text ?? '')))
       if (action === 'home')
         await sendToGuard('events', eventBody(sender.trigger, { type: 'app_home_opened', user, tab: 'home' }))
       if (action === 'press')
@@ -76,11 +72,6 @@ export function createWorkspace(
     else recorder.modals.splice(at, 1)
   }
 
-  /** A slash command may be answered at once. */
-  function keepAnswer(to: Parameters<typeof recorder.respond>[0], answer: string): void {
-    if (answer.startsWith('{')) recorder.respond(to, JSON.parse(answer))
-  }
-
   app.post('/response', async (c) => {
     const { channel: at = channel, ts = '', user = firstUser } = c.req.query()
     recorder.respond({ channel: at, ts: ts === '' ? null : ts, user }, await c.req.json())
@@ -89,6 +80,25 @@ export function createWorkspace(
 
   app.route('/', recorder.app)
   return new Hono({ strict: false }).route('/slack', app)
+}
+
+/** A slash command may be answered at once. */
+function keepAnswer({ respond }: Recorder, to: Parameters<Recorder['respond']>[0], answer: string): void {
+  if (answer.startsWith('{')) respond(to, JSON.parse(answer))
+}
+
+/** Signs and sends what Slack would send. */
+function createSender({ guardUrl, signingSecret }: { guardUrl: string; signingSecret: string }) {
+  async function sendToGuard(path: string, body: string): Promise<string> {
+    const signed = signatureOf(signingSecret, body, Math.floor(Date.now() / 1000))
+    const answer = await fetch(`${guardUrl}/slack/${path}`, { method: 'POST', headers: signed, body })
+    return answer.text()
+  }
+
+  return {
+    sendToGuard,
+    sendForm: (path: string, form: Record<string, string>) => sendToGuard(path, new URLSearchParams(form).toString()),
+  }
 }
 
 const userOf = (text: string | undefined): string => (text !== undefined && userPattern.test(text) ? text : firstUser)

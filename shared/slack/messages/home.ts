@@ -1,6 +1,6 @@
 import { count, type Figures } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { type Block, context, fields, header, section } from '../blocks.ts'
+import { type Block, context, fields, firstLines, header, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { approvalButtons, doubtButtons } from './decisions.ts'
 import { type Links, linkBlocks, moreAbout } from './links.ts'
@@ -24,14 +24,17 @@ const maxRows = 40
 export function homeView({
   account,
   leftAtReset,
+  atRisk,
   rows,
   notice,
   zone,
   ...links
 }: Links & {
   readonly account: Figures
-  /** From plans and the recent pace, to plans only; `null`: there is too little history. */
-  readonly leftAtReset: { readonly from: number; readonly to: number } | null
+  /** `from`: with plans and the recent pace, `null` where there is too little history. `to`: with plans only. */
+  readonly leftAtReset: { readonly from: number | null; readonly to: number } | null
+  /** The greatest risk first. */
+  readonly atRisk: readonly { readonly budget: string; readonly sentence: string }[]
   readonly rows: readonly HomeRow[]
   /** What became of the latest press. */
   readonly notice: string | null
@@ -50,6 +53,7 @@ export function homeView({
       ['Needs a decision', rows.length === 0 ? 'nothing' : `${countOf(rows.length, 'update')}, ${boldUnits(units)}`],
     ]),
     ...linkBlocks('/', links),
+    ...(atRisk.length === 0 ? [] : [header('At risk'), ...sections(firstLines(atRisk.map(riskLine), maxAtRisk))]),
     header('Inbox'),
     ...(rows.length === 0 ? [section('No update needs a decision.')] : []),
     ...rows.slice(0, maxRows).flatMap((row) => rowBlocks(row, zone, links)),
@@ -58,9 +62,16 @@ export function homeView({
   return { type: 'home', blocks }
 }
 
-const rangeOf = (range: { readonly from: number; readonly to: number } | null): string => {
-  if (range === null) return 'too little history'
-  return range.from === range.to ? boldUnits(range.to) : `${bold(count(range.from))} to ${boldUnits(range.to)}`
+const maxAtRisk = 10
+
+const riskLine = ({ budget, sentence }: { readonly budget: string; readonly sentence: string }): string =>
+  `• ${code(budget)}: ${prose(sentence, 300)}`
+
+function rangeOf(range: { readonly from: number | null; readonly to: number } | null): string {
+  if (range === null) return 'no limit'
+  const { from, to } = range
+  if (from === null) return `${boldUnits(to)} with plans only; too little history for a pace`
+  return from === to ? boldUnits(to) : `${bold(count(from))} to ${boldUnits(to)}`
 }
 
 function rowBlocks({ update, whyNot }: HomeRow, zone: string, links: Links): Block[] {

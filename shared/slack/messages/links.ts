@@ -1,4 +1,4 @@
-import { type Block, context, type Message } from '../blocks.ts'
+import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { limits } from '../text.ts'
 
 /** @param dashboardUrl `null`: not known, so messages name commands instead of pages. */
@@ -22,8 +22,28 @@ export const moreAbout = (id: string, { dashboardUrl = null }: Links): string =>
 export const linkBlocks = (path: string, { dashboardUrl = null }: Links): Block[] =>
   dashboardUrl === null ? [] : [context(link(dashboardUrl, path, openText))]
 
-/** Adds the page at the end, where there is room for it. */
-export const withLink = (message: Message, path: string, links: Links): Message =>
-  message.blocks.length < limits.blocks
-    ? { ...message, blocks: [...message.blocks, ...linkBlocks(path, links)] }
+/** Adds the remedy's button and the page at the end, where there is room for them. */
+export function withEnd(message: Message, remedy: Remedy | null, path: string, links: Links): Message {
+  const end = [...(remedy ? [buttons(remedyButton(remedy))] : []), ...linkBlocks(path, links)]
+  return message.blocks.length + end.length <= limits.blocks
+    ? { ...message, blocks: [...message.blocks, ...end] }
     : message
+}
+
+/** What ends the state that a message tells. `at`: when it began; a later stop needs a later button. */
+export type Remedy =
+  | { readonly kind: 'unfreeze' | 'resume'; readonly name: string; readonly at: number }
+  | { readonly kind: 'grant-units'; readonly name: string }
+
+function remedyButton(remedy: Remedy) {
+  const { kind, name } = remedy
+  if (kind === 'grant-units') return button(kind, name, { text: 'Grant units…' })
+  const [verb, what] = kind === 'unfreeze' ? ['Unfreeze', 'budget'] : ['Resume', 'plan']
+  const dialog = {
+    title: `${verb} the ${what}?`,
+    text: kind === 'unfreeze' ? 'It can spend again, within its limits.' : 'It runs again at its next scheduled time.',
+    confirm: verb,
+    deny: 'Cancel',
+  }
+  return button(kind, `${remedy.at}:${name}`, { text: `${verb} the ${what}`, dialog })
+}

@@ -4,7 +4,7 @@ import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import { ownerPaidFor } from '../../guard/update/projects.ts'
-import { budgetNamed, chainOf, type Definitions, frozenAbove } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf, type Definitions, frozenAbove, pauseOf } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
@@ -29,7 +29,7 @@ import {
   overrunMessage,
 } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
-import { budgetPath, planPath, withLink } from '../messages/links.ts'
+import { budgetPath, planPath, type Remedy, withEnd } from '../messages/links.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { callerOf } from '../receive/answer.ts'
 
@@ -52,7 +52,7 @@ export interface ComposerParts {
   dashboardUrl?: string | null
 }
 
-type Subject = Pick<Announcement, 'about' | 'posted'>
+type Subject = Pick<Announcement, 'about' | 'posted' | 'createdAt'>
 type Options = { readonly hasBot: boolean }
 
 /** Composes messages from the current state; `null` if there is no longer anything to announce. */
@@ -71,10 +71,27 @@ async function composeWithPlace(parts: ComposerParts, subject: Subject, options:
   if (about.kind === 'outcome') return null
   const message = await compose(parts, about)
   if (!message) return null
-  const linked = 'update' in about ? message : withLink(message, linkOf(about), parts)
+  const remedy = options.hasBot ? await remedyOf(parts, subject) : null
+  const linked = 'update' in about ? message : withEnd(message, remedy, linkOf(about), parts)
   if (!options.hasBot) return { message: linked, channel: null }
   const budget = 'update' in about ? (await ledger.update(about.update))?.budget : budgetOf(about)
   return { message: linked, channel: channelOf((await ledger.view()).definitions, budget) }
+}
+
+/** A button that someone in Slack may press, while there is something to end. */
+async function remedyOf({ guard }: ComposerParts, { about, createdAt }: Subject): Promise<Remedy | null> {
+  const { definitions } = await guard.ledger.view()
+  const mayPress = Object.keys(definitions.callers ?? {}).some(
+    (caller) => /^slack:[UW]/.test(caller) && permissionsOf(definitions, { caller }).scopes.has('admin'),
+  )
+  if (!mayPress) return null
+  if (about.kind === 'threshold' || about.kind === 'will-run-out') return { kind: 'grant-units', name: about.budget }
+  if (about.kind !== 'stopped' || !about.isStopped) return null
+  const { what, name } = about
+  const stop = what === 'budget' ? budgetNamed(definitions, name)?.frozen : pauseOf(definitions, name)
+  // The stop that the message tells; a later one has a message of its own.
+  if (!stop || stop.at > createdAt) return null
+  return { kind: what === 'budget' ? 'unfreeze' : 'resume', name, at: stop.at }
 }
 
 const isDecisionNews = (about: About): about is DecisionNews =>
@@ -167,6 +184,7 @@ const approversInSlack = (view: View, update: Update): string[] =>
 function linkOf(about: About): string {
   switch (about.kind) {
     case 'threshold':
+    case 'will-run-out':
       return budgetPath(about.budget)
     case 'refusals':
       return '/dashboard/updates?state=refused'

@@ -1,6 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
 import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
+import type { Forecast } from '../../guard/plans/forecast.ts'
 import { figuresOf, zoneOf } from '../../guard/sentences.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
@@ -38,16 +39,28 @@ async function composeHome(parts: HomeParts, caller: string, notice: string | nu
     return noHomeView(`Ask an administrator of Unit Guard to list you as the caller ${caller}, with the scope read.`)
   const account = view.definitions.budgets[rootBudget]
   if (!account) throw new Error('every ledger has a root budget')
-  const waiting = await ledger.open('awaiting-approval', maxRead)
-  const doubts = await ledger.open('in-doubt', maxRead)
-  const rows = [...waiting.rows.toSorted(byDeadline), ...doubts.rows].map((update) => rowOf(update, view, caller))
+  const { inbox, outlook } = await guard.background()
+  const [{ entries }, { budgets }] = await Promise.all([inbox(maxRead), outlook(view)])
+  const waiting = entries.flatMap((entry) =>
+    entry.kind === 'doubt' ? [entry.update] : entry.rows.map((row) => row.update),
+  )
+  const month = budgets.find(({ budget }) => budget === rootBudget)?.month
   return homeView({
-    ...{ account: figuresOf(view, account, 'month'), leftAtReset: null, rows, notice },
+    account: figuresOf(view, account, 'month'),
+    leftAtReset: month ? leftAtReset(month) : null,
+    atRisk: budgets.flatMap(({ budget, sentence }) => (sentence === null ? [] : [{ budget, sentence }])),
+    rows: waiting.map((update) => rowOf(update, view, caller)),
+    notice,
     ...{ zone: zoneOf(view), dashboardUrl },
   })
 }
 
-const byDeadline = (one: Update, other: Update): number => (one.approvableUntil ?? 0) - (other.approvableUntil ?? 0)
+/** From the recent pace to plans alone; `null` where the budget has no limit. */
+function leftAtReset({ available, committed, projected, projectedAtPace }: Forecast) {
+  if (available === null) return null
+  const to = Math.max(0, available - committed)
+  return { from: projectedAtPace === null ? null : Math.max(0, to - (projectedAtPace - projected)), to }
+}
 
 function rowOf(update: Update, view: View, caller: string): HomeRow {
   const { scopes } = permissionsOf(view.definitions, { caller })
