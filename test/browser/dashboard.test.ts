@@ -254,6 +254,29 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
+    test('an owner sees sixty budgets on three screens, and approves what fits into a sum with three clicks', async () => {
+      const limits = [{ window: 'month', units: toUnits(500) }] as const
+      for (
+        let each = Object.keys((await month.scenario.guard.ledger.view()).definitions.budgets).length;
+        each < 60;
+        each++
+      )
+        await month.scenario.guard.putBudget(
+          { name: `team-${each}`, parent: 'account', limits, projects: [] },
+          { caller: 'mira' },
+        )
+      const { page } = await month.insider(approver, { ...noScript, viewport: { width: 1440, height: 900 } })
+      await page.goto('/')
+      const box = await page.getByRole('region', { name: /^Budgets/ }).boundingBox()
+      expect((box?.y ?? 0) + (box?.height ?? Number.POSITIVE_INFINITY)).toBeLessThanOrEqual(3 * 900)
+      await page.getByRole('link', { name: /^Inbox/ }).click()
+      const sum = page.getByLabel('Approve up to … units in all (optional)')
+      await sum.click()
+      await page.keyboard.type('400')
+      await page.getByRole('button', { name: 'Approve chosen' }).click()
+      expect(await page.getByRole('status').innerText()).toMatch(/juniper-travel\.example is approved/)
+    })
+
     test('a tree of eight levels with long names and large figures can be read', async () => {
       const units = toUnits(1_000_000_000_000)
       const limits = [{ window: 'month', units } as const, { window: 'day', units } as const]

@@ -139,7 +139,7 @@ function remedyLink(remedy: Remedy, row: string): readonly [label: string, addre
         budgetAddress(remedy.budget, '/unfreeze'),
       ]
     case 'resume':
-      return ['Resume…', planAddress(remedy.plan)]
+      return ['Resume…', planAddress(remedy.plan, '#stopping')]
     case 'reconcile':
       return ['Reconcile…', bookAddress(rootBudget, 'reconcile')]
   }

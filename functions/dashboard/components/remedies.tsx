@@ -44,7 +44,7 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
       return isAdmin ? shortCounters(members.budgets).map(grantOf) : []
     case 'budget-frozen': {
       const isFrozen = typeof budget === 'string' && view.definitions.budgets[budget]?.frozen !== undefined
-      return isAdmin && isFrozen ? [{ label: `Unfreeze ${budget}…`, to: budgetAddress(budget, '#stop') }] : []
+      return isAdmin && isFrozen ? [{ label: `Unfreeze ${budget}…`, to: budgetAddress(budget, '/unfreeze') }] : []
     }
     case 'plan-paused': {
       const isPaused = typeof plan === 'string' && pauseOf(view.definitions, plan) !== undefined
