@@ -107,7 +107,7 @@ export async function retryUntilAnswered(answer: () => Promise<Response | null>)
 export function flashOf(result: ChangeResult, done: string): Flash {
   if (result.kind === 'changed') return { done: [done], failed: [] }
   const failed = isConflict(result)
-    ? 'Something was changed since you saw the page, so nothing was done. Look once more.'
+    ? 'Someone made a change since you loaded the page, so nothing was done. Check again.'
     : result.problem.detail
   return { done: [], failed: [failed] }
 }

@@ -24,7 +24,7 @@ describe('callers', () => {
   test('says what an empty list of callers means', async () => {
     const { eve } = await start()
     const { text } = await eve.get('/dashboard/callers')
-    expect(text).toContain("Nobody is listed: a token's own scopes and budgets hold for them")
+    expect(text).toContain('No callers are listed: tokens allow what they say, and users in Slack may do nothing.')
   })
 
   test('what each may do, and what is left of their own limits', async () => {
@@ -40,13 +40,15 @@ describe('callers', () => {
     )
     const { text, html } = await eve.get('/dashboard/callers')
     expect(text).toContain(
-      'crawler Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 crawler has 60 of 100 units left today.',
+      'crawler Spent this month 40 Last update 20 Nov 2026 10:00 Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 crawler has 60 of 100 units left today.',
     )
     expect(text).toContain(
-      'slack:U1 is bob ✕ Disabled: whatever they ask for is refused. Scopes approve Budgets none May force yes',
+      'slack:U1 is bob ✕ Disabled: every request is refused. Spent this month 0 Last update not among the latest 100 Scopes approve Budgets none May force yes',
     )
-    expect(text).toContain('eve (you: somebody else has to disable you) Scopes as the token says Budgets all')
-    expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['crawler', 'slack:U1'])
+    expect(text).toContain(
+      'eve (you: someone else has to disable you) Spent this month 0 Last update not among the latest 100 Scopes as the token says Budgets all',
+    )
+    expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['slack:U1', 'crawler'])
   })
 
   test('are disabled at once, listed or not, with all else as it was; and enabled again', async () => {
@@ -93,9 +95,9 @@ describe('callers', () => {
     const { eve, listed } = await start()
     const page = await eve.get('/dashboard/callers')
     for (const [filled, said] of [
-      [{ reason: 'x' }, 'sub: needs at least one caller: choose some first, or name one.'],
-      [{ other: 'mallory' }, 'reason: is needed: say why.'],
-      [{ other: 'two words', reason: 'x' }, 'other: must have 1 to 200 visible characters without #.'],
+      [{ reason: 'x' }, 'sub: choose at least one caller, or name one.'],
+      [{ other: 'mallory' }, '✕ Is needed: say why.'],
+      [{ other: 'two words', reason: 'x' }, '✕ Must have 1 to 200 visible characters without #.'],
     ] as const)
       expect((await press(eve, page, 'Disable', filled)).text).toContain(said)
     expect(await listed()).toEqual([])
@@ -106,7 +108,7 @@ describe('callers', () => {
     await list('crawler', { scopes: ['read'] })
     const filled = { reason: 'their token is on the web', other: 'mal lory' }
     const again = await press(eve, await eve.get('/dashboard/callers'), 'Disable', filled)
-    expect(again.text).toContain('✕ The request is not valid')
+    expect(again.text).toContain('✕ Nothing was done yet. Please correct the marked field.')
     const { fields } = formWith(again.html, 'Disable')
     expect(fields).toMatchObject({ reason: [filled.reason], other: [filled.other] })
     const done = await press(eve, again, 'Disable', { other: 'mallory' })
@@ -119,7 +121,7 @@ describe('callers', () => {
     await list('crawler', {})
     const page = await eve.get('/dashboard/callers')
     const { text } = await press(eve, page, 'Disable', { sub: ['crawler'], other: 'eve', reason: 'x' })
-    expect(text).toContain('✓ crawler is disabled. ✕ Somebody else has to disable you')
+    expect(text).toContain('✓ crawler is disabled. ✕ Someone else has to disable you')
     expect(await listed()).toEqual([['crawler', true]])
   })
 
@@ -194,19 +196,21 @@ describe('what one caller may do', () => {
       'What changes Scopes read, run, approve → then read, propose Budgets all → then seo Limit per day unlimited → then 1,000 Reason: a loop',
     )
     expect(preview.text).toContain(
-      'crawler loses: run and approve. crawler gains: propose, as far as their token says so.',
+      'crawler loses: run and approve. crawler gains: propose, as far as the token says so.',
     )
     expect(preview.text).toContain('Of their own limit, crawler has 1,000 of 1,000 units left today.')
     expect(await caller('crawler')).toEqual(before)
 
-    const changed = await press(eve, preview, 'Change it')
-    expect(changed.text).toContain('✓ What crawler may do is changed, from the next request on.')
+    const changed = await press(eve, preview, 'Save')
+    expect(changed.text).toContain('✓ The permissions of crawler are changed from the next request on.')
     const after = {
       ...{ sub: 'crawler', disabled: false, scopes: ['read', 'propose'], budgets: ['seo'], ratePerMinute: 1_200 },
       limits: [{ window: 'day', units: 1_000 }],
     }
     expect(await caller('crawler')).toMatchObject(after)
-    expect((await press(eve, preview, 'Change it')).text).toContain('✓ What crawler may do is as you want it already.')
+    expect((await press(eve, preview, 'Save')).text).toContain(
+      '✓ The permissions of crawler are already as you want them.',
+    )
     expect((await reasons()).filter((line: string) => line.includes('a loop'))).toEqual(['eve: a loop'])
   })
 
@@ -215,7 +219,7 @@ describe('what one caller may do', () => {
     const tool = await eve.get('/dashboard/callers/edit?sub=tool')
     expect(tool.text).toContain('tool is not listed yet.')
     expect(tool.html.match(/ checked=""/g)).toHaveLength(6)
-    await press(eve, await press(eve, tool, 'Preview', { perUpdate: '60' }), 'Change it')
+    await press(eve, await press(eve, tool, 'Preview', { perUpdate: '60' }), 'Save')
     const narrowed = await caller('tool')
     expect(narrowed).toMatchObject({ sub: 'tool', perUpdate: 60 })
     expect(narrowed).not.toHaveProperty('scopes')
@@ -225,7 +229,7 @@ describe('what one caller may do', () => {
     expect(dora.html).not.toContain(' checked=""')
     const preview = await press(eve, dora, 'Preview', { scopes: ['approve'], person: 'crawler' })
     expect(preview.text).toContain('slack:U02DORA gains: approve. slack:U02DORA and crawler are then one person')
-    await press(eve, preview, 'Change it')
+    await press(eve, preview, 'Save')
     expect(await caller('slack:U02DORA')).toMatchObject({ scopes: ['approve'], budgets: [], person: 'crawler' })
   })
 
@@ -237,15 +241,15 @@ describe('what one caller may do', () => {
     expect(told.text).toContain('Nothing was saved yet: someone made another change since you opened the page.')
     expect(told.text).toContain('Scopes read, run, approve → then read May force no → then yes')
     expect(told.text).toContain('What changes Requests a minute 5 → then 7')
-    await press(eve, told, 'Change it')
+    await press(eve, told, 'Save')
     expect(await caller('crawler')).toMatchObject({ scopes: ['read'], mayForce: true, ratePerMinute: 7 })
   })
 
   test('to be disabled takes all of it, and leaves what is listed', async () => {
     const { product, eve, caller } = await startWithCrawler()
     const preview = await press(eve, await eve.get(edit), 'Preview', { disabled: 'yes' })
-    expect(preview.text).toContain('crawler can then do nothing at all, with whatever token.')
-    await press(eve, preview, 'Change it')
+    expect(preview.text).toContain('crawler can then do nothing, with any token.')
+    await press(eve, preview, 'Save')
     expect(await caller('crawler')).toMatchObject({ disabled: true, scopes: ['read', 'run', 'approve'] })
     const token = product.signed({ sub: 'crawler', scope: 'read' })
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
@@ -257,17 +261,15 @@ describe('what one caller may do', () => {
     const form = await eve.get(edit)
     const filled = { charging: 'some', budgets: 'nowhere', perUpdate: '1.5', month: 'many', person: 'two words' }
     const wrong = await press(eve, form, 'Preview', filled)
-    expect(wrong.text).toContain('✕ Person: it must have 1 to 200 visible characters without #.')
-    expect(wrong.text).toContain('✕ Limits: it must be a whole number of units, or unlimited.')
-    expect(wrong.text).toContain('✕ At most for one update: it must be')
+    expect(wrong.text).toContain('✕ Must have 1 to 200 visible characters without #.')
+    expect(wrong.text).toContain('✕ Must be a whole number of units, or unlimited.')
+    expect(wrong.text).toContain('✕ Must be a whole number')
     expect(wrong.html).toContain('value="two words"')
     const { perUpdate: _fraction, month: _many, person: _words, ...unknown } = filled
     expect((await press(eve, form, 'Preview', unknown)).text).toContain('✕ There is no budget nowhere.')
-    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different from what it is already.')
+    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing has changed.')
     const unnamed = await eve.get('/dashboard/callers/edit?sub=two+words')
-    expect((await eve.get(unnamed.location ?? '')).text).toContain(
-      '✕ The name: it must have 1 to 200 visible characters',
-    )
+    expect((await eve.get(unnamed.location ?? '')).text).toContain('✕ Must have 1 to 200 visible characters')
     expect(await caller('crawler')).toEqual(before)
   })
 
@@ -275,12 +277,12 @@ describe('what one caller may do', () => {
     const { eve, list, caller } = await startWithCrawler()
     await list('eve', { scopes: ['read', 'admin'] })
     const form = await eve.get('/dashboard/callers/edit?sub=eve')
-    expect(form.text).not.toContain('Take eve off the list')
+    expect(form.text).not.toContain('Remove eve')
     for (const filled of [{ disabled: 'yes' }, { scopes: ['read'] }])
-      expect((await press(eve, form, 'Preview', filled)).text).toContain('✕ Somebody else has to disable you')
+      expect((await press(eve, form, 'Preview', filled)).text).toContain('✕ Someone else has to disable you')
     const { formToken } = form
     const sent = await eve.post('/dashboard/callers/delete', { form: formToken, sub: 'eve', revision: '9' })
-    expect((await eve.get(sent.location ?? '')).text).toContain('✕ Somebody else has to disable you')
+    expect((await eve.get(sent.location ?? '')).text).toContain('✕ Someone else has to disable you')
     expect(await caller('eve')).toMatchObject({ scopes: ['read', 'admin'], disabled: false })
   })
 
@@ -288,14 +290,14 @@ describe('what one caller may do', () => {
     const { eve, list, caller, reasons } = await startWithCrawler()
     await list('crawler', { disabled: true })
     const seen = await eve.get(edit)
-    expect(seen.text).toContain('Their token alone says what they may do then')
-    expect(seen.text).toContain('They are disabled now. Off the list they are not: a token of theirs works again.')
+    expect(seen.text).toContain('Their token alone then says what they may do.')
+    expect(seen.text).toContain('This caller is disabled. Removing it from the list enables it: its tokens work again.')
     await list('other', {})
-    const stale = await press(eve, seen, 'Take crawler off the list', { reason: 'gone' })
-    expect(stale.text).toContain('✕ Something was changed since you saw the page, so nothing was done. Look once more.')
+    const stale = await press(eve, seen, 'Remove crawler', { reason: 'gone' })
+    expect(stale.text).toContain('✕ Someone made a change since you loaded the page, so nothing was done. Check again.')
     expect(await caller('crawler')).toMatchObject({ disabled: true })
-    const gone = await press(eve, stale, 'Take crawler off the list', { reason: 'gone' })
-    expect(gone.text).toContain('✓ crawler is not listed any more.')
+    const gone = await press(eve, stale, 'Remove crawler', { reason: 'gone' })
+    expect(gone.text).toContain('✓ crawler is removed from the list.')
     expect(await caller('crawler')).toBeNull()
     expect(await reasons()).toContain('eve: gone')
   })
@@ -327,7 +329,7 @@ describe('what one caller may do', () => {
     const form = await eve.get(link ?? '')
     const preview = await press(eve, form, 'Preview', { person: '', scopes: ['read'] })
     for (const page of [form, preview]) expect(page.html).not.toMatch(/<script|<img/)
-    expect((await press(eve, preview, 'Change it')).text).toContain('may do is changed, from the next request on.')
+    expect((await press(eve, preview, 'Save')).text).toContain('are changed from the next request on.')
     expect((await product.guard.ledger.view()).definitions.callers).toEqual({ [sub]: { scopes: ['read'] } })
   })
 })

@@ -15,7 +15,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 
 const reader = { sub: 'rita', scope: 'read' }
 const claimsOf = (cookie = '') => JSON.parse(Buffer.from(cookie.split('.')[1] ?? '', 'base64url').toString())
-const wrongToken = 'This is no valid token: it may have ended, be cut off, or be signed with another key.'
+const wrongToken = 'Not a valid token: it may have expired, be cut off, or be signed with another key.'
 const wrongLink = 'This link was used before, or is older than five minutes. Run npm run login for a new one.'
 
 describe('with a token', () => {
@@ -312,7 +312,7 @@ describe('forms', () => {
     await browser.logIn(product.signed({ sub: 'ada', scope: 'read approve' }))
     return { product, browser, formToken: (await browser.get('/')).formToken }
   }
-  const ended = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
+  const ended = 'Your session ended, so nothing was done. Log in, then send the form again.'
   const elsewhere = 'This form was sent by another site, so nothing was done.'
   const otherSession =
     'This form belongs to another session, so nothing was done. Go back, load the page again, and send it once more.'

@@ -168,8 +168,9 @@ function LabelledField({ field, children }: { field: FieldProps; children: Child
 export function editFields<Name extends string>(
   labels: Readonly<Record<Name, string>>,
   texts: Readonly<Record<Name, string>>,
+  faults: FieldFaults = {},
 ) {
-  const field = (name: Name) => ({ formId: 'edit', name, label: labels[name], value: texts[name] })
+  const field = (name: Name) => ({ formId: 'edit', name, label: labels[name], value: texts[name], faults })
   return { field, numberField: (name: Name) => ({ ...field(name), isNumber: true }) }
 }
 

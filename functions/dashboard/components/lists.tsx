@@ -1,7 +1,4 @@
 import * as z from 'zod/mini'
-import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
-import { monthBefore, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 
 /** A cursor leads only to older rows, so links to newer pages need the cursors of the earlier pages. */
 export interface Paging {
@@ -96,33 +93,3 @@ export const FilterField = (props: {
     <input id={props.name} name={props.name} type={props.type ?? 'text'} value={props.value ?? ''} autocomplete="off" />
   </p>
 )
-
-/** Updates and entries are kept for 26 months. */
-const maxMonths = 26
-
-function monthsOf({ definitions, month }: View): readonly Window[] {
-  const months = [month]
-  for (let oldest = month; oldest.start > definitions.createdAt && months.length < maxMonths; ) {
-    oldest = monthBefore(definitions.calendar, oldest)
-    months.push(oldest)
-  }
-  return months
-}
-
-export function MonthField({ view, value }: { view: View; value: string }) {
-  const months = monthsOf(view)
-  const other = months.some(({ name }) => name === value) ? null : monthNamed(view.definitions.calendar, value)
-  return (
-    <p>
-      <label for="window">Month from</label>
-      <select id="window" name="window">
-        {[...months, ...(other ? [other] : [])].map((month) => (
-          <option value={month.name} selected={month.name === value}>
-            {onTheWall(month.start, zoneOf(view)).replace(/ 00:00$/, '')}
-            {month.name === view.month.name ? ' (open)' : null}
-          </option>
-        ))}
-      </select>
-    </p>
-  )
-}

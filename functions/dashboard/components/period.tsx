@@ -9,7 +9,7 @@ import { addressWith } from './lists.tsx'
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
-const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
+export const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
 
 /** A month, or dates, or `all`. */
 export const periodFields = {

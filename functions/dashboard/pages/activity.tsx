@@ -7,20 +7,15 @@ import { budgetName } from '../../../shared/guard/fields.ts'
 import { differenceInWords } from '../../../shared/guard/people/differences.ts'
 import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { Entry } from '../../../shared/ledger/book/entry.ts'
+import { madeAvailable } from '../../../shared/ledger/book/book.ts'
+import { personOf } from '../../../shared/ledger/book/definitions.ts'
+import type { Entry, EntryType } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { addressWith, MonthField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
-import {
-  activityPath,
-  budgetAddress,
-  Section,
-  TableHead,
-  Time,
-  UnitsCell,
-  words,
-  ZoneNote,
-} from '../components/parts.tsx'
+import { HiddenFields } from '../components/fields.tsx'
+import { addressWith, FilterField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
+import { activityPath, budgetAddress, Section, TableHead, Time, words, ZoneNote } from '../components/parts.tsx'
+import { dateSchema, PeriodLinks, periodOf } from '../components/period.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 import { AuditForm, AuditResult, auditPath } from './audit.tsx'
@@ -28,48 +23,60 @@ import { AuditForm, AuditResult, auditPath } from './audit.tsx'
 const path = activityPath
 const pageSize = 50
 
+const kinds = {
+  bookings: ['opening', 'grant', 'external-spend', 'transfer', 'correction', 'reconcile', 'adopt', 'restore'],
+  settings: [
+    ...(['limit', 'renewal', 'budget-created', 'budget-deleted'] as const),
+    ...(['freeze', 'unfreeze', 'caller', 'pause', 'resume'] as const),
+  ],
+} as const satisfies Record<string, readonly EntryType[]>
+const kindNames = ['bookings', 'settings'] as const
+
 const querySchema = z.strictObject({
   window: z.exactOptional(monthWindow),
   budget: z.exactOptional(budgetName),
+  kind: z.exactOptional(z.enum(kindNames, 'must be bookings or settings')),
+  by: z.exactOptional(z.string().check(z.maxLength(200, 'must have at most 200 characters'))),
+  since: z.exactOptional(dateSchema),
   ...pagingFields,
 })
 type Filters = Omit<z.output<typeof querySchema>, keyof Paging>
 
-/** Entries are bookings without an update, such as grants, transfers and freezes. */
+/** Entries: what changed without an update, such as grants, limits and freezes. */
 export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Services): void {
   page(path, {
     GET: async ({ query, mustHave, show, frame }) => {
       mustHave('read')
       const { cursor, trail, ...filters } = readFields(query, querySchema)
       const view = await ledger.view()
+      const period = periodOf(view, { window: filters.window })
       const filter = filterOf(filters, view)
       const [{ rows, next }, audit] = await Promise.all([ledger.entries(filter, pageSize, cursor), ledger.lastAudit()])
       const zone = zoneOf(view)
       return show(
         'Activity',
         <>
-          <p class="note">
-            Each line is one change of the book that no update made; lines never change, and a wrong one is corrected by
-            another. Every update has its own lines in its history.
-          </p>
-          <p>
-            <a href={addressWith(`${activityPath}.csv`, filters)} download>
-              Download as CSV
-            </a>
-          </p>
-          <Filters filters={filters} view={view} month={filter.month} />
+          <div class="subhead">
+            <PeriodLinks path={path} filters={filters} period={period} view={view} />
+            <span class="actions">
+              <a href={addressWith(`${path}.csv`, filters)} download>
+                Download as CSV
+              </a>
+            </span>
+          </div>
+          <Tabs filters={filters} />
+          <FilterForm filters={filters} view={view} />
           {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} zone={zone} />}
           <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
           <Section id="audit" title="Do the books add up?">
             <p>
-              An audit takes every line of the month before, of this one and of the next, adds them up, and compares the
-              sums with the books. It reads all of their updates, so it is made every night, and when somebody asks for
-              it.
+              An audit compares each counter of the last, this and the next month with the sum of its entries and
+              updates. It runs every night, and when you ask for it.
             </p>
             <AuditResult audit={audit} zone={zone} />
             {audit ? (
               <p>
-                <a href={auditPath}>See every counter</a>
+                <a href={auditPath}>Show every counter</a>
               </p>
             ) : null}
             <AuditForm frame={frame} />
@@ -91,23 +98,45 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
   })
 }
 
-/** @throws Refusal 400 */
-function filterOf({ window, budget }: Filters, { definitions, month }: View) {
+/** A person's name stands for all of their callers. @throws Refusal 400 */
+function filterOf({ window, budget, kind, by, since }: Filters, view: View) {
+  const { definitions, month } = view
   const name = window ?? month.name
   if (!monthNamed(definitions.calendar, name)) throw noWindow(name)
-  return { month: name, ...(budget !== undefined && { budget }) }
+  const callers = Object.keys(definitions.callers ?? {}).filter((caller) => personOf(definitions, caller) === by)
+  const from = since === undefined ? undefined : periodOf(view, { since }).since
+  return {
+    month: name,
+    ...(budget !== undefined && { budget }),
+    ...(kind !== undefined && { types: kinds[kind] }),
+    ...(by !== undefined && { by: [by, ...callers] }),
+    ...(from !== undefined && { since: from }),
+  }
 }
 
-function Filters({ filters: { budget }, view, month }: { filters: Filters; view: View; month: string }) {
+const Tabs = ({ filters: { kind, ...others } }: { filters: Filters }) => (
+  <nav aria-label="Activity" class="chips">
+    {([undefined, ...kindNames] as const).map((each) => (
+      <a href={addressWith(path, { ...others, kind: each })} aria-current={kind === each ? 'page' : undefined}>
+        {each === undefined ? 'All' : each === 'bookings' ? 'Bookings' : 'Changes of settings'}
+      </a>
+    ))}
+  </nav>
+)
+
+function FilterForm({ filters, view: { definitions } }: { filters: Filters; view: View }) {
+  const { window, kind, budget, by, since } = filters
   return (
-    <form method="get" action={path} class="filters" aria-label="Which lines">
-      <MonthField view={view} value={month} />
-      <SelectField name="budget" label="Budget" options={Object.keys(view.definitions.budgets)} value={budget} />
+    <form method="get" action={path} class="filters" aria-label="Which entries">
+      <HiddenFields values={{ ...(window !== undefined && { window }), ...(kind !== undefined && { kind }) }} />
+      <FilterField name="by" label="By" value={by} />
+      <FilterField name="since" label="Since" value={since} type="date" />
+      <SelectField name="budget" label="Budget" options={Object.keys(definitions.budgets)} value={budget} />
       <p class="buttons">
         <button type="submit" class="primary">
           Show
         </button>
-        <a href={path}>This month</a>
+        {Object.keys(filters).length === 0 ? null : <a href={path}>Clear filters</a>}
       </p>
     </form>
   )
@@ -116,20 +145,19 @@ function Filters({ filters: { budget }, view, month }: { filters: Filters; view:
 const EmptyList = ({ isEnd }: { isEnd: boolean }) => (
   <p class="empty">
     {isEnd
-      ? 'Nothing was booked there. A limit that is changed, a grant, a transfer or spending outside the guard makes a line.'
-      : 'None of those that were looked at so far concerns this budget; “Older” looks at those before them.'}
+      ? 'No entries. Grants, transfers, spending outside the guard and changes of settings are entered here.'
+      : 'No matches so far. “Older” searches further back.'}
   </p>
 )
 
 const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
   <div class="wide">
-    <table class="rows">
-      <caption>Lines of the month’s book, the newest first</caption>
-      <TableHead columns={['Booked', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
+    <table class="rows" aria-label="Entries, newest first">
+      <TableHead columns={['Time', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
       <tbody>
         {rows.map((entry) => (
           <tr>
-            <td data-name="Booked">
+            <td data-name="Time">
               <Time at={entry.at} zone={zone} />
             </td>
             <th scope="row">
@@ -140,7 +168,9 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
               <a href={budgetAddress(entry.budget)}>{entry.budget}</a>
               <span class="note">{otherCounters(entry)}</span>
             </td>
-            <UnitsCell name="Units" units={entry.units} />
+            <td data-name="Units" class="number">
+              {signedUnits(entry)}
+            </td>
             <td data-name="By">{entry.by}</td>
             <td data-name="Reason">
               {entry.reason}
@@ -152,6 +182,15 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
     </table>
   </div>
 )
+
+/** What the entry added to the budget's month, or took from it. Changes of settings show their values instead. */
+function signedUnits({ type, budget, moves }: Entry): string {
+  if (!(kinds.bookings as readonly EntryType[]).includes(type)) return ''
+  const counted = moves.find((each) => each.budget === budget && each.window === 'month') ?? moves[0]
+  if (!counted) return '–'
+  const units = madeAvailable(counted.move)
+  return units > 0 ? `+${count(units)}` : count(units)
+}
 
 const EntryReferences = ({ entry: { id, to, corrects } }: { entry: Entry }) => (
   <span class="note">
@@ -178,7 +217,7 @@ function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
       {changed.slice(0, maxDifferences).map((difference) => (
         <span class="note">{differenceInWords(difference)}</span>
       ))}
-      {more > 0 ? <span class="note">and {count(more)} more; the CSV has them all</span> : null}
+      {more > 0 ? <span class="note">and {count(more)} more in the CSV</span> : null}
     </>
   )
 }

@@ -25,7 +25,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
           {lastAudit && lastAudit.rows.length > 0 ? <CounterTable audit={lastAudit} /> : null}
           <AuditForm frame={frame} />
           <p>
-            <a href="/dashboard/activity">Back to the ledger</a>
+            <a href="/dashboard/activity">Back to activity</a>
           </p>
           <ZoneNote zone={zone} />
         </>,
@@ -38,7 +38,7 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
       const reads = c.get('expensiveReads')
       reads.admit(session.sub)
       await reads.keptAudit(async () => (await guard.background()).audit(session.sub))
-      return redirect({ done: ['The books were audited.'], failed: [] }, auditPath)
+      return redirect({ done: ['Audit finished.'], failed: [] }, auditPath)
     },
   })
 }
@@ -53,22 +53,20 @@ export const AuditForm = ({ frame }: { frame: Frame }) => (
 )
 
 export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: string }) {
-  if (!audit)
-    return <p class="empty">No audit was made yet: there is one every night, and whenever somebody asks for it.</p>
+  if (!audit) return <p class="empty">No audit yet. One runs every night, and when you ask for it.</p>
   const { at, by, counters, wrong, moved } = audit
   return (
     <>
       <div class="outcome">
         {wrong > 0 ? (
           <p class="failed">
-            <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters differ from the sum of their
-            lines. Something else has written the table: the runbook says what to look at.
+            <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters do not match their lines.
+            Something else has written the table: see the runbook.
           </p>
         ) : null}
         {moved > 0 ? (
           <p>
-            <span aria-hidden="true">?</span> {count(moved)} counters moved while they were read: audit again in a
-            quieter moment.
+            <span aria-hidden="true">?</span> {count(moved)} counters changed while they were read. Audit again later.
           </p>
         ) : null}
         {wrong + moved === 0 ? (
@@ -85,7 +83,7 @@ export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: st
 }
 
 const allMatchText = (counters: number): string =>
-  counters === 0 ? 'Nothing had been counted yet.' : `All ${count(counters)} counters were the sum of their lines.`
+  counters === 0 ? 'Nothing is counted yet.' : `All ${count(counters)} counters match.`
 
 const figures = ['granted', 'spent', 'held', 'inDoubt', 'available'] as const
 const names: Readonly<Record<(typeof figures)[number], string>> = {
@@ -100,8 +98,8 @@ const CounterTable = ({ audit: { rows, counters } }: { audit: LastAudit }) => (
   <div class="wide">
     <table class="rows">
       <caption>
-        {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} as the books had them; where
-        the sum of the lines was another, it stands beside
+        {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} in the books. A different sum
+        of their lines stands beside
       </caption>
       <TableHead columns={['Counter', 'Adds up', ...numberColumns(...figures.map((figure) => names[figure]))]} />
       <tbody>
@@ -112,7 +110,7 @@ const CounterTable = ({ audit: { rows, counters } }: { audit: LastAudit }) => (
               <span class="note">{windowNamed(window)}</span>
             </th>
             <td data-name="Adds up">
-              {ok === null ? '? it moved' : ok ? '✓ yes' : <strong class="differs">✕ no</strong>}
+              {ok === null ? '? changed' : ok ? '✓ yes' : <strong class="differs">✕ no</strong>}
             </td>
             {figures.map((figure) => (
               <td data-name={names[figure]} class="number">

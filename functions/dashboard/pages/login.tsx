@@ -37,7 +37,7 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal 
     const to = dashboardPath(form.get('to') ?? undefined)
     const caller = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
     if (caller) return logIn(c, caller, to)
-    const fault = 'This is no valid token: it may have ended, be cut off, or be signed with another key.'
+    const fault = 'Not a valid token: it may have expired, be cut off, or be signed with another key.'
     return show(c, { title: 'Log in', children: <TokenForm to={to} fault={fault} /> }, 401)
   }
 
@@ -54,7 +54,7 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal 
 const userOf = ({ caller, token }: Login, now: number): Caller | string =>
   token ? { sub: caller, scopes: new Set(token.scopes), budgets: token.budgets, until: now + dayMs } : caller
 
-const sessionEnded = 'Your session had ended, so nothing was done. Log in, and send the form once more.'
+const sessionEnded = 'Your session ended, so nothing was done. Log in, then send the form again.'
 
 /** Returns `/` for a path outside the dashboard, so that no link can redirect users to another site. */
 function dashboardPath(path = '/'): string {
@@ -90,7 +90,7 @@ const TokenForm = ({ to, fault }: { to: string; fault?: string }) => (
         aria-describedby="token-note"
       />
       <p class="note" id="token-note">
-        The one that you use for the API. You stay logged in for eight hours, or until the token ends.
+        The same token as for the API. The session lasts eight hours, or until the token expires.
       </p>
       <input type="hidden" name="to" value={to} />
       <button type="submit" class="primary">
@@ -100,17 +100,17 @@ const TokenForm = ({ to, fault }: { to: string; fault?: string }) => (
     <section class="ways">
       <h2>No token?</h2>
       <p>
-        In Slack, type <code>/units login</code>: you get a link that lets you in, once, within five minutes.
+        In Slack, type <code>/units login</code>. The link works once, within five minutes.
       </p>
-      <p>Whoever operates Unit Guard makes tokens. To look on, and to approve:</p>
+      <p>An operator makes tokens, for example to read and approve:</p>
       <pre>
         <code>npm run --silent token -- --sub alice --scope "read approve" --expires 8h</code>
       </pre>
       <p>
-        On your own machine, <code>npm start</code> has made one that may do everything:
+        On your own machine, <code>npm start</code> prints a link that logs you in; this prints another:
       </p>
       <pre>
-        <code>source .local/env; echo "$UNIT_GUARD_TOKEN"</code>
+        <code>npm run login</code>
       </pre>
     </section>
   </>

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
 import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
-import { zoneOf } from '../../../shared/guard/sentences.ts'
+import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type State, type Update, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
@@ -47,12 +48,18 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
       const { cursor, trail, ...filters } = readFields(visit.query, querySchema)
       const view = await guard.ledger.view()
       const period = periodFor(view, filters)
-      const { rows, next } = await guard.ledger.updates(toFilter(filters, period), pageSize, cursor)
+      const filter = toFilter(filters, period)
+      const { countUpdates } = await guard.background()
+      const [{ rows, next }, counts] = await Promise.all([
+        guard.ledger.updates(filter, pageSize, cursor),
+        countUpdates(filter, view),
+      ])
       return visit.show(
         'Updates',
         <>
           <div class="subhead">
             <PeriodLinks path={path} filters={filters} period={period} view={view} hasAll />
+            {counts ? <Sums counts={counts} /> : null}
             <span class="actions">
               {mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
               <a href={addressWith(`${path}.csv`, filters)} download>
@@ -60,7 +67,7 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
               </a>
             </span>
           </div>
-          <StateChips filters={filters} />
+          <StateChips filters={filters} counts={counts} />
           <Filters filters={filters} view={view} kinds={kinds} />
           {rows.length === 0 ? (
             <EmptyList {...{ visit, filters, view, isEnd: next === undefined }} />
@@ -103,18 +110,40 @@ const chipStates: readonly State[] = [
   ...(['released', 'rejected', 'cancelled', 'expired'] as const),
 ]
 
-const StateChips = ({ filters: { state, ...others } }: { filters: UpdateFilters }) => (
-  <nav aria-label="States" class="chips">
-    <a href={addressWith(path, others)} aria-current={state === undefined ? 'true' : undefined}>
-      All
-    </a>
-    {chipStates.map((each) => (
-      <a href={addressWith(path, { ...others, state: each })} aria-current={state === each ? 'true' : undefined}>
-        {words(each)}
-      </a>
-    ))}
-  </nav>
+const Sums = ({ counts: { count: number, sum } }: { counts: UpdateCounts }) => (
+  <span>
+    <strong>{count(number)}</strong> {number === 1 ? 'update' : 'updates'}
+    {sum === null ? null : (
+      <>
+        , <strong>{units(sum)}</strong> charged
+      </>
+    )}
+  </span>
 )
+
+interface ChipsProps {
+  readonly filters: UpdateFilters
+  readonly counts: UpdateCounts | null
+}
+
+/** States that have no update are left out where the counts are known. */
+function StateChips({ filters: { state, ...others }, counts }: ChipsProps) {
+  const shown = chipStates.filter((each) => !counts || counts.states[each] > 0 || each === state)
+  const all = counts && Object.values(counts.states).reduce((sum, each) => sum + each, 0)
+  return (
+    <nav aria-label="States" class="chips">
+      <a href={addressWith(path, others)} aria-current={state === undefined ? 'true' : undefined}>
+        All{all === null ? '' : ` ${count(all)}`}
+      </a>
+      {shown.map((each) => (
+        <a href={addressWith(path, { ...others, state: each })} aria-current={state === each ? 'true' : undefined}>
+          {words(each)}
+          {counts ? ` ${count(counts.states[each])}` : ''}
+        </a>
+      ))}
+    </nav>
+  )
+}
 
 const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'since', 'until', 'project'] as const
 

@@ -1,6 +1,6 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Entry, entriesListedIn, fromEntryItem } from '../book/entry.ts'
+import { type Entry, type EntryType, entriesListedIn, fromEntryItem } from '../book/entry.ts'
 import type { Store } from '../store/store.ts'
 import { isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-item.ts'
@@ -33,6 +33,8 @@ export interface EntryFilter {
   readonly month: string
   readonly budget?: string
   readonly since?: number
+  readonly by?: readonly string[]
+  readonly types?: readonly EntryType[]
 }
 
 /** Updates are kept for 26 months. */
@@ -90,7 +92,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       limit,
       cursor,
       read: fromEntryItem,
-      keep: (entry) => filter.budget === undefined || concerns(entry, filter.budget),
+      keep: (entry) => isWanted(entry, filter),
     })
 
   const projectChanges = async (limit: number, cursor?: string): Promise<Page<ProjectChange>> => {
@@ -109,6 +111,11 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
 }
 
 export type Lists = ReturnType<typeof createLists>
+
+const isWanted = (entry: Entry, { budget, by, types }: EntryFilter): boolean =>
+  (budget === undefined || concerns(entry, budget)) &&
+  (by?.includes(entry.by) ?? true) &&
+  (types?.includes(entry.type) ?? true)
 
 const concerns = ({ budget, moves, changed = [] }: Entry, name: string) =>
   budget === name ||

@@ -1,10 +1,11 @@
 import { callerAs, callerRequest } from '../../../../shared/api/callers.ts'
-import { allFaults } from '../../../../shared/guard/fields.ts'
+import { allFaults, type Fault } from '../../../../shared/guard/fields.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
-import { toNumber } from '../../forms.ts'
+import type { FieldFaults } from '../../flash.ts'
+import { asSentence, toNumber } from '../../forms.ts'
 
 export const labels = {
   scopes: 'Scopes',
@@ -91,7 +92,7 @@ export const differences = createComparison(labels, valueText)
 
 export function toCaller(sub: string, texts: Texts, now: Caller) {
   const parsed = callerRequest.safeParse(bodyOf(sub, texts, now))
-  if (!parsed.success) return { kind: 'invalid', faults: allFaults([], parsed.error.issues).map(sentence) } as const
+  if (!parsed.success) return { kind: 'invalid', faults: faultsOf(allFaults([], parsed.error.issues), texts) } as const
   const { reason: _none, ...caller } = parsed.data
   return { kind: 'caller', caller: callerAs(caller) } as const
 }
@@ -124,9 +125,14 @@ function limitsIn(sub: string, texts: Texts, now: Caller): readonly object[] | u
   return limits.length === 0 ? undefined : limits
 }
 
-function sentence({ path, message }: { path: string; message: string }): string {
+function faultsOf(faults: readonly Fault[], texts: Texts): FieldFaults {
+  const named = faults.map(({ path, message }) => [fieldOf(path, texts), asSentence(message)] as const)
+  return Object.fromEntries(named.toReversed())
+}
+
+/** Limits are a list; the field of the first wrong number stands for it. */
+function fieldOf(path: string, texts: Texts): string {
   const [member = ''] = path.split('.')
-  const field = fields.find((each) => each === member)
-  const label = field ? labels[field] : member === 'limits' ? 'Limits' : path
-  return `${label}: it ${message}.`
+  if (member !== 'limits') return member
+  return texts.month === 'unlimited' || !Number.isNaN(toNumber(texts.month)) ? 'day' : 'month'
 }

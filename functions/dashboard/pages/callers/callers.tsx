@@ -5,16 +5,24 @@ import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Services } from '../../../../shared/guard/services.ts'
-import { type Caller, limitOf, limitsOfCaller, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
+import {
+  type Caller,
+  limitOf,
+  limitsOfCaller,
+  personOf,
+  windowKinds,
+} from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
-import { callerAddress, callersAddress, Fact, Facts, Section, ZoneNote } from '../../components/parts.tsx'
-import type { FormValues } from '../../flash.ts'
-import { forEachId, inputOf, readFields } from '../../forms.ts'
+import { callerAddress, callersAddress, Fact, Facts, Section, Time, Units, ZoneNote } from '../../components/parts.tsx'
+import type { Flash } from '../../flash.ts'
+import { faultsIn, forEachId, inputOf, notDone, readFields } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
+
+const recentUpdates = 100
 
 const disablingSchema = z
   .strictObject({
@@ -27,7 +35,7 @@ const disablingSchema = z
   .check(
     z.refine(({ sub, other }) => sub.length > 0 || other !== undefined, {
       path: ['sub'],
-      message: 'needs at least one caller: choose some first, or name one',
+      message: 'choose at least one caller, or name one',
     }),
   )
 
@@ -39,19 +47,23 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
     GET: async (visit) => {
       visit.mustHave('admin')
       const view = await guard.ledger.view()
+      const { whoSpent } = await guard.background()
+      const [spenders, { rows }] = await Promise.all([whoSpent(view), guard.ledger.updates({}, recentUpdates)])
+      const spentBy = new Map(spenders.flatMap(({ name, units }) => (name === null ? [] : [[name, units] as const])))
+      const seenAt = new Map(rows.map(({ caller, createdAt }) => [caller, createdAt] as const).toReversed())
       return visit.show(
         'Callers',
         <>
           <p class="note">
-            For whoever asks with a token, what is listed here narrows it; for somebody in Slack, it is all that they
-            may do. Whoever is disabled can do nothing at all, from the next request on.
+            A listing narrows what a caller's token allows. Users in Slack may do only what is listed. A disabled caller
+            can do nothing from the next request on.
           </p>
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
-            <CallerList view={view} visit={visit} />
-            <DisableForm input={visit.frame.flash?.input} />
+            <CallerList {...{ view, visit, spentBy, seenAt }} />
+            <DisableForm flash={visit.frame.flash} />
           </form>
-          <AddCallerForm />
+          <AddCallerForm flash={visit.frame.flash} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
@@ -75,25 +87,38 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
         const input = inputOf(form, 'other', 'reason')
-        return redirect({ done: [], failed: [error.problem.detail], input }, callersAddress)
+        const faults = faultsIn(error, ['other', 'reason'])
+        const failed = [faults ? notDone : error.problem.detail]
+        return redirect({ done: [], failed, input, ...(faults && { faults }) }, callersAddress)
       }
     },
   })
 }
 
-function CallerList({ view, visit }: { view: View; visit: Visit }) {
-  const callers = Object.entries(view.definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+interface ListProps {
+  readonly view: View
+  readonly visit: Visit
+  /** This month, by person. */
+  readonly spentBy: ReadonlyMap<string, number>
+  /** The last request, by caller, among the latest updates. */
+  readonly seenAt: ReadonlyMap<string, number>
+}
+
+/** The callers of one person stand together. */
+function CallerList(lists: ListProps) {
+  const { definitions } = lists.view
+  const nameOf = (sub: string) => `${personOf(definitions, sub)} ${sub}`
+  const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (nameOf(a) < nameOf(b) ? -1 : 1))
   return (
     <Section id="listed" title="Listed">
       {callers.length === 0 ? (
         <p class="empty">
-          Nobody is listed: a token's own scopes and budgets hold for them, and nobody in Slack may do anything. List
-          somebody below, by name.
+          No callers are listed: tokens allow what they say, and users in Slack may do nothing. Add a caller below.
         </p>
       ) : (
         <ul class="waiting-list">
           {callers.map(([sub, caller]) => (
-            <CallerRow {...{ sub, caller, view, visit }} />
+            <CallerRow {...{ sub, caller, ...lists }} />
           ))}
         </ul>
       )}
@@ -101,18 +126,19 @@ function CallerList({ view, visit }: { view: View; visit: Visit }) {
   )
 }
 
-const DisableForm = ({ input }: { input: FormValues | undefined }) => (
+const DisableForm = ({ flash }: { flash: Flash | null }) => (
   <Section id="stop" title="Disable or enable">
-    <p class="note">Those chosen above, and one more whom nobody has listed: a token that got into wrong hands.</p>
+    <p class="note">Disables the callers chosen above, and one that is not listed, such as a leaked token's.</p>
     <div class="fields">
       <TextField
         formId="stop"
         name="other"
-        label="Somebody not listed (may be left out)"
-        value={input?.other}
+        label="Another caller (optional)"
+        value={flash?.input?.other}
+        faults={flash?.faults}
         maxLength={200}
       />
-      <ReasonField formId="stop" value={input?.reason} />
+      <ReasonField formId="stop" value={flash?.input?.reason} faults={flash?.faults} />
     </div>
     <p class="buttons">
       <IgnoreEnter />
@@ -126,27 +152,29 @@ const DisableForm = ({ input }: { input: FormValues | undefined }) => (
   </Section>
 )
 
-const AddCallerForm = () => (
-  <Section id="list" title="List somebody">
+const AddCallerForm = ({ flash }: { flash: Flash | null }) => (
+  <Section id="list" title="Add a caller">
     <form method="get" action={callerAddress()}>
       <div class="fields">
         <TextField
           formId="list"
           name="sub"
           label="Name"
+          value={flash?.input?.sub}
+          faults={flash?.faults}
           maxLength={200}
-          note="The sub of a token, or slack: and a member ID, as slack:U02ADA."
+          note="The sub of a token, or a Slack member ID such as slack:U02ADA."
           isRequired
         />
       </div>
       <p class="buttons">
-        <button type="submit">Go on</button>
+        <button type="submit">Continue</button>
       </p>
     </form>
   </Section>
 )
 
-function CallerRow({ sub, caller, view, visit }: { sub: string; caller: Caller; view: View; visit: Visit }) {
+function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { sub: string; caller: Caller }) {
   const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const defaultText = isSlack(sub) ? 'none' : 'as the token says'
   return (
@@ -160,14 +188,20 @@ function CallerRow({ sub, caller, view, visit }: { sub: string; caller: Caller; 
         <p class="what">
           {sub}
           {person === undefined ? null : <span class="note"> is {person}</span>}
-          {sub === visit.session.sub ? <span class="note"> (you: somebody else has to disable you)</span> : null}
+          {sub === visit.session.sub ? <span class="note"> (you: someone else has to disable you)</span> : null}
         </p>
         {disabled ? (
           <p class="failed">
-            <span aria-hidden="true">✕</span> Disabled: whatever they ask for is refused.
+            <span aria-hidden="true">✕</span> Disabled: every request is refused.
           </p>
         ) : null}
         <Facts>
+          <Fact name="Spent this month">
+            <Units units={spentBy.get(personOf(view.definitions, sub)) ?? 0} />
+          </Fact>
+          <Fact name="Last update">
+            <LastSeen at={seenAt.get(sub)} zone={zoneOf(view)} />
+          </Fact>
           <Fact name="Scopes">{scopes ? scopes.join(', ') || 'none' : defaultText}</Fact>
           <Fact name="Budgets">
             {budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
@@ -187,6 +221,9 @@ function CallerRow({ sub, caller, view, visit }: { sub: string; caller: Caller; 
     </li>
   )
 }
+
+const LastSeen = ({ at, zone }: { at: number | undefined; zone: string }) =>
+  at === undefined ? <span class="unknown">not among the latest {recentUpdates}</span> : <Time at={at} zone={zone} />
 
 function CallerLimits({ sub, view }: { sub: string; view: View }) {
   const [limitedCaller] = limitsOfCaller(view.definitions, sub)

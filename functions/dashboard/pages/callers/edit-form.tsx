@@ -28,6 +28,7 @@ import {
 } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callersAddress, Section } from '../../components/parts.tsx'
+import type { FieldFaults } from '../../flash.ts'
 import { allBudgets, differences, isSlack, labels, type Texts } from './caller-texts.ts'
 
 export interface CallerEdit extends Edit<Texts> {
@@ -36,39 +37,46 @@ export interface CallerEdit extends Edit<Texts> {
 
 const scopeTexts: Readonly<Record<Scope, string>> = {
   read: 'see budgets, updates and figures',
-  run: 'have updates run, which spends units',
-  propose: 'ask for updates, each of which awaits approval',
+  run: 'run updates, which spends units',
+  propose: 'ask for updates that need approval',
   write: 'create and change projects at the service',
   approve: 'approve, reject and resolve what others asked for',
   admin: 'change budgets and callers, pause plans, book entries',
 }
 
-export function CallerForm({ edit, faults, frame }: { edit: CallerEdit; faults: readonly string[]; frame: Frame }) {
+interface FormProps {
+  readonly edit: CallerEdit
+  readonly faults: readonly string[]
+  readonly fieldFaults: FieldFaults
+  readonly frame: Frame
+}
+
+export function CallerForm({ edit, faults, fieldFaults, frame }: FormProps) {
   const { sub, texts } = edit
-  const { field, numberField } = editFields(labels, texts)
+  const { field, numberField } = editFields(labels, texts, fieldFaults)
   return (
     <form method="post" action={`${callersAddress}/edit`} class="sheet">
       <Faults faults={faults} />
       <OthersChanges edit={edit} name={sub} />
       <FormToken frame={frame} />
       <HiddenFields values={{ sub, ...shownFields(edit) }} />
-      <PermissionFields sub={sub} texts={texts} />
-      <Section id="who" title="Who they are">
+      <PermissionFields sub={sub} texts={texts} fieldFaults={fieldFaults} />
+      <Section id="who" title="Person">
         <div class="fields">
           <TextField
             {...field('person')}
             maxLength={200}
-            note="The same for every name that one person asks under, such as the sub of their token: nobody approves what they asked for themselves. Empty: a person of their own."
+            note="The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own."
           />
         </div>
       </Section>
-      <Section id="limits" title="Limits of their own">
-        <p class="note">They count whatever budget is charged, beside the budget’s own.</p>
+      <Section id="limits" title="Own limits">
+        <p class="note">They count in addition to the limits of budgets.</p>
         <div class="fields">
           <TextField {...numberField('month')} note="Units, or “unlimited”." />
           <TextField {...numberField('day')} note="Units, or “unlimited”." />
-          <TextField {...numberField('perUpdate')} note="Units; more than this is refused. Empty: no such rule." />
-          <TextField {...numberField('ratePerMinute')} note="Empty: as many as they like." />
+          <TextField {...numberField('perUpdate')} note="Units. Empty: no limit." />
+          <TextField {...numberField('ratePerMinute')} note="Empty: no limit." />
         </div>
       </Section>
       <PreviewSection reason={edit.reason} back={callersAddress} />
@@ -81,15 +89,15 @@ const adminOrYes = [
   ['yes', 'yes'],
 ] as const
 
-function PermissionFields({ sub, texts }: { sub: string; texts: Texts }) {
-  const { field } = editFields(labels, texts)
+function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Texts; fieldFaults: FieldFaults }) {
+  const { field } = editFields(labels, texts, fieldFaults)
   const isAll = texts.budgets === allBudgets
   return (
     <Section id="may" title="What they may do">
       <p class="note">
         {isSlack(sub)
-          ? 'Whoever is in Slack brings no token: what is ticked here is all that they may do.'
-          : 'A token says what they may do; what is not ticked here they may not, whatever it says. All ticked: as it says.'}
+          ? 'Users in Slack have no token: they may do only what is ticked here.'
+          : 'A token says what its caller may do, as far as it is ticked here.'}
       </p>
       <div class="fields">
         <TicksField
@@ -111,19 +119,19 @@ function PermissionFields({ sub, texts }: { sub: string; texts: Texts }) {
         <LinesField
           {...field('budgets')}
           value={isAll ? '' : texts.budgets}
-          note="One on a line, each with those below it."
+          note="One per line; includes the budgets below each."
         />
         <ChoiceField
           {...field('mayForce')}
           options={adminOrYes}
-          note="Skip the cool-down of work that was just done, and pay again."
+          note="Skips the cool-down, so the same work is paid again."
         />
         <ChoiceField
           {...field('mayChargeAncestors')}
           options={adminOrYes}
           note="Charge a budget above the one that owns a project. The owner's rules hold, its limits do not."
         />
-        <ChoiceField {...field('disabled')} options={noOrYes} note="Nothing at all, from the next request on." />
+        <ChoiceField {...field('disabled')} options={noOrYes} note="Every request is refused from the next one on." />
       </div>
     </Section>
   )
@@ -139,13 +147,13 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
         {consequences(edit, after).map((sentence) => (
           <p>{sentence}</p>
         ))}
-        <p class="note">It holds from the next request on. What runs already goes on and is accounted for.</p>
+        <p class="note">This applies from the next request on. Updates that run now finish.</p>
         <ConfirmForm
           action={`${callersAddress}/edit`}
           frame={frame}
           hidden={{ sub, ...shownFields(edit), ...texts, ...(reason !== undefined && { reason }) }}
-          confirmLabel="Change it"
-          leaveLabel="Leave it as it is"
+          confirmLabel="Save"
+          leaveLabel="Cancel"
           back={callersAddress}
         />
       </Section>
@@ -155,7 +163,7 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
 
 function consequences(edit: CallerEdit, after: View): readonly string[] {
   const { sub, current, texts } = edit
-  if (texts.disabled === 'yes') return [`${sub} can then do nothing at all, with whatever token.`]
+  if (texts.disabled === 'yes') return [`${sub} can then do nothing, with any token.`]
   const scopesBefore = current.disabled === 'yes' ? [] : wordsIn(current.scopes)
   const scopesAfter = wordsIn(texts.scopes)
   const lost = scopesBefore.filter((scope) => !scopesAfter.includes(scope))
@@ -164,11 +172,11 @@ function consequences(edit: CallerEdit, after: View): readonly string[] {
   return [
     ...(lost.length > 0 ? [`${sub} loses: ${list(lost)}.`] : []),
     ...(gained.length > 0
-      ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', as far as their token says so'}.`]
+      ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', as far as the token says so'}.`]
       : []),
     ...(scopesAfter.length === 0 ? [`${sub} may then do nothing.`] : []),
     ...(others.length > 0
-      ? [`${list([sub, ...others])} are then one person: none approves what another asked for.`]
+      ? [`${list([sub, ...others])} are then one person, who cannot approve their own requests.`]
       : []),
     ...limitsOfCaller(after.definitions, sub).flatMap((limitedCaller) =>
       windowKinds

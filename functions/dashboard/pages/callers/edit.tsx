@@ -10,7 +10,8 @@ import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx'
-import { flashOf, isConflict, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
+import type { FieldFaults } from '../../flash.ts'
+import { asSentence, flashOf, isConflict, notDone, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { differences, isSlack, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
 import { type CallerEdit, CallerForm, CallerPreview } from './edit-form.tsx'
@@ -28,7 +29,15 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
       visit.mustHave('admin')
       const sub = subject.safeParse(visit.query.get('sub')?.trim())
       if (!sub.success)
-        return visit.redirect({ done: [], failed: [`The name: it ${sub.error.issues[0]?.message}.`] }, callersAddress)
+        return visit.redirect(
+          {
+            done: [],
+            failed: [],
+            faults: { sub: asSentence(sub.error.issues[0]?.message ?? '') },
+            input: { sub: visit.query.get('sub') ?? '' },
+          },
+          `${callersAddress}#list`,
+        )
       const view = await guard.ledger.view()
       const current = textsNow(view, sub.data)
       return showForm(visit, { view, sub: sub.data, current, texts: current, reason: undefined, othersChanges: null })
@@ -56,7 +65,7 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
       const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
       const result = await guard.deleteCaller(sub, by)
       const to = result.kind === 'changed' ? callersAddress : callerAddress(sub)
-      return redirect(flashOf(result, `${sub} is not listed any more.`), to)
+      return redirect(flashOf(result, `${sub} is removed from the list.`), to)
     },
   })
 }
@@ -69,12 +78,12 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, ste
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, callersAddress)
   if (isUnchanged(edit)) {
     // Changes of others that equal the user's own mean that the user pressed the button twice.
-    if (othersChanges === null) return showForm(visit, edit, ['Nothing is different from what it is already.'])
-    return finish(`What ${sub} may do is as you want it already.`)
+    if (othersChanges === null) return showForm(visit, edit, ['Nothing has changed.'])
+    return finish(`The permissions of ${sub} are already as you want them.`)
   }
   if (sub === visit.session.sub && locksOutSelf(texts)) return showForm(visit, edit, [notYourself])
   const parsed = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
-  if (parsed.kind === 'invalid') return showForm(visit, edit, parsed.faults)
+  if (parsed.kind === 'invalid') return showForm(visit, edit, [notDone], parsed.faults)
   const outcome = await putOrPreview(step, edit, visit.session.sub, {
     put: (by) => guard.putCaller(sub, parsed.caller, by),
     preview: (by) => guard.previewCaller(sub, parsed.caller, by),
@@ -84,16 +93,16 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, ste
     case 'problem':
       return showForm(visit, edit, [outcome.problem.detail])
     case 'changed':
-      return finish(`What ${sub} may do is changed, from the next request on.`)
+      return finish(`The permissions of ${sub} are changed from the next request on.`)
     case 'possible':
       return visit.show(`Change ${sub}?`, <CallerPreview {...{ edit, frame: visit.frame, after: outcome.after }} />)
   }
 }
 
-export const notYourself = 'Somebody else has to disable you, or take admin from you: you could not undo it.'
+export const notYourself = 'Someone else has to disable you or remove your scope admin: you could not undo it.'
 const locksOutSelf = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
 
-function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = []) {
+function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = [], fieldFaults: FieldFaults = {}) {
   const { sub, view } = edit
   const isListed = callerNamed(view.definitions, sub) !== undefined
   return visit.show(
@@ -101,7 +110,7 @@ function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = []
     <>
       <Trail label="Where this is" above={[['Callers', callersAddress]]} here={sub} />
       {isListed ? null : <p class="note">{sub} is not listed yet.</p>}
-      <CallerForm {...{ edit, faults, frame: visit.frame }} />
+      <CallerForm {...{ edit, faults, fieldFaults, frame: visit.frame }} />
       {isListed && sub !== visit.session.sub ? <RemovalForm edit={edit} frame={visit.frame} /> : null}
     </>,
   )
@@ -109,16 +118,14 @@ function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = []
 
 const RemovalForm = ({ edit: { sub, view }, frame }: { edit: CallerEdit; frame: Frame }) => (
   <details class="card">
-    <summary>Take {sub} off the list</summary>
+    <summary>Remove {sub} from the list</summary>
     <p class="note">
-      {isSlack(sub)
-        ? 'They may do nothing in Slack then.'
-        : 'Their token alone says what they may do then: nothing that is set here narrows it any more.'}
+      {isSlack(sub) ? 'This user may then do nothing in Slack.' : 'Their token alone then says what they may do.'}
     </p>
     {callerNamed(view.definitions, sub)?.disabled ? (
       <p class="warning">
-        <span aria-hidden="true">⚠</span> They are disabled now. Off the list they are not:{' '}
-        {isSlack(sub) ? 'whoever lists them again lets them in.' : 'a token of theirs works again.'}
+        <span aria-hidden="true">⚠</span> This caller is disabled. Removing it from the list enables it:{' '}
+        {isSlack(sub) ? 'listing the user again gives access.' : 'its tokens work again.'}
       </p>
     ) : null}
     <form method="post" action={`${callersAddress}/delete`}>
@@ -126,7 +133,7 @@ const RemovalForm = ({ edit: { sub, view }, frame }: { edit: CallerEdit; frame: 
       <HiddenFields values={{ sub, revision: String(view.definitions.revision) }} />
       <ReasonField formId="delete" isOptional />
       <p class="buttons">
-        <button type="submit">Take {sub} off the list</button>
+        <button type="submit">Remove {sub}</button>
       </p>
     </form>
   </details>

@@ -1,0 +1,118 @@
+import { amountOf } from '../../../shared/api/statements.ts'
+import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
+import { type Definitions, personOf } from '../../../shared/ledger/book/definitions.ts'
+import { addressWith } from '../components/lists.tsx'
+import { budgetAddress, numberColumns, TableHead, UnitsCell } from '../components/parts.tsx'
+
+export interface DetailsProps {
+  readonly statement: Statement
+  /** The month before; `null`: before the ledger began. */
+  readonly previous: Statement | null
+  readonly definitions: Definitions
+  readonly price: bigint | undefined
+}
+
+const keyLabels = { budget: 'Budget', project: 'Project', caller: 'Person' } satisfies Record<Statement['by'], string>
+
+interface ShownRow extends StatementRow {
+  /** The callers of a person. */
+  readonly keys: readonly (string | null)[]
+}
+
+/** Several callers may be one person. */
+function shownRows({ by, rows }: Statement, definitions: Definitions): readonly ShownRow[] {
+  const merged = new Map<string | null, ShownRow>()
+  for (const row of rows) {
+    const key = by === 'caller' && row.key !== null ? personOf(definitions, row.key) : row.key
+    const before = merged.get(key)
+    const sums = Object.fromEntries(summed.map((name) => [name, row[name] + (before?.[name] ?? 0)]))
+    merged.set(key, { ...row, ...sums, key, keys: [...(before?.keys ?? []), row.key] })
+  }
+  return [...merged.values()].toSorted((a, b) => spentOf(b) - spentOf(a))
+}
+
+const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external'>): number => charged + external
+
+export function StatementTable({ statement, previous, definitions, price }: DetailsProps) {
+  const { by, total } = statement
+  const isByBudget = by === 'budget'
+  const columns = [
+    ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
+    ...(price === undefined ? [] : ['Amount']),
+    ...['Granted', 'Held', 'In doubt', 'Refused', ...(isByBudget ? ['Paid elsewhere'] : [])],
+  ]
+  const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
+  const cells = (row: StatementSum, last: number) => (
+    <>
+      <FigureCells sum={row} names={['Updates', 'Charged', 'External']} />
+      <td data-name="Share" class="number">
+        {spentOf(total) === 0 ? '–' : `${Math.round((100 * spentOf(row)) / spentOf(total))} %`}
+      </td>
+      {previous ? <UnitsCell name="Last month" units={last} /> : null}
+      {price === undefined ? null : (
+        <td data-name="Amount" class="number">
+          {amountOf(row, price).toFixed(2)}
+        </td>
+      )}
+      <FigureCells sum={row} names={['Granted', 'Held', 'In doubt', 'Refused']} />
+    </>
+  )
+  return (
+    <div class="wide">
+      <table class="rows updates">
+        {isByBudget ? <caption>“Paid elsewhere” is charged in the rows of budgets above.</caption> : null}
+        <TableHead columns={[keyLabels[by], ...numberColumns(...columns)]} />
+        <tbody>
+          {shownRows(statement, definitions).map((row) => (
+            <tr>
+              <th scope="row">
+                <RowName by={by} row={row} />
+              </th>
+              {cells(row, before.get(row.key) ?? 0)}
+              {isByBudget ? <UnitsCell name="Paid elsewhere" units={row.paidElsewhere} /> : null}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            {cells(total, previous ? spentOf(previous.total) : 0)}
+            {isByBudget ? <td data-name="Paid elsewhere" /> : null}
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  )
+}
+
+function RowName({ by, row: { key, keys } }: { by: Statement['by']; row: ShownRow }) {
+  if (key === null) return <>outside the guard</>
+  const [only, ...others] = keys
+  if (others.length > 0 || only !== key)
+    return (
+      <>
+        {key} <span class="note">{keys.join(', ')}</span>
+      </>
+    )
+  return <a href={by === 'budget' ? budgetAddress(key) : addressWith('/dashboard/updates', { [by]: key })}>{key}</a>
+}
+
+const figures = {
+  Updates: 'updates',
+  Charged: 'charged',
+  External: 'external',
+  Granted: 'granted',
+  Held: 'held',
+  'In doubt': 'inDoubt',
+  Refused: 'refused',
+} as const satisfies Record<string, keyof StatementSum>
+
+const summed = [...Object.values(figures), 'paidElsewhere'] as const
+
+const FigureCells = ({ sum, names }: { sum: StatementSum; names: readonly (keyof typeof figures)[] }) => (
+  <>
+    {names.map((name) => (
+      <UnitsCell name={name} units={sum[figures[name]]} />
+    ))}
+  </>
+)
