@@ -65,7 +65,7 @@ const none = { batchItemFailures: [] }
 
 const freeze = { kind: 'stopped', what: 'budget', name: 'seo', by: 'ada', reason: 'a loop', isStopped: true } as const
 const told =
-  '🧊 ada froze the budget seo. Nothing can be spent from it, or from budgets below it, until somebody unfreezes it. What is running is not stopped.'
+  '🧊 ada froze the budget seo. Nothing can be spent from it, or from budgets below it, until it is unfrozen. Running updates continue.'
 
 const add = (product: Product, id: string, about: Parameters<typeof announcement>[2] = freeze) =>
   product.guard.ledger.announcements.add(announcement(id, product.clock.now(), about))

@@ -1,16 +1,45 @@
 import { expect, test } from 'vitest'
 import type { Block, Message } from '../../shared/slack/blocks.ts'
 import { frozenMessage, occurrenceMessage, pausedMessage } from '../../shared/slack/messages/announcements.ts'
-import { doubtMessage } from '../../shared/slack/messages/decisions.ts'
+import { approvalMessage, approvalsMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
 import { figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { doneMessage, loginMessage } from '../../shared/slack/messages/help.ts'
+import { homeView } from '../../shared/slack/messages/home.ts'
+import { withEnd } from '../../shared/slack/messages/links.ts'
 import { outcomeMessage } from '../../shared/slack/messages/updates.ts'
-import { at, figures, now, settled, u, untraced, updateWith, zone } from '../support/slack/records.ts'
+import {
+  account,
+  at,
+  awaiting,
+  figures,
+  now,
+  settled,
+  u,
+  untraced,
+  updateWith,
+  zone,
+} from '../support/slack/records.ts'
 import { samples } from '../support/slack/samples.ts'
 
 const author = { by: 'slack:U02ALICE7', reason: 'the loop is fixed' }
 const counts = { settled: 0, upToDate: 0, refused: 0, released: 0, awaitingApproval: 0, requested: 0 }
 const day = figures({ window: 'day', limit: u(300), available: 260, end: at('2026-11-20T23:00:00Z') })
+
+const place = { zone, dashboardUrl: 'https://units.example' }
+const asked = { update: awaiting(), owner: null, approvers: ['slack:U03BOB', 'slack:U04EVE'] }
+const home = {
+  ...{
+    account,
+    leftAtReset: { from: 9_600, to: 12_000 },
+    notice: 'You asked for this, so someone else has to approve it.',
+  },
+  atRisk: [{ budget: 'seo', sentence: 'Cannot pay its next update.' }],
+  rows: [
+    { update: awaiting(), whyNot: null },
+    { update: untraced(), whyNot: 'You need the scope approve to decide.' },
+  ],
+  ...place,
+}
 
 /** Sentences that no sample has. */
 const more: readonly (readonly [name: string, message: Message])[] = [
@@ -37,6 +66,24 @@ const more: readonly (readonly [name: string, message: Message])[] = [
   ],
   ['unfrozen: frozen above', frozenMessage({ budget: 'seo', frozen: false, frozenAbove: 'agency', ...author })],
   ['resumed: not enabled', pausedMessage({ plan: 'nightly', paused: false, isEnabled: false, ...author })],
+  [
+    'approval: with a bot token and the dashboard',
+    approvalMessage({ ...{ ...asked, hasModals: true, isReminder: false }, ...place }),
+  ],
+  [
+    'approval: several of one request',
+    approvalsMessage({ rows: [asked, { update: settled(), owner: null }], isReminder: false, ...place }),
+  ],
+  [
+    'frozen: with its remedy',
+    withEnd(
+      frozenMessage({ budget: 'seo', frozen: true, ...author }),
+      { kind: 'unfreeze', name: 'seo', at: now },
+      '/dashboard/budgets/seo',
+      place,
+    ),
+  ],
+  ['App Home', { text: '', blocks: homeView(home).blocks }],
   ['done', doneMessage('Done: seo is frozen.')],
   ['login', loginMessage('https://units.example/login?code=abc')],
 ]

@@ -107,7 +107,7 @@ describe('figures, estimates and lists', () => {
     expect(told?.text).toBe(
       'Keyword units: account has 50,000 of 50,000 units left this month; blog has 200 of 200 units left this month; seo has 1,000 of 1,000 units left this month',
     )
-    const frozen = '🧊 Frozen: nothing can be spent until somebody unfreezes it.'
+    const frozen = '🧊 Frozen: nothing can be spent until it is unfrozen.'
     expect(
       told &&
         textsOf(told)[1]
@@ -132,7 +132,7 @@ describe('figures, estimates and lists', () => {
     const { product, sentences } = await slackProduct()
     await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), approvalAbove: 39 } })
     expect(await sentences('estimate ranking acme')).toEqual([
-      'A ranking update of acme would cost 40 units. ✋ Somebody else would have to approve it. “it needs 40 units, and account wants approval above 39”',
+      'A ranking update of acme would cost 40 units. ✋ It would need approval by another person. “it needs 40 units, and account wants approval above 39”',
     ])
   })
 
@@ -158,7 +158,7 @@ describe('figures, estimates and lists', () => {
     expect(new Set(links).size).toBe(2)
     const { sentences } = await slackProduct()
     expect(await sentences('login')).toEqual([
-      'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
+      'The address of the dashboard is not set. Ask an operator of Unit Guard to set DASHBOARD_URL.',
     ])
   })
 
@@ -433,7 +433,7 @@ describe('/units run', () => {
     const { product, type, press, updates } = await slackProduct()
     const [told] = await type('run ranking acme budget=seo', { user: 'U4PIA' })
     expect(told && textsOf(told)).toContain(
-      '✋ Then somebody else has to approve it.\n> callers with only the scope propose need approval',
+      '✋ After that it needs approval by another person.\n> callers with only the scope propose need approval',
     )
     const answered = await press('confirm', product.slack.buttons()[0]?.value ?? '', { user: 'U4PIA' })
     expect(answered.map(({ to }) => to).toSorted()).toEqual(['asker', 'asker', 'channel'])
@@ -470,7 +470,7 @@ describe('freeze, unfreeze, pause, resume', () => {
       ['asker', 'Done: seo is frozen.'],
       [
         'channel',
-        '🧊 <@U1ADA> froze the budget seo. Nothing can be spent from it, or from budgets below it, until somebody unfreezes it. What is running is not stopped.',
+        '🧊 <@U1ADA> froze the budget seo. Nothing can be spent from it, or from budgets below it, until it is unfrozen. Running updates continue.',
       ],
     ])
     expect((await product.call('GET', '/budgets/seo')).body.frozen).toMatchObject({
@@ -482,8 +482,8 @@ describe('freeze, unfreeze, pause, resume', () => {
     product.slack.news()
     const thawed = await type('unfreeze seo the loop is fixed')
     expect(thawed.map(({ to, text }) => [to, text])).toEqual([
-      ['asker', 'Done: seo is not frozen any more.'],
-      ['channel', '▶️ <@U1ADA> unfroze the budget seo. It may spend again, as far as its limits go.'],
+      ['asker', 'Done: seo is no longer frozen.'],
+      ['channel', '▶️ <@U1ADA> unfroze the budget seo. It can spend again, within its limits.'],
     ])
     expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).status).toBe(201)
   })
@@ -503,14 +503,14 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect((await type('unfreeze posts it ended')).map(({ to, text }) => [to, text])).toEqual([
       [
         'asker',
-        'Done: posts is not frozen any more, but seo above it is: nothing can be spent from it until that is unfrozen, too.',
+        'Done: posts is no longer frozen, but seo above it is: nothing can be spent from it until that is unfrozen, too.',
       ],
       [
         'channel',
         '▶️ <@U1ADA> unfroze the budget posts. Nothing can be spent from it yet: seo above it is frozen, too.',
       ],
     ])
-    expect((await type('unfreeze seo it ended')).at(-1)?.text).toContain('It may spend again')
+    expect((await type('unfreeze seo it ended')).at(-1)?.text).toContain('It can spend again')
   })
 
   test('announces an unfreeze as it was, even if the budget is deleted before', async () => {
@@ -520,7 +520,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     await product.call('DELETE', '/budgets/seo')
     await product.deliver()
     expect(product.slack.news().at(-1)?.text).toBe(
-      '▶️ ada unfroze the budget seo. It may spend again, as far as its limits go.',
+      '▶️ ada unfroze the budget seo. It can spend again, within its limits.',
     )
   })
 
@@ -536,12 +536,12 @@ describe('freeze, unfreeze, pause, resume', () => {
     const paused = await type('pause nightly the site moves')
     expect(paused.map(({ to, text }) => [to, text])).toEqual([
       ['asker', 'Done: the plan nightly is paused.'],
-      ['channel', '⏸️ <@U1ADA> paused the plan nightly. It asks for no updates until somebody resumes it.'],
+      ['channel', '⏸️ <@U1ADA> paused the plan nightly. It asks for no updates until it is resumed.'],
     ])
     expect((await product.call('GET', '/plans')).body.plans[0].paused).toMatchObject({ reason: 'the site moves' })
     const resumed = await type('resume nightly done')
     expect(resumed.map(({ to, text }) => [to, text])).toEqual([
-      ['asker', 'Done: the plan nightly is not paused any more.'],
+      ['asker', 'Done: the plan nightly is no longer paused.'],
       ['channel', '▶️ <@U1ADA> resumed the plan nightly. It runs again at its next scheduled time.'],
     ])
   })
@@ -552,10 +552,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     await type('pause nightly the site moves')
     const resumed = await type('resume nightly done')
     expect(resumed.map(({ to, text }) => [to, text])).toEqual([
-      [
-        'asker',
-        'Done: the plan nightly is not paused any more, but it does not run: the plans file does not enable it.',
-      ],
+      ['asker', 'Done: the plan nightly is no longer paused, but it does not run: the plans file does not enable it.'],
       ['channel', '▶️ <@U1ADA> resumed the plan nightly. It does not run yet: the plans file does not enable it.'],
     ])
   })
@@ -595,12 +592,12 @@ describe('a command that is done again, until Slack takes the answer', () => {
     },
   )
 
-  test('unfreeze: what is not frozen any more is left as it is, and the channel is not told again', async () => {
+  test('unfreeze: what is no longer frozen is left as it is, and the channel is not told again', async () => {
     const { product, type } = await slackProduct()
     const revision = async () => (await product.call('GET', '/budgets/seo')).headers.get('etag')
     const before = await revision()
     const told = await type('unfreeze seo repaired')
-    expect(told.map(({ to, text }) => [to, text])).toEqual([['asker', 'Done: seo is not frozen any more.']])
+    expect(told.map(({ to, text }) => [to, text])).toEqual([['asker', 'Done: seo is no longer frozen.']])
     expect(await revision()).toBe(before)
   })
 
@@ -616,7 +613,7 @@ describe('a command that is done again, until Slack takes the answer', () => {
     await product.triggers.sweep(product.endsAt())
     expect((await stopped(product)).seo).toMatchObject({ reason: 'it loops again' })
     expect(product.slack.news().flatMap(({ to, text }) => (to === 'asker' ? [text] : []))).toEqual([
-      'Done: seo is not frozen any more.',
+      'Done: seo is no longer frozen.',
       'Done: seo is frozen.',
     ])
   })

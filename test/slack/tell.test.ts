@@ -103,7 +103,7 @@ describe('each announcement is sent once', () => {
       await product.deliver()
     }
     expect(texts()).toEqual([
-      '🗓️ The plan nightly of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated. 80 units charged in all.',
+      '🗓️ The plan nightly of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated. 80 units charged in all.',
     ])
     for (let times = 0; times < 2; times++) {
       await product.triggers.digest(product.endsAt())

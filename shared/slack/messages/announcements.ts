@@ -70,7 +70,7 @@ const hasBegun = ({ counts: { unsent: _unsent, ...others } }: Occurrence): boole
 const signs = { done: '🗓️', stopped: '🛑', missed: '⌛', paused: '⏸️', 'paused-midway': '⏸️' } as const
 
 const outcomes = {
-  done: 'is through',
+  done: 'is finished',
   stopped: 'was stopped before its end',
   missed: 'was not run: it came more than an hour late',
   paused: 'was not run: it is paused',
@@ -86,8 +86,8 @@ function countLines({ counts }: Occurrence): string[] {
     [released, `↩️ ${countOf(released, 'project')} did not run; nothing was spent on them`],
     [inDoubt, `❓ ${countOf(inDoubt, 'project')} in doubt; their units stay counted`],
     [awaitingApproval, `✋ ${countOf(awaitingApproval, 'project')} waiting for approval`],
-    [requested, `⏳ ${countOf(requested, 'project')} to be tried again by itself`],
-    [unsent, `⏭️ ${countOf(unsent, 'project')} not asked for any more`],
+    [requested, `⏳ ${countOf(requested, 'project')} to be retried automatically`],
+    [unsent, `⏭️ ${countOf(unsent, 'project')} no longer asked for`],
   ]
   return rows.filter(([number]) => number > 0).map(([, line]) => line)
 }
@@ -163,7 +163,7 @@ export function refusalsMessage({
   const lead = `${capital(person(caller))} was refused ${bold(countOf(number, 'time'))} on ${where} within ${countOf(sinceMinutes, 'minute')}.`
   return message(`${lead} Nothing was spent.`, [
     header('Many refusals'),
-    section(`${lead} Nothing was spent by that. The last one was told:${quote(detail)}`),
+    section(`${lead} Nothing was spent. The last refusal:${quote(detail)}`),
     context(
       'This is often a script that repeats what was refused. Further refusals of this kind are not announced for a while.',
     ),
@@ -186,9 +186,9 @@ export function frozenMessage({
 }): Message {
   const lead = `${frozen ? '🧊' : '▶️'} ${actorName(by)} ${frozen ? 'froze' : 'unfroze'} the budget ${code(budget)}.`
   const effect = frozen
-    ? 'Nothing can be spent from it, or from budgets below it, until somebody unfreezes it. What is running is not stopped.'
+    ? 'Nothing can be spent from it, or from budgets below it, until it is unfrozen. Running updates continue.'
     : frozenAbove === null
-      ? 'It may spend again, as far as its limits go.'
+      ? 'It can spend again, within its limits.'
       : `Nothing can be spent from it yet: ${code(frozenAbove)} above it is frozen, too.`
   return message(`${lead} ${effect}`, [
     section(`${lead} ${effect}${quote(reason)}`),
@@ -212,7 +212,7 @@ export function pausedMessage({
 }): Message {
   const lead = `${paused ? '⏸️' : '▶️'} ${actorName(by)} ${paused ? 'paused' : 'resumed'} the plan ${code(plan)}.`
   const effect = paused
-    ? 'It asks for no updates until somebody resumes it.'
+    ? 'It asks for no updates until it is resumed.'
     : isEnabled
       ? 'It runs again at its next scheduled time.'
       : 'It does not run yet: the plans file does not enable it.'
@@ -240,9 +240,11 @@ export function foreignDataMessage({
   const rows = found.map(({ project, dates }) => `• ${code(project)}: ${datesOf(dates)}`)
   return message(lead, [
     header('Updates from elsewhere'),
-    section(`${lead} Somebody may have used the vendor’s screen, or a schedule there. If units were spent, book them.`),
+    section(
+      `${lead} A person may have used the vendor’s screen, or a schedule there may have run. If units were spent, book them.`,
+    ),
     ...sections(firstLines(rows, maxRows)),
-    context(`${code('/units reconcile <units left> <reason>', 200)} squares the figures with the vendor’s screen.`),
+    context(`${code('/units reconcile <units left> <reason>', 200)} books the difference to the vendor’s screen.`),
   ])
 }
 

@@ -33,7 +33,7 @@ export function estimateMessage(estimate: Estimate): Message {
     ? `⛔ It would be refused now.${whyNot(estimate)}`
     : approval === null
       ? '✅ It would pass now.'
-      : `✋ Somebody else would have to approve it.${quote(approval)}`
+      : `✋ It would need approval by another person.${quote(approval)}`
   const blocks = [
     section(lead),
     ...costs(projects),
@@ -83,7 +83,9 @@ export function confirmMessage({
     ...costs(projects),
     ...payersAbove(estimate),
     ...unitsLeft(estimate, budgets),
-    ...(approval === undefined ? [] : [section(`✋ Then somebody else has to approve it.${quote(approval)}`)]),
+    ...(approval === undefined
+      ? []
+      : [section(`✋ After that it needs approval by another person.${quote(approval)}`)]),
     buttons(button('confirm', askId, { text: `Confirm: spend ${inUnits(units)}`, style: 'primary' })),
     context('Nothing is spent before you press Confirm. If you do not want it, do nothing.'),
   ]

@@ -45,7 +45,7 @@ function paragraph({ budget, figures, isFrozen }: BudgetFigures): string {
   const day = figures.find(({ window, limit }) => window === 'day' && limit !== 'unlimited')
   const lines = [month && monthLines(month), day && `Today: ${remainder(day)}`]
   const title = `${bold(prose(budget))}${month ? ` · ${remainder(month)}` : ''}`
-  const frozen = isFrozen ? ['🧊 Frozen: nothing can be spent until somebody unfreezes it.'] : []
+  const frozen = isFrozen ? ['🧊 Frozen: nothing can be spent until it is unfrozen.'] : []
   return [title, ...frozen, ...lines.filter((line) => line !== undefined)].join('\n')
 }
 
@@ -75,7 +75,7 @@ function footnotes(budgets: readonly BudgetFigures[], zone: string): Block[] {
     day && `The day ends ${date(day.end, zone)}.`,
     all.some(({ held }) => held > 0) && '*Held*: set aside for updates that are running.',
     all.some(({ inDoubt }) => inDoubt > 0) &&
-      '*In doubt*: sent, and nobody knows yet whether it ran; so it stays counted.',
+      '*In doubt*: sent, and it is not yet known whether it ran, so it stays counted.',
     'An update counts in its own budget and in all above it, up to *account*.',
   ]
   return [context(notes.filter((note) => typeof note === 'string').join('\n'))]

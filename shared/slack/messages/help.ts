@@ -21,7 +21,7 @@ export function helpMessage(kinds: Kinds = productKinds): Message {
       header('What /units can do'),
       section(`${lead} Whatever spends units asks you first.`),
       ...sections([`${code('/units')}\nwhat is left of every budget`, ...lines], '\n\n'),
-      context('Names with spaces are put in quotes: `"acme shop"`. An update’s id begins with `upd_`.'),
+      context('Put names with spaces in quotes: `"acme shop"`. An update’s id begins with `upd_`.'),
     ],
     toAsker,
   )

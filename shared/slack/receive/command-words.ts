@@ -30,7 +30,7 @@ const lines = {
   },
   cancel: {
     usage: '/units cancel <id>',
-    does: 'takes back an update that has not begun',
+    does: 'cancels an update that has not started',
     example: '/units cancel upd_4t8kx2',
   },
   freeze: {
@@ -107,7 +107,7 @@ export function projectFault(name: string): string | null {
 }
 
 export function reasonFault(reason: string): string | null {
-  if (reason === '') return 'Say why as well: the reason is kept with the record.'
+  if (reason === '') return 'Add a reason: it is kept with the record.'
   if (reason.length > maxReasonLength)
     return `A reason has at most ${maxReasonLength} characters; this has ${reason.length}.`
   if (/\p{Cc}/u.test(reason)) return 'A reason cannot contain line breaks or other control characters.'

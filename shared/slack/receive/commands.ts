@@ -112,7 +112,7 @@ async function perform(
       const result = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
       if (result.kind === 'problem') return replyWith(result.problem.detail)
       const still = plan.enabled ? '' : ', but it does not run: the plans file does not enable it'
-      const is = command.do === 'pause' ? 'paused' : `not paused any more${still}`
+      const is = command.do === 'pause' ? 'paused' : `no longer paused${still}`
       return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
     }
     case 'reconcile':
@@ -130,7 +130,7 @@ async function describeFreeze(
   const above = frozenAbove((await ledger.view()).definitions, budget)
   const but =
     above === null ? '' : `, but ${above} above it is: nothing can be spent from it until that is unfrozen, too`
-  return `Done: ${budget} is not frozen any more${but}.`
+  return `Done: ${budget} is no longer frozen${but}.`
 }
 
 /** Books once, under the event's id. */
@@ -154,7 +154,7 @@ async function reconcile(
   // Booking would give back units that were spent since.
   if (outcome.kind === 'possible') {
     return replyWith(
-      'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+      'This could not be booked within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
     )
   }
   if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
@@ -168,9 +168,7 @@ async function reconcile(
 
 async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, caller: string): Promise<EventAnswer> {
   if (dashboardUrl === null) {
-    return replyWith(
-      'Nobody has said where the dashboard is: whoever operates Unit Guard sets DASHBOARD_URL to its address.',
-    )
+    return replyWith('The address of the dashboard is not set. Ask an operator of Unit Guard to set DASHBOARD_URL.')
   }
   const code = await ledger.logins.issue(caller, clock.now())
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }

@@ -182,7 +182,7 @@ async function lift({ guard }: PressesParts, { action, value }: PressEvent, call
   const by = { caller, reason: 'as pressed in Slack', askedAt: Number(askedAt) }
   const result = await (action === 'resume' ? guard.resumePlan(name, by) : guard.unfreeze(name, by))
   if (result.kind === 'problem') return replyWith(result.problem.detail)
-  const done = action === 'resume' ? `The plan ${name} is resumed.` : `The budget ${name} is not frozen any more.`
+  const done = action === 'resume' ? `The plan ${name} is resumed.` : `The budget ${name} is no longer frozen.`
   return { message: doneMessage(done) }
 }
 

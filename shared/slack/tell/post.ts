@@ -9,7 +9,7 @@ import type { ApiMethod, ApiResult, SendResult, SlackClient } from './client.ts'
 /** Limits of a `response_url`: https://docs.slack.dev/interactivity/handling-user-interaction */
 const maxAnswers = 5
 const answersLastMs = 30 * minuteMs
-const expiredUrl: SendResult = { kind: 'refused', status: null, reason: 'the response_url is not good any more' }
+const expiredUrl: SendResult = { kind: 'refused', status: null, reason: 'the response_url has expired' }
 
 /** Slack refuses the token itself, so an operator has to repair it; the message is not at fault. */
 const tokenErrors = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired']

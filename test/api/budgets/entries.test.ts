@@ -547,7 +547,7 @@ describe('Slack', () => {
     await product.slack.command('reconcile 49,500 as of 10:05')
     await product.update({ kind: 'ranking', project: 'y' })
     expect(await swept()).toEqual([
-      'Nobody could book this within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+      'This could not be booked within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 1_080, available: 48_920 })
   })

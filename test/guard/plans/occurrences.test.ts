@@ -34,7 +34,7 @@ describe('an occurrence that is delivered several times', () => {
       finishedAt: '2026-11-20T10:00:00.000Z',
     })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 3 projects updated. 120 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 3 projects updated. 120 units charged in all.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 120, held: 0, inDoubt: 0 })
     expect(await product.audit()).toBe(true)
@@ -134,7 +134,7 @@ describe('the run of an occurrence', () => {
     expect(ran()).toEqual([])
     expect(product.seen('estimate')).toEqual([])
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⛔ 1 project refused. Nothing was spent.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⛔ 1 project refused. Nothing was spent.',
     ])
   })
 })
@@ -162,7 +162,7 @@ describe('a plan that is short of units', () => {
     ])
     expect(await last()).toMatchObject({ state: 'done' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ⛔ 1 project refused. 100 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated, ⛔ 1 project refused. 100 units charged in all.',
     ])
     expect(await product.audit()).toBe(true)
   })
@@ -180,7 +180,7 @@ describe('a plan that is short of units', () => {
     expect(ran()).toEqual(['a', 'b'])
     expect(await last()).toMatchObject({ state: 'done' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ✋ 1 project waiting for approval. 80 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated, ✋ 1 project waiting for approval. 80 units charged in all.',
     ])
     const { body } = await product.call('GET', '/updates?state=awaiting-approval')
     const approved = await product.call('POST', `/updates/${body.updates[0].id}/approve`)
@@ -234,7 +234,7 @@ describe('a plan that is short of units', () => {
     expect(product.seen('estimate')).toEqual([])
     expect(await last()).toMatchObject({ state: 'done' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⛔ 3 projects refused. Nothing was spent.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⛔ 3 projects refused. Nothing was spent.',
     ])
     const { body } = await product.call('GET', '/updates?plan=night')
     expect(body.updates.map(({ problem }: { problem: object }) => problem)).toMatchObject(
@@ -255,7 +255,7 @@ describe('an occurrence that comes late', () => {
       finishedAt: '2026-11-20T11:00:00.001Z',
     })
     expect(await told()).toEqual([
-      '⌛ The plan night of 20 Nov 2026 10:00 UTC was not run: it came more than an hour late. ⏭️ 3 projects not asked for any more. Nothing was spent.',
+      '⌛ The plan night of 20 Nov 2026 10:00 UTC was not run: it came more than an hour late. ⏭️ 3 projects no longer asked for. Nothing was spent.',
     ])
     expect((await unsent()).status).toBe(200)
     expect(ran()).toEqual(['a', 'b', 'c'])
@@ -316,7 +316,7 @@ describe('a paused plan', () => {
     })
     expect(await states()).toEqual(['a settled', 'b refused'])
     expect(await told()).toEqual([
-      '⏸️ The plan night of 20 Nov 2026 10:00 UTC was paused before its end. “The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run what was not sent.” ✅ 1 project updated, ⏭️ 2 projects not asked for any more. 40 units charged in all.',
+      '⏸️ The plan night of 20 Nov 2026 10:00 UTC was paused before its end. “The plan night was paused by ada on 20 Nov 2026 10:00 UTC: the site moves. Resume it, then run what was not sent.” ✅ 1 project updated, ⏭️ 2 projects no longer asked for. 40 units charged in all.',
     ])
     product.clock.advance(minutes(5))
     await resume(product)
@@ -453,7 +453,7 @@ describe('a plan with failing estimates', () => {
       expect(await states()).toEqual(['a expired'])
       expect(ran()).toEqual([])
       expect(await told()).toEqual([
-        '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 1 project not asked for any more. Nothing was spent.',
+        '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⏭️ 1 project no longer asked for. Nothing was spent.',
       ])
       expect(await product.audit()).toBe(true)
     },
@@ -498,7 +498,7 @@ describe('a plan with failing estimates', () => {
     expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:30:00.000Z' })
     await at(55)
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 12 projects updated. 480 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 12 projects updated. 480 units charged in all.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 480, held: 0, inDoubt: 0 })
     expect(await product.audit()).toBe(true)
@@ -555,7 +555,7 @@ describe('a plan with failing estimates', () => {
     )
     // Four are requested still, but of an occurrence that is over nothing is begun: they expire.
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⏭️ 7 projects not asked for any more. Nothing was spent.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⏭️ 7 projects no longer asked for. Nothing was spent.',
     ])
     await at(121)
     expect(ran()).toEqual([])
@@ -591,7 +591,7 @@ describe('a plan with failing estimates', () => {
     expect(ran()).toEqual([])
     expect(await last()).toMatchObject({ state: 'stopped', reason: 'no process could resume it for more than an hour' })
     expect(await told()).toEqual([
-      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “no process could resume it for more than an hour” ⏭️ 3 projects not asked for any more. Nothing was spent.',
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “no process could resume it for more than an hour” ⏭️ 3 projects no longer asked for. Nothing was spent.',
     ])
   })
 
@@ -644,7 +644,7 @@ describe('attempts that provably did not run', () => {
       expect(await states()).toEqual([...Array(5).fill('a released'), 'b settled'])
       expect(await last()).toMatchObject({ state: 'done' })
       expect(await told()).toEqual([
-        '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 1 project updated, ↩️ 1 project did not run; nothing was spent on them. 40 units charged in all.',
+        '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 1 project updated, ↩️ 1 project did not run; nothing was spent on them. 40 units charged in all.',
       ])
       expect(await product.figures()).toMatchObject({ spent: 40, held: 0, inDoubt: 0 })
       expect(await product.audit()).toBe(true)
@@ -698,7 +698,7 @@ describe('attempts in doubt', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ❓ 1 project in doubt; their units stay counted. 80 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated, ❓ 1 project in doubt; their units stay counted. 80 units charged in all.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 80, inDoubt: 40 })
     expect(await product.audit()).toBe(true)
@@ -746,7 +746,7 @@ describe('attempts in doubt', () => {
     for (const minute of [5, 15]) await at(minute)
     expect(ran()).toEqual(names(3))
     expect(await told()).toEqual([
-      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; their units stay counted, ⏭️ 3 projects not asked for any more. Nothing is charged yet.',
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; their units stay counted, ⏭️ 3 projects no longer asked for. Nothing is charged yet.',
     ])
     isBroken = false
     expect((await unsent()).body).toMatchObject({ state: 'stopped', counts: { inDoubt: 3, unsent: 3 } })
@@ -829,7 +829,7 @@ describe('running what was not sent', () => {
     expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 3 } })
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect((await told()).at(-1)).toBe(
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 3 projects updated. 120 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 3 projects updated. 120 units charged in all.',
     )
   })
 })
@@ -913,7 +913,7 @@ describe('a project that breaks its attempts', () => {
     for (const minute of [5, 15, 30, 55, 60]) await at(minute)
     expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T11:00:00.000Z' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ✅ 2 projects updated, ⏭️ 1 project not asked for any more. 80 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated, ⏭️ 1 project no longer asked for. 80 units charged in all.',
     ])
     const waits = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'project-waits')
     expect(waits).toMatchObject(Array(5).fill({ plan: 'night', time, project: 'b' }))

@@ -226,7 +226,7 @@ describe('a plan whose projects are up to date', () => {
     const lines = product.logged.flatMap((line) => (line.includes('"event":"occurrence"') ? [JSON.parse(line)] : []))
     expect(lines.at(-1)).toMatchObject({ state: 'done', refused: 0, unsent: 0 })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ☑️ 3 projects up to date already. Nothing was spent.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ☑️ 3 projects up to date already. Nothing was spent.',
     ])
     const { body } = await product.call('POST', '/plans/night/run', { body: { time: due } })
     expect(body.projects.map(({ state }: { state: string }) => state)).toEqual(Array(3).fill('up-to-date'))

@@ -245,7 +245,7 @@ describe('a burst of refusals', () => {
     await product.triggers.fire('night', product.clock.now(), product.endsAt())
     await sweep()
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is through. ⛔ 12 projects refused. Nothing was spent.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⛔ 12 projects refused. Nothing was spent.',
     ])
   })
 })
