@@ -10,6 +10,8 @@ export interface DetailsProps {
   readonly previous: Statement | null
   readonly definitions: Definitions
   readonly price: bigint | undefined
+  /** `null`: not known. */
+  readonly currency: string | null
 }
 
 const keyLabels = { budget: 'Budget', project: 'Project', caller: 'Person' } satisfies Record<Statement['by'], string>
@@ -33,12 +35,13 @@ function shownRows({ by, rows }: Statement, definitions: Definitions): readonly 
 
 const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external'>): number => charged + external
 
-export function StatementTable({ statement, previous, definitions, price }: DetailsProps) {
+export function StatementTable({ statement, previous, definitions, price, currency }: DetailsProps) {
+  const amount = currency === null ? 'Amount' : `Amount, ${currency}`
   const { by, total } = statement
   const isByBudget = by === 'budget'
   const columns = [
     ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
-    ...(price === undefined ? [] : ['Amount']),
+    ...(price === undefined ? [] : [amount]),
     ...['Granted', 'Held', 'In doubt', 'Refused', ...(isByBudget ? ['Paid elsewhere'] : [])],
   ]
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
@@ -50,7 +53,7 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
       </td>
       {previous ? <UnitsCell name="Last month" units={last} /> : null}
       {price === undefined ? null : (
-        <td data-name="Amount" class="number">
+        <td data-name={amount} class="number">
           {amountOf(row, price).toFixed(2)}
         </td>
       )}

@@ -20,7 +20,7 @@ const { window, price } = statementQuery.shape
 /** Without `by`, the page reads only the book. */
 const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
-export function addStatements({ page }: PageRoutes, { guard }: Services): void {
+export function addStatements({ page }: PageRoutes, { guard, unitPrice }: Services): void {
   page(statementsPath, {
     GET: async ({ query, mustHave, show }) => {
       mustHave('read')
@@ -37,7 +37,7 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
           {by === undefined ? (
             <BookTable figures={await figuresIn(guard, view, month)} />
           ) : (
-            <DetailedStatement {...(await detailsOf(view, month, by))} price={price} />
+            <DetailedStatement {...(await detailsOf(view, month, by))} {...priceOf(price)} />
           )}
           <PriceForm filters={filters} />
           <ZoneNote zone={zoneOf(view)} />
@@ -46,8 +46,18 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
     },
   })
 
+  /** A price in the address comes before the one of the settings. */
+  const priceOf = (price: bigint | undefined) =>
+    price === undefined && unitPrice
+      ? { price: unitPrice.perUnit, currency: unitPrice.currency }
+      : { price, currency: null }
+
   /** With the month before it, where the ledger had begun by then. @throws Refusal 400 */
-  async function detailsOf(view: View, month: string, by: Statement['by']): Promise<Omit<DetailsProps, 'price'>> {
+  async function detailsOf(
+    view: View,
+    month: string,
+    by: Statement['by'],
+  ): Promise<Omit<DetailsProps, 'price' | 'currency'>> {
     const { definitions } = view
     const statement = await statementOf(month, by)
     const before = monthNamed(definitions.calendar, statement.previous)
@@ -61,7 +71,7 @@ export function addStatements({ page }: PageRoutes, { guard }: Services): void {
       c.get('expensiveReads').admit(session.sub)
       const { window, by, price } = readFields(query, statementQuery)
       const statement = await c.get('expensiveReads').inTurn(() => statementOf(window, by))
-      return answerStatementCsv(c, statement, price)
+      return answerStatementCsv(c, statement, price, unitPrice)
     },
   })
 

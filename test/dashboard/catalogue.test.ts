@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { createDashboard } from '../../functions/dashboard/app.ts'
+import { runMonth } from '../../infra/local/demo/month.ts'
+import { signCallerToken } from '../../infra/local/secrets.ts'
+import type { State } from '../../shared/ledger/updates/update.ts'
+import { scopes } from '../../shared/platform/words.ts'
+import { pages } from '../browser/pages.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { openMonth } from '../support/month.ts'
+
+const more = ['/dashboard/statements?by=budget', '/dashboard/statements?by=caller', '/dashboard/activity?kind=bookings']
+
+/** One line for each element with text of its own; ids differ from run to run. */
+const readable = (html: string): string =>
+  (/<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? '')
+    .replace(/<(?:svg|datalist|select|pre)\b.*?<\/(?:svg|datalist|select|pre)>/gs, ' ')
+    .replace(/<\/(?:p|h\d|li|tr|dt|section|summary|label|legend|thead|nav)>/g, '\n')
+    .replace(/<\/(?:td|th|a|button|dd)>/g, ' | ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\b(upd|ent)_[0-9a-z]+/g, '$1_…')
+    .split('\n')
+    .map((line) => line.replace(/\s+/g, ' ').replace(/^[ |]+|[ |]+$/g, ''))
+    .filter(Boolean)
+    .join('\n')
+
+test('says on every page exactly what the reviewed catalogue says', { timeout: 110_000 }, async () => {
+  const { scenario, shutdown } = await openMonth('2026-11-24T14:00:00Z', { DASHBOARD_URL: 'http://localhost' })
+  try {
+    await runMonth(scenario, () => {})
+    const browser = openBrowser({ dashboard: createDashboard(scenario.services) })
+    const { callerKey: key, clock, guard } = scenario
+    const who = { key, sub: 'mira', scopes, budgets: '*' as const, now: clock.now(), lastsMs: 8 * 3600_000 }
+    await browser.logIn(await signCallerToken(who))
+    const { rows } = await guard.ledger.updates({}, 200)
+    const updateOf = (project: string, state: State) =>
+      `/dashboard/updates/${rows.find((update) => update.project === project && update.state === state)?.id}`
+    const parts: string[] = [
+      '# Pages of the demo month',
+      'To update: npx vitest run --config test/vitest.config.ts -u catalogue',
+    ]
+    for (const [name, path] of [...pages, ...more.map((each) => [each, () => each] as const)])
+      parts.push(`## ${name}`, readable((await browser.get(path(updateOf))).html))
+    const hint =
+      'A page has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts -u catalogue`.'
+    await expect(`${parts.join('\n\n')}\n`, hint).toMatchFileSnapshot('pages.golden.txt')
+  } finally {
+    await shutdown.stop()
+  }
+})
