@@ -142,7 +142,7 @@ describe('the inbox', () => {
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     const { text, html } = await eve.get('/dashboard/inbox')
     expect(text).toContain(
-      'low runs out Mon 23 Nov, 05:00 plan night and others need 400, 100 are left: short 300 Grant 300…',
+      'low runs out Mon 23 Nov, 05:00 plans need 400, 100 are left: short 300, first for night Grant 300…',
     )
     expect(html).toContain('href="/dashboard/budgets/low/book?type=grant&amp;units=300&amp;window=month#grant"')
     const { html: form } = await eve.get('/dashboard/budgets/low/book?type=grant&units=300&window=month')

@@ -287,7 +287,7 @@ describe('the overview', () => {
     await ask(product, { project: 'two', budget: 'seo' })
     const reader = await browser.get('/')
     expect(reader.text).toContain(
-      'seo runs out Mon 30 Nov, 05:00 plan nightly and others need 400, 360 are left: short 40 Who spent',
+      'seo runs out Mon 30 Nov, 05:00 plans need 400, 360 are left: short 40, first for nightly Who spent',
     )
     await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     const { html } = await browser.get('/')

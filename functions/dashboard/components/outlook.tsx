@@ -74,14 +74,12 @@ export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string })
     case 'plans-run-out':
       return (
         <>
-          {reason.plan === null ? (
-            'plans need'
-          ) : (
+          plans need {count(reason.needed)}, {count(reason.left)} are left: short {count(reason.short)}
+          {reason.plan === null ? null : (
             <>
-              plan <a href={planAddress(reason.plan)}>{reason.plan}</a> and others need
+              , first for <a href={planAddress(reason.plan)}>{reason.plan}</a>
             </>
-          )}{' '}
-          {count(reason.needed)}, {count(reason.left)} are left: short {count(reason.short)}
+          )}
         </>
       )
     case 'pace-runs-out':
