@@ -14,6 +14,15 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
   return (
     <Page title="The HTTP API">
       <link rel="stylesheet" href="/docs.css" />
+      <nav aria-label="Contents" class="contents">
+        <ul>
+          {groups.map((group) => (
+            <li>
+              <a href={`#${anchorOf(group)}`}>{group}</a>
+            </li>
+          ))}
+        </ul>
+      </nav>
       <section>
         <p>
           For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON, times RFC 3339 in UTC,
@@ -30,15 +39,6 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
           token: <ProblemLinks of={[...everywhere]} />; with a body: <ProblemLinks of={[...withBody]} />. An address
           that takes other methods answers <ProblemLinks of={['method-not-allowed']} />.
         </p>
-        <nav aria-label="Groups">
-          <ul>
-            {groups.map((group) => (
-              <li>
-                <a href={`#${anchorOf(group)}`}>{group}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
       </section>
       {groups.map((group) => (
         <section aria-labelledby={anchorOf(group)}>

@@ -17,6 +17,8 @@ const readable = (html: string): string =>
     .replace(/<\/(?:p|h\d|li|tr|dt|section|summary|label|legend|thead|nav)>/g, '\n')
     .replace(/<\/(?:td|th|a|button|dd)>/g, ' | ')
     .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
     .replace(/\b(upd|ent)_[0-9a-z]+/g, '$1_…')
     .split('\n')
     .map((line) => line.replace(/\s+/g, ' ').replace(/^[ |]+|[ |]+$/g, ''))
