@@ -335,7 +335,7 @@ const service: readonly (readonly [
 test('there are at least 150 hostile inputs', () => {
   const counts = { bodies, tokens, paths, slack, schedules, service }
   const each = Object.entries(counts).map(([name, rows]) => [name, rows.length])
-  expect(Object.fromEntries(each)).toEqual({ bodies: 40, tokens: 28, paths: 40, slack: 33, schedules: 24, service: 32 })
+  expect(Object.fromEntries(each)).toEqual({ bodies: 40, tokens: 28, paths: 40, slack: 34, schedules: 24, service: 32 })
 })
 
 describe('hostile bodies', () => {
