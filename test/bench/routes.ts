@@ -109,6 +109,8 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['GET /dashboard/updates', look('/dashboard/updates')],
     ['GET /dashboard/updates.csv', look('/dashboard/updates.csv')],
     ['GET /dashboard/*', look('/dashboard')],
+    ['GET /dashboard/find', look('/dashboard/find?q=team-1')],
+    ['GET /dashboard/ask', look('/dashboard/ask?kind=ranking&project=asked')],
     ['GET /dashboard/updates/:id', look(`/dashboard/updates/${settled}`)],
     ['GET /dashboard/inbox', look('/dashboard/inbox')],
     [
@@ -136,8 +138,10 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
 function dashboardAdminRoutes({ look, press }: World): readonly Route[] {
   const onCaller = (what: string, fields: Record<string, string>) => () =>
     press('/dashboard/callers/edit?sub=carol', `/dashboard/callers/${what}`, { sub: 'carol', ...fields }, 'revision')
-  const onBudget = (name: string, what: string, fields: Record<string, string>, also?: 'revision') => () =>
-    press(`/dashboard/budgets/${name}`, `/dashboard/budgets/${name}/${what}`, fields, also)
+  const onBudget = (name: string, what: string, fields: Record<string, string>) => () =>
+    press(`/dashboard/budgets/${name}`, `/dashboard/budgets/${name}/${what}`, fields)
+  const stop = (name: string, what: string) => () =>
+    press(`/dashboard/budgets/${name}/${what}`, `/dashboard/budgets/${name}/${what}`, { reason }, 'revision')
 
   return [
     ['GET /dashboard/callers', look('/dashboard/callers')],
@@ -149,9 +153,10 @@ function dashboardAdminRoutes({ look, press }: World): readonly Route[] {
     ['GET /dashboard/budgets/:name/edit', look('/dashboard/budgets/team-1/edit')],
     ['GET /dashboard/budgets/:name/book', look('/dashboard/budgets/team-1/book')],
     ['POST /dashboard/budgets/:name/projects', onBudget('team-6', 'projects', { do: 'add', name: 'added' })],
-    ['POST /dashboard/budgets/:name/freeze', onBudget('team-6', 'freeze', { reason }, 'revision')],
-    ['POST /dashboard/budgets/:name/unfreeze', onBudget('team-6', 'unfreeze', { reason }, 'revision')],
-    ['POST /dashboard/budgets/:name/delete', onBudget('team-7', 'delete', { reason }, 'revision')],
+    ['GET /dashboard/budgets/:name/freeze', look('/dashboard/budgets/team-6/freeze')],
+    ['POST /dashboard/budgets/:name/freeze', stop('team-6', 'freeze')],
+    ['POST /dashboard/budgets/:name/unfreeze', stop('team-6', 'unfreeze')],
+    ['POST /dashboard/budgets/:name/delete', stop('team-7', 'delete')],
     ['POST /logout', () => press('/', '/logout', {})],
   ]
 }
@@ -166,6 +171,10 @@ const gatewayRoutes = ({ call }: World): readonly Route[] =>
 const slackRoutes = ({ guarded, settled }: World): readonly Route[] => [
   ['GET /slack/commands', () => async () => guarded.slack.request('/slack/commands?ssl_check=1')],
   ['POST /slack/commands', () => () => slackSends(guarded, '/slack/commands', command)],
+  [
+    'POST /slack/events',
+    () => () => slackPosts(guarded, '/slack/events', 'application/json', JSON.stringify(homeOpened)),
+  ],
   ['POST /slack/interactions', () => () => slackSends(guarded, '/slack/interactions', pressed(settled))],
 ]
 
@@ -190,11 +199,12 @@ const pressed = (value: string) => ({
   }),
 })
 
-async function slackSends({ slack, clock }: Guarded, path: string, fields: Record<string, string>): Promise<Response> {
-  const body = new URLSearchParams(fields).toString()
-  const headers = {
-    'content-type': 'application/x-www-form-urlencoded',
-    ...signedFor(body, Math.floor(clock.now() / 1000)),
-  }
+const homeOpened = { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_home_opened', user: 'U1ADA' } }
+
+const slackSends = (guarded: Guarded, path: string, fields: Record<string, string>): Promise<Response> =>
+  slackPosts(guarded, path, 'application/x-www-form-urlencoded', new URLSearchParams(fields).toString())
+
+async function slackPosts({ slack, clock }: Guarded, path: string, type: string, body: string): Promise<Response> {
+  const headers = { 'content-type': type, ...signedFor(body, Math.floor(clock.now() / 1000)) }
   return taken(await slack.request(path, { method: 'POST', headers, body }), path)
 }
