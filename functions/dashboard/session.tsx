@@ -13,6 +13,7 @@ import { once } from '../../shared/platform/parallel.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import { setHeaders, show, showProblem } from './answer.tsx'
 import { type Frame, maxWaiting } from './components/layout.tsx'
+import { findPath } from './components/parts.tsx'
 import { createCookies, createOrigins, createSessions, type Session, type Sessions } from './cookies.ts'
 import { createFlash, type Flash, type FlashCookie } from './flash.ts'
 import { readForm } from './forms.ts'
@@ -149,8 +150,8 @@ async function showPage(
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
   const waiting = once(() => countWaiting(guard))
-  // Read beside what the page reads. Downloads and most forms show no badge.
-  if (c.req.method !== 'POST' && !c.req.path.endsWith('.csv')) void waiting()
+  // Read beside what the page reads. Downloads, searches and most forms show no badge.
+  if (c.req.method !== 'POST' && !c.req.path.endsWith('.csv') && c.req.path !== findPath) void waiting()
   let frame: Frame = {
     sub: session.sub,
     formToken: await sessions.sign(session, 'form'),
