@@ -189,7 +189,7 @@ describe('POST /plans/{name}/run', () => {
     expect(product.service.requests).toEqual([])
     await product.triggers.sweep(product.endsAt())
     expect((await plansNow())[0].last).toMatchObject({ state: 'done' })
-    expect((await run({ time: due })).body).toMatchObject({ counts: { settled: 1 }, unitsCharged: 80 })
+    expect((await run({ time: due })).body).toMatchObject({ counts: { settled: 2 }, unitsCharged: 80 })
   })
 
   test('running a plan that must retry answers 202 with the time', async () => {

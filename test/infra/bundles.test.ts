@@ -183,7 +183,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(sent.cookies?.[0]).toMatch(/^__Host-unit-guard=[^;]+; .*HttpOnly; Secure; SameSite=Strict$/)
       const [cookie = ''] = sent.cookies?.[0]?.split(';') ?? []
       const page = await callStreaming(loaded.dashboard.handler, urlEvent('GET', '/', { cookies: [cookie] }), 20_000)
-      expect([page.statusCode, page.text.includes('<h1>Overview</h1>')]).toEqual([200, true])
+      expect([page.statusCode, page.text.includes('<h2 id="budgets">')]).toEqual([200, true])
     })
 
     test('dashboard serves the documentation and problem pages without a session', async () => {

@@ -32,6 +32,7 @@ describe('an occurrence that is delivered several times', () => {
       time: '2026-11-20T10:00:00.000Z',
       state: 'done',
       finishedAt: '2026-11-20T10:00:00.000Z',
+      counts: { settled: 3 },
     })
     expect(await told()).toEqual([
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 3 projects updated. 120 units charged in all.',
