@@ -136,7 +136,7 @@ const Item = ({ update, owner, choices, isChosen, deadline, children }: ItemProp
         {owner === null ? null : `, for ${owner}`} {deadline ? <span class="pill">{deadline}</span> : null}
       </p>
       {children}
-      <ShownUnitsField update={update} />
+      {choices.possible.includes('approve') ? <ShownUnitsField update={update} /> : null}
       {choices.whyNot.map((sentence) => (
         <p class="note">{sentence}</p>
       ))}

@@ -1,8 +1,10 @@
 import type { Permissions } from '../../../shared/guard/people/permissions.ts'
 import { count } from '../../../shared/guard/sentences.ts'
-import { callerOfCounter, pauseOf } from '../../../shared/ledger/book/definitions.ts'
+import { counterOf } from '../../../shared/ledger/book/book.ts'
+import { callerOfCounter, pauseOf, type WindowKind } from '../../../shared/ledger/book/definitions.ts'
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { runBefore } from './last-run.tsx'
 import { askAddress, budgetAddress, callerAddress, planAddress, updateAddress } from './parts.tsx'
 
 interface Remedy {
@@ -41,7 +43,7 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
     case 'duplicate-work':
       return typeof update === 'string' ? [{ label: 'See that update', to: updateAddress(update) }] : []
     case 'over-budget':
-      return isAdmin ? shortCounters(members.budgets).map(grantOf) : []
+      return isAdmin ? shortCounters(members.budgets).flatMap((each) => grantOf(each, view)) : []
     case 'budget-frozen': {
       const isFrozen = typeof budget === 'string' && view.definitions.budgets[budget]?.frozen !== undefined
       return isAdmin && isFrozen ? [{ label: `Unfreeze ${budget}…`, to: budgetAddress(budget, '/unfreeze') }] : []
@@ -65,17 +67,24 @@ const changeOf = (name: string, { definitions }: View): Remedy => ({
 
 interface ShortCounter {
   readonly budget: string
-  readonly window: string
+  readonly window: WindowKind
+  readonly available: number
+  /** `null`: nothing was left, so no price was asked for. */
   readonly short: number | null
 }
 
 export const shortCounters = (budgets: Problem['members'][string] | undefined): readonly ShortCounter[] =>
   Array.isArray(budgets) ? (budgets as unknown as readonly ShortCounter[]) : []
 
-function grantOf({ budget, window, short }: ShortCounter): Remedy {
+/** What is short now. Without a price, the last run's price is assumed. */
+function grantOf({ budget, window, short, available }: ShortCounter, view: View): readonly Remedy[] {
   const caller = callerOfCounter(budget)
-  if (caller !== null) return { label: `Raise the limit of ${caller}…`, to: callerAddress(caller) }
-  const query = new URLSearchParams({ type: 'grant', window, ...(short !== null && { units: String(short) }) })
-  const what = short === null ? 'units' : count(short)
-  return { label: `Grant ${what} to ${budget}…`, to: budgetAddress(budget, `/book?${query}#grant`) }
+  if (caller !== null) return [{ label: `Raise the limit of ${caller}…`, to: callerAddress(caller) }]
+  const [asked] = view.results
+  const needed = short === null ? (asked && runBefore(asked, view.now))?.units : short + available
+  const missing = needed === undefined ? null : needed - (counterOf(view.book, window, budget)?.available ?? available)
+  if (missing !== null && missing <= 0) return []
+  const query = new URLSearchParams({ type: 'grant', window, ...(missing !== null && { units: String(missing) }) })
+  const what = missing === null ? 'units' : count(missing)
+  return [{ label: `Grant ${what} to ${budget}…`, to: budgetAddress(budget, `/book?${query}#grant`) }]
 }
