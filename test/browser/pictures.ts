@@ -36,7 +36,7 @@ async function pages(dashboard: Dashboard): Promise<void> {
 async function downTo(page: Page, region: string): Promise<PageScreenshotOptions> {
   const box = await page.getByRole('region', { name: region, exact: true }).boundingBox()
   if (!box) throw new Error(`the page shows no ${region}`)
-  return { clip: { x: 0, y: 0, width: screen.viewport.width, height: box.y + box.height + marginPx } }
+  return { fullPage: true, clip: { x: 0, y: 0, width: screen.viewport.width, height: box.y + box.height + marginPx } }
 }
 
 /** The message as it is sent; how Slack draws its blocks is imitated. */
