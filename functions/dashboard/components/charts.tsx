@@ -102,7 +102,7 @@ function LeftChart({ name, history, month, days, forecast, zone }: ChartProps) {
           {now.x > 0.85
             ? null
             : ends.map(({ left, words }, position) => (
-                <text class="end" x="100%" y={height(left)} dy={position === 0 ? -7 : 17} text-anchor="end">
+                <text class="end" x="100%" y={height(left)} dy={position === 0 ? -18 : 17} text-anchor="end">
                   {count(left)} {words}
                 </text>
               ))}
