@@ -192,8 +192,8 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     },
   )
 
-  // In a month of its own: the other tests look at what this changes.
-  describe('what people change:', () => {
+  // In a month of its own: the other tests look at what this changes. Each test finds what those before it left.
+  describe('what people change:', { shuffle: false }, () => {
     let month: Dashboard
     beforeAll(async () => {
       month = await openDashboard('2026-11-24T14:00:00Z')
