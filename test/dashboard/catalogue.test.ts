@@ -38,12 +38,12 @@ test('says on every page exactly what the reviewed catalogue says', { timeout: 1
       `/dashboard/updates/${rows.find((update) => update.project === project && update.state === state)?.id}`
     const parts: string[] = [
       '# Pages of the demo month',
-      'To update: npx vitest run --config test/vitest.config.ts -u catalogue',
+      'To update: npx vitest run --config test/vitest.config.ts catalogue -u',
     ]
     for (const [name, path] of [...pages, ...more.map((each) => [each, () => each] as const)])
       parts.push(`## ${name}`, readable((await browser.get(path(updateOf))).html))
     const hint =
-      'A page has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts -u catalogue`.'
+      'A page has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts catalogue -u`.'
     await expect(`${parts.join('\n\n')}\n`, hint).toMatchFileSnapshot('pages.golden.txt')
   } finally {
     await shutdown.stop()

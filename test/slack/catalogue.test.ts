@@ -115,9 +115,9 @@ const render = ([name, { text, blocks }]: readonly [string, Message]): string =>
 
 test('says in every message exactly what the reviewed catalogue says', async () => {
   const intro =
-    'What Slack shows, one message after another. To update: npx vitest run --config test/vitest.config.ts -u catalogue'
+    'What Slack shows, one message after another. To update: npx vitest run --config test/vitest.config.ts catalogue -u'
   const page = ['# Slack messages', intro, ...[...samples(), ...more].map(render)].join('\n\n')
   const hint =
-    'A message has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts -u catalogue`.'
+    'A message has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts catalogue -u`.'
   await expect(`${page}\n`, hint).toMatchFileSnapshot('messages.golden.txt')
 })
