@@ -133,7 +133,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await form.getByLabel(label, { exact: true }).inputValue()).toBe('many')
   })
 
-  test('whoever may only read sees no button, and whoever may not is told what they lack', async () => {
+  test('a reader sees no button, and a user without the scope reads what they lack', async () => {
     const reader = await dashboard.insider({ sub: 'rolf', may: ['read'] }, noScript)
     await reader.page.goto(dashboard.updateOf('juniper-travel.example', 'awaiting-approval'))
     expect(await reader.page.getByRole('main').getByRole('button').count()).toBe(0)
@@ -147,7 +147,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     )
   })
 
-  test('a link to a run that somebody opens who is logged in spends nothing', async () => {
+  test('a link to a run spends nothing if a logged-in user opens it', async () => {
     const { page } = await dashboard.insider(undefined, noScript)
     const { sandbox, guard } = dashboard.scenario
     const [runs, updates] = [await sandbox.runs(), (await guard.ledger.updates({}, 200)).rows.length]

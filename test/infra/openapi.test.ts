@@ -106,7 +106,7 @@ describe('an answer that the document does not know fails a test:', () => {
 })
 
 describe('what is to be read', () => {
-  test('/docs shows every operation, works without scripts, and asks nobody else for anything', async () => {
+  test('/docs shows every operation, works without scripts, and requests no other host', async () => {
     const { get } = openBrowser(await start())
     const { status, headers, html: text } = await get('/docs')
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
