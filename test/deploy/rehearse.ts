@@ -287,7 +287,7 @@ async function operate(script: string, args: readonly string[], table = tableNam
     ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, LEDGER_SERVICE: 'sandbox', TRACKING_BASE_URL: '' },
     ...{ ...account, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   }
-  await run('npx', ['tsx', `infra/local/commands/${script}.ts`, ...args], { env: { ...process.env, ...settings } })
+  await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], { env: { ...process.env, ...settings } })
 }
 
 async function put(SecretId: string, SecretString: string): Promise<void> {

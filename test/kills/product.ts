@@ -13,8 +13,8 @@ export async function createProduct({ directory, env }: { directory: string; env
   const commands = join(directory, 'commands')
   await buildCommands(commands)
 
-  const run = (command: 'start' | 'sweep', args: readonly string[] = []) =>
-    spawn(process.execPath, [join(commands, `${command}.mjs`), ...args], {
+  const run = (program: 'start' | 'run', args: readonly string[] = []) =>
+    spawn(process.execPath, [join(commands, `${program}.mjs`), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, PORT: '0', ...env() },
     })
@@ -32,7 +32,7 @@ export async function createProduct({ directory, env }: { directory: string; env
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
     sweep: async (at: string): Promise<string> => {
-      const sweeping = run('sweep', ['--at', at])
+      const sweeping = run('run', ['sweep', '--at', at])
       const said = collect(sweeping)
       const [code] = await once(sweeping, 'close')
       if (code !== 0) throw new Error(`the sweep at ${at} failed:\n${said.text}`)
