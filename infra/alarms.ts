@@ -60,7 +60,6 @@ export class Alarms extends Construct {
     })
   }
 
-  /** Counts errors by event, errors without an alarm of their own, and plans that did not finish. */
   private countLines(logGroup: LogGroup, watches: readonly Watch[]): void {
     const counted = { logGroup, metricNamespace, metricValue: '1' }
     new MetricFilter(this, 'ErrorLines', {

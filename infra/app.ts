@@ -1,5 +1,6 @@
 import { App, Validations } from 'aws-cdk-lib/core'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
+import { WrongIssuers } from '../shared/auth/issuers-file.ts'
 import { WrongPlans } from '../shared/guard/plans/plans-file.ts'
 import { environment, WrongSettings } from '../shared/platform/settings.ts'
 import { bundleAll } from './bundle.ts'
@@ -13,13 +14,13 @@ try {
     (name) => app.node.tryGetContext(name),
     Object.keys(app.node.getAllContext()),
   )
-  const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', plansFile: deployment.plansFile })
+  const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', files: deployment.files })
   new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
   // A finding that is not acknowledged fails the synthesis.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()
 } catch (error) {
-  const isPlain = [WrongSettings, WrongPlans].some((plain) => error instanceof plain)
+  const isPlain = [WrongSettings, WrongPlans, WrongIssuers].some((plain) => error instanceof plain)
   process.stderr.write(`unit-guard: ${isPlain && error instanceof Error ? error.message : (error as Error).stack}\n`)
   process.exitCode = 1
 }

@@ -9,24 +9,23 @@ export type BundleName = 'api' | 'dashboard' | 'slack' | 'scheduled' | 'outbox' 
 export type Bundles = Readonly<Record<BundleName, string>>
 
 const names: readonly BundleName[] = ['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox']
-const withPlans: readonly BundleName[] = ['api', 'dashboard', 'scheduled', 'outbox']
+const withFiles: readonly BundleName[] = ['api', 'dashboard', 'scheduled', 'outbox']
 
-/** The name of the plans file in a bundle, which is the function's working directory. */
-export const plansBeside = 'plans.json'
+/** The files that settings name, in the working directory of the function. */
+export const besideCode = { PLANS: 'plans.json', TRUSTED_ISSUERS: 'issuers.json' } as const
 
-/**
- * Bundles every function into a folder of its own. Source maps hold relative paths, so a changed `into` would deploy every
- * function again.
- */
-export async function bundleAll(options: { into: string; plansFile: string | undefined }) {
-  const { into, plansFile } = options
+/** The path of each file on the machine that deploys. */
+export type SettingsFiles = { readonly [Name in keyof typeof besideCode]?: string | undefined }
+
+/** Source maps hold relative paths, so a changed `into` would deploy every function again. */
+export async function bundleAll({ into, files = {} }: { into: string; files?: SettingsFiles }) {
   await rm(into, { recursive: true, force: true })
   const bundled = await Promise.all(
     names.map(async (name) => {
       const folder = join(into, name)
       await mkdir(folder, { recursive: true })
       const { bytes } = await bundle({ entry: `functions/${name}/handler.ts`, into: folder })
-      if (plansFile !== undefined && withPlans.includes(name)) await copyFile(plansFile, join(folder, plansBeside))
+      if (withFiles.includes(name)) await copyFiles(files, folder)
       return { name, folder, bytes }
     }),
   )
@@ -38,20 +37,18 @@ export async function bundleAll(options: { into: string; plansFile: string | und
   }
 }
 
-/**
- * What the SDK would import dynamically and never does on Lambda: credentials come in the environment, no operation of ours has
- * an event stream, and no browser is named. Bundled, they would also move what they share into the start.
- */
+async function copyFiles(files: SettingsFiles, folder: string): Promise<void> {
+  const { PLANS: plans, TRUSTED_ISSUERS: issuers } = files
+  if (plans !== undefined) await copyFile(plans, join(folder, besideCode.PLANS))
+  if (issuers !== undefined) await copyFile(issuers, join(folder, besideCode.TRUSTED_ISSUERS))
+}
+
+/** What the SDK never imports on Lambda. Bundled, these would move what they share into the start. */
 const neverLoaded = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
   .map((kind) => `@aws-sdk/credential-provider-${kind}`)
   .concat('@smithy/credential-provider-imds', '@smithy/core/event-streams', 'bowser')
 
-/**
- * Reads only the used exports of Node's modules: an `import` of `node:http` reads all of them and so loads undici, which
- * takes half of a cold start.
- *
- * @see https://nodejs.org/api/process.html#processgetbuiltinmoduleid
- */
+/** Reads only the used exports: an `import` of `node:http` also loads undici, which takes half of a cold start. */
 const nodeModules: Plugin = {
   name: 'node-modules',
   setup: ({ onResolve, onLoad }) => {
@@ -72,7 +69,7 @@ const nodeModules: Plugin = {
   },
 }
 
-/** Leaves out what the SDK's clients import and do not use: a client reads `version` of its package.json, and finds no endpoints. */
+/** Stubs what the SDK's clients import and do not use: package.json but for `version`, and endpoints. */
 const unusedParts: Plugin = {
   name: 'unused-parts',
   setup: ({ onLoad }) => {
@@ -84,7 +81,7 @@ const unusedParts: Plugin = {
   },
 }
 
-/** Bundles one function as minified ES modules. Dynamic imports are separate files: a cold start loads `bytes`. */
+/** Dynamic imports are separate files: a cold start loads `bytes`. */
 export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
     entryPoints: { index: options.entry },

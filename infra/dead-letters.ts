@@ -7,10 +7,7 @@ import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 const send = 'sqs:SendMessage'
 
-/**
- * One queue for everything that was not delivered: events of rules, calls of the scheduled function, positions in the
- * stream. No work is lost with them, because the sweep finds it in the table.
- */
+/** One queue for all that was not delivered. The sweep finds its work in the table. */
 export class DeadLetters extends Construct {
   readonly queue: Queue
 
@@ -27,11 +24,7 @@ export class DeadLetters extends Construct {
     })
   }
 
-  /**
-   * Takes events that these rules cannot deliver.
-   *
-   * @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html
-   */
+  /** @see https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-dlq.html */
   takeFromRules(ruleArns: string): void {
     this.queue.addToResourcePolicy(
       new PolicyStatement({
@@ -43,7 +36,7 @@ export class DeadLetters extends Construct {
     )
   }
 
-  /** Takes failed calls of a function. The CDK's own constructs would also let it read the queue's attributes. */
+  /** The CDK's own constructs would also let the function read the queue's attributes. */
   takeFrom(fn: GuardFunction): IEventSourceDlq & IDestination {
     fn.allow([send], [this.queue.queueArn])
     return { bind: () => ({ destination: this.queue.queueArn }) }

@@ -1,16 +1,23 @@
 import * as z from 'zod/mini'
+import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
 import { unitPriceOf } from '../shared/guard/money.ts'
-import { deploymentSettings, firstDeploymentSettings, guardSettings } from '../shared/guard/options.ts'
+import {
+  deploymentSettings,
+  firstDeploymentSettings,
+  type GuardSettings,
+  guardSettings,
+} from '../shared/guard/options.ts'
 import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+import type { SettingsFiles } from './bundle.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface Deployment {
   readonly settings: Readonly<Record<string, string>>
   readonly plans: readonly Plan[]
-  readonly plansFile: string | undefined
+  readonly files: SettingsFiles
   readonly options: Options
 }
 
@@ -19,11 +26,11 @@ const trueOrFalse = z.pipe(
   z.transform((text) => text === 'true'),
 )
 
-/** The options of `-c <name>=<value>` and `cdk.json`. */
+/** Options of `-c` and `cdk.json`. */
 const options = z.object({
-  /** Deploys a stand-in of the service, and the guard calls only that. */
+  /** Deploys a stand-in, which the guard calls instead of the service. */
   sandbox: z._default(trueOrFalse, false),
-  /** The reserved concurrency of each function. New AWS accounts have too little to reserve any. */
+  /** New AWS accounts have too little concurrency to reserve any. */
   reservedConcurrency: z.optional(
     z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 9999')), z.transform(Number)),
   ),
@@ -37,26 +44,23 @@ const options = z.object({
 
 type Options = z.output<typeof options>
 
-/** The constructs set these, so values from the shell are ignored: they are meant for `npm start`. */
+/** Set by the constructs; values from the shell are for `npm start`. */
 const settingsOfConstructs = [
-  ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'PLANS'],
+  ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER'],
+  ...['PLANS', 'TRUSTED_ISSUERS'],
   ...[
     'SECRETS_ENDPOINT',
     'SECRETS_ACCESS_KEY',
     'SERVICE_TOKEN_SECRET',
     'CALLER_KEY_SECRET',
     'SLACK_SECRET',
+    'LOGIN_CLIENT_SECRET',
     'SLACK_API_URL',
   ],
 ]
 const unknownYet = 'https://sandbox.invalid/v3'
 
-/**
- * Checks the settings with the schemas of the functions, so that no deployment is made that cannot start.
- *
- * @param names the names of all options of the command line and `cdk.json`.
- * @throws WrongSettings, WrongPlans naming every fault.
- */
+/** Uses the schemas of the functions, so that what is deployed can start. @throws WrongSettings, WrongPlans, WrongIssuers */
 export function readDeployment(
   env: Environment,
   context: (name: string) => unknown,
@@ -93,16 +97,17 @@ export function readDeployment(
       throw new WrongSettings(
         `${name}: must be an https address on AWS: with http its secrets cross networks in clear text`,
       )
-  const plansFile = env.PLANS || undefined
+  const files = { PLANS: env.PLANS || undefined, TRUSTED_ISSUERS: env.TRUSTED_ISSUERS || undefined }
+  mustFitAws(readTrustedIssuers({ ...parsed, TRUSTED_ISSUERS: files.TRUSTED_ISSUERS }), parsed)
   return {
     settings: Object.fromEntries(own.flatMap(([name, value]) => (value ? [[name, value]] : []))),
-    plans: readPlans(plansFile),
-    plansFile,
+    plans: readPlans(files.PLANS),
+    files,
     options: wanted,
   }
 }
 
-/** Only `npm start` and its commands read these variables, but a deployment may find them in its shell. */
+/** A shell that has sourced the env file of `npm start` has these. */
 const localVariables = [
   ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
   'SANDBOX_UNITS_PER_MONTH',
@@ -111,10 +116,21 @@ const localVariables = [
     'SLACK_SIGNING_SECRET',
     'SLACK_WEBHOOK_URL',
     'SLACK_BOT_TOKEN',
+    'LOGIN_CLIENT',
     'UNIT_GUARD_URL',
     'UNIT_GUARD_TOKEN',
   ],
 ]
+
+function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }: GuardSettings): void {
+  const inClear = issuers.find(({ issuer }) => issuer.startsWith('http:'))
+  if (inClear) throw new WrongSettings(`TRUSTED_ISSUERS: the issuer of ${inClear.name} must be an https address on AWS`)
+  // A function cannot have its own URL as a setting, and its requests must not say where the issuer leads people to.
+  if (LOGIN_ISSUER !== undefined && DASHBOARD_URL === undefined)
+    throw new WrongSettings(
+      'DASHBOARD_URL: is needed with LOGIN_ISSUER, which leads people back there; it is the output DashboardUrl of a deployment without LOGIN_ISSUER, or a name of yours for it',
+    )
+}
 
 /** Names with a colon belong to the CDK. */
 function refuseUnknown(names: readonly string[]): void {

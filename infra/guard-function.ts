@@ -12,7 +12,6 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { type Duration, Validations } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 
-/** Accepts findings of cdk-nag for this construct and its children, each with its reason. */
 export function acknowledge(construct: Construct, reasons: Readonly<Record<string, string>>): void {
   Validations.of(construct).acknowledge(...Object.entries(reasons).map(([id, reason]) => ({ id, reason })))
 }
@@ -28,7 +27,7 @@ export interface GuardFunctionProps {
   readonly reservedConcurrency?: number | undefined
 }
 
-/** A Lambda function with a role of its own, which may only write its log until something is bound to it. */
+/** Its role may only write its log until something is bound to it. */
 export class GuardFunction extends Construct {
   readonly lambda: Lambda
 
@@ -66,7 +65,7 @@ export class GuardFunction extends Construct {
     this.lambda.addEnvironment(name, value)
   }
 
-  /** A public address: the function itself verifies the caller's token, or Slack's signature. */
+  /** Public: the function itself verifies a token or a signature. */
   openUrl({ streams }: { streams: boolean }): FunctionUrl {
     return this.lambda.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,

@@ -3,7 +3,7 @@ import { RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
-export type SecretName = 'service-token' | 'caller-key' | 'slack'
+export type SecretName = 'service-token' | 'caller-key' | 'slack' | 'login-client'
 
 const keyLength = 64
 
@@ -11,13 +11,13 @@ const settingOf: Readonly<Record<SecretName, string>> = {
   'service-token': 'SERVICE_TOKEN_SECRET',
   'caller-key': 'CALLER_KEY_SECRET',
   slack: 'SLACK_SECRET',
+  'login-client': 'LOGIN_CLIENT_SECRET',
 }
 
-/** Each function can read the secrets bound to it, and no others. */
 export class GuardSecrets extends Construct {
-  private readonly secrets: Readonly<Record<SecretName, CfnSecret>>
+  private readonly secrets: Readonly<Partial<Record<SecretName, CfnSecret>>>
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { login }: { login: boolean }) {
     super(scope, id)
     // Without punctuation it can be pasted without escaping.
     const generated = { passwordLength: keyLength, excludePunctuation: true }
@@ -39,19 +39,27 @@ export class GuardSecrets extends Construct {
         description: 'What Slack and Unit Guard share: {"signingSecret":"…","botToken":"…","webhookUrl":"…"}',
         generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'signingSecret' },
       }),
+      // Empty until an operator enters it. A public client has none.
+      ...(login && {
+        'login-client': new CfnSecret(this, 'LoginClient', {
+          name: 'unit-guard/login-client',
+          description: "The secret of the dashboard's client at the issuer where people log in",
+        }),
+      }),
     }
     // Deleted only where the first deployment fails, because its retry needs the names.
     for (const secret of Object.values(this.secrets))
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
     acknowledge(this, {
       'AwsSolutions-SMG4':
-        'The service and Slack issue theirs by hand; a person rotates the caller key, because all tokens end with it (docs/deploy.md)',
+        'The service, Slack and the login issuer issue theirs by hand; a person rotates the caller key, because all tokens end with it (docs/deploy.md)',
     })
   }
 
   bindTo(fn: GuardFunction, ...names: readonly SecretName[]): void {
     for (const name of names) {
-      const arn = this.secrets[name].ref
+      const arn = this.secrets[name]?.ref
+      if (arn === undefined) continue
       fn.set(settingOf[name], arn)
       fn.allow(['secretsmanager:GetSecretValue'], [arn])
     }

@@ -13,7 +13,6 @@ import { expiryAttribute, indexes, tableKey } from '../shared/ledger/stored.ts'
 import { ledgerParameter, noMarker } from '../shared/platform/settings.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
-/** A table that was restored from a backup, and the ARN of its stream. */
 interface Restored {
   readonly table: string
   readonly stream: string
@@ -21,7 +20,7 @@ interface Restored {
 
 export interface LedgerAccess {
   readonly lists: boolean
-  /** Prefixes of the partition keys of items that the function may put; without prefixes it may put any item. */
+  /** Prefixes of partition keys that the function may put; without them, any item. */
   readonly writes?: readonly string[]
 }
 
@@ -55,11 +54,7 @@ export class LedgerTable extends Construct {
     return table
   }
 
-  /**
-   * Lets a function use the ledger; no function may delete or scan. A transaction needs the permission of each write.
-   *
-   * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html
-   */
+  /** No function may delete or scan. A transaction needs the permission of each of its writes. */
   bindTo(fn: GuardFunction, { lists, writes }: LedgerAccess): void {
     const { tableArn, tableName } = this.table
     fn.set('TABLE_NAME', tableName)
@@ -96,10 +91,7 @@ const keysOf = ({ partition, sort }: Readonly<Record<keyof typeof tableKey, stri
   sortKey: { name: sort, type: AttributeType.STRING },
 })
 
-/**
- * The ledger's marker, for the environment of the functions. The first deployment creates its parameter and fails if it
- * exists; each later one reads it and fails if it is missing.
- */
+/** The first deployment creates the marker and fails if it exists; later ones read it and fail if it is missing. */
 export function ledgerMarker(scope: Construct, isFirst: boolean): string {
   if (!isFirst) {
     const type = 'AWS::SSM::Parameter::Value<String>'

@@ -5,17 +5,13 @@ import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
 
-/** An update that people were asked to decide about, whose messages may have to be edited. */
+/** Its messages may have to be edited. */
 const changedUpdateWith = (NewImage: object) => ({
   eventName: ['MODIFY'],
   dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } }, NewImage },
 })
 
-/**
- * Records that wake each reader: those that `functions/outbox/readers.ts` acts on, and little else.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb-filtering.html
- */
+/** Little else than what `functions/outbox/readers.ts` acts on. */
 export const filters = {
   start: [
     {
@@ -32,7 +28,7 @@ export const filters = {
   ],
 } as const
 
-/** The parallelization factor is the number of batches of one shard that run at once. */
+/** How many batches of one shard run at once. */
 const batches = {
   start: { batchSize: 5, parallelizationFactor: 5 },
   tell: { batchSize: 10, parallelizationFactor: 1 },
@@ -45,10 +41,7 @@ export interface StreamReaderProps {
   readonly deadLetters: DeadLetters
 }
 
-/**
- * Calls a function with changes of the table. Lambda halves a failing batch around its bad record; the sweep handles
- * records that failed three retries or are an hour old.
- */
+/** Lambda halves a failing batch around its bad record; after three retries or an hour, the sweep takes over. */
 export class StreamReader extends Construct {
   constructor(scope: Construct, id: string, { fn, name, ledger, deadLetters }: StreamReaderProps) {
     super(scope, id)

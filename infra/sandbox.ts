@@ -5,7 +5,7 @@ import { sandboxTableKey } from '../functions/sandbox/settings.ts'
 import { acknowledge, GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import type { GuardSecrets } from './guard-secrets.ts'
 
-/** The stand-in of the service, to try a deployment without spending units. It is deleted with the stack. */
+/** Tries a deployment without spending units; deleted with the stack. */
 export class Sandbox extends Construct {
   readonly baseUrl: string
 

@@ -19,7 +19,6 @@ export interface ScheduleProps {
   readonly deadLetters: DeadLetters
 }
 
-/** One rule for each enabled plan, one for the sweep, and one for the digest with the audit. */
 export class Schedule extends Construct {
   private readonly props: ScheduleProps
 

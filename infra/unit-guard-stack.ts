@@ -4,7 +4,7 @@ import type { Construct } from 'constructs'
 import { sandboxService } from '../shared/ledger/identity.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { Alarms } from './alarms.ts'
-import { type BundleName, type Bundles, plansBeside } from './bundle.ts'
+import { type BundleName, type Bundles, besideCode } from './bundle.ts'
 import { DeadLetters } from './dead-letters.ts'
 import type { Deployment } from './deployment.ts'
 import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
@@ -25,7 +25,7 @@ interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' 
   readonly secrets: readonly SecretName[]
 }
 
-/** A call of the service takes at most a minute and a settlement 12 seconds: functions that send updates have more time. */
+/** A run takes at most a minute and its settlement 12 seconds. */
 const functions = {
   // Pages only estimate: the stream starts what is asked for or approved there.
   Dashboard: {
@@ -34,7 +34,7 @@ const functions = {
     memoryMb: 1024,
     timeout: Duration.minutes(2),
     ledger: { lists: true },
-    secrets: ['service-token', 'caller-key'],
+    secrets: ['service-token', 'caller-key', 'login-client'],
   },
   Api: {
     bundle: 'api',
@@ -61,7 +61,7 @@ const functions = {
     ledger: { lists: true },
     secrets: ['service-token', 'slack'],
   },
-  // This function starts all updates of a batch at once, and each update waits for the service.
+  // It starts all updates of a batch at once, and each waits for the service.
   OutboxStart: {
     bundle: 'outbox',
     entry: 'start',
@@ -82,15 +82,14 @@ const functions = {
   },
 } as const satisfies Record<string, FunctionSpec>
 
-/** A deployment has one account of the tracking service and one ledger. */
 export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...props })
-    const { options, plans, plansFile } = deployment
+    const { options, plans, files } = deployment
     const { ledgerTable: table, ledgerStream: stream, reservedConcurrency } = options
 
     const ledger = new LedgerTable(this, 'Ledger', { restored: table && stream ? { table, stream } : null })
-    const secrets = new GuardSecrets(this, 'Secrets')
+    const secrets = new GuardSecrets(this, 'Secrets', { login: deployment.settings.LOGIN_ISSUER !== undefined })
     const deadLetters = new DeadLetters(this, 'DeadLetters')
     // All functions share one log group, so that the lines of an update stand together.
     const logGroup = new LogGroup(this, 'Log', {
@@ -106,7 +105,11 @@ export class UnitGuardStack extends Stack {
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
     }
     const ledgerOnly = Object.fromEntries(Object.entries(settings).filter(([name]) => name in ledgerOnlySettings.shape))
-    const withPlans = { ...settings, ...(plansFile !== undefined && { PLANS: plansBeside }) }
+    const withFiles = {
+      ...settings,
+      ...(files.PLANS !== undefined && { PLANS: besideCode.PLANS }),
+      ...(files.TRUSTED_ISSUERS !== undefined && { TRUSTED_ISSUERS: besideCode.TRUSTED_ISSUERS }),
+    }
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
       const { bundle, ledger: access, secrets: names, ...spec }: FunctionSpec = functions[name]
@@ -116,10 +119,10 @@ export class UnitGuardStack extends Stack {
       secrets.bindTo(fn, ...names)
       return fn
     }
-    const dashboard = add('Dashboard', withPlans)
+    const dashboard = add('Dashboard', withFiles)
     const dashboardUrl = dashboard.openUrl({ streams: true }).url
     // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
-    const linking = { DASHBOARD_URL: dashboardUrl, ...withPlans }
+    const linking = { DASHBOARD_URL: dashboardUrl, ...withFiles }
     const api = add('Api', linking)
     const apiUrl = api.openUrl({ streams: true }).url
     const slack = add('SlackApp', ledgerOnly)

@@ -4,7 +4,6 @@ import { metricNamespace, type Vital } from '../shared/platform/metrics.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 
-/** A condition that raises an alarm, and the paragraph of the runbook that says what to do. */
 export interface Watch {
   readonly name: string
   readonly says: string
@@ -64,7 +63,7 @@ const fromVital = (vitalName: Vital, atLeast: number, name: string, says: string
   metric: vital(vitalName),
 })
 
-/** Errors that raise no alarm, and why. Every other error without an alarm of its own raises `OtherErrors`. */
+/** Why these errors raise no alarm. All others without one of their own raise `OtherErrors`. */
 export const errorsWithoutAlarm = {
   'in-doubt': 'most doubts end by themselves; one that is an hour old raises InDoubt',
   'audit-not-ok': 'the metric of the same audit raises AuditNotOk',
@@ -117,6 +116,12 @@ const serviceWatches = (): readonly Watch[] => [
   fromLog('token-refused', 'TokenRefused', 'The service answers 401 to a token that was just read', 'token-refused'),
   fromLog('service-token-expires', 'TokenExpires', 'The service’s token ends within 14 days, or has ended'),
   fromLog('secret-unavailable', 'SecretUnavailable', 'A secret cannot be read'),
+  fromLog('issuer-unavailable', 'IssuerUnavailable', 'An issuer’s keys have not been read for an hour, or never'),
+  fromLog(
+    'issuer-renamed',
+    'IssuerRenamed',
+    'An issuer has a name that belongs to another one, so its tokens are refused',
+  ),
   fromLog('foreign-data', 'ForeignData', 'The service has data that no update of the guard explains'),
   {
     name: 'PlanNotDone',

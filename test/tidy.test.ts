@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync, Visitor } from 'oxc-parser'
@@ -31,6 +31,8 @@ interface Source {
   readonly names: readonly string[]
   /** The comments of the file, each on one line. */
   readonly comments: readonly string[]
+  /** Its literal texts, such as titles of tests and sentences for people. */
+  readonly strings: readonly string[]
 }
 
 interface Node {
@@ -44,7 +46,7 @@ function read(file: string): Source {
   const text = readFileSync(join(root, file), 'utf8')
   const { program, comments, module } = parseSync(file, text)
   const [names, functions] = [new Set<string>(), [] as { name: string; lines: number }[]]
-  const path: string[] = []
+  const [path, strings]: [string[], string[]] = [[], []]
   const enter = (name: string | undefined) => void path.push(name ?? path.at(-1) ?? 'default')
   const leave = () => void path.pop()
   const named = (key: object | null) => (key && 'name' in key ? String(key.name) : undefined)
@@ -52,6 +54,9 @@ function read(file: string): Source {
     void functions.push({ name, lines: text.slice(node.start, node.end).split('\n').length })
   new Visitor({
     Identifier: ({ name }) => void names.add(name),
+    Literal: ({ value }) => void (typeof value === 'string' && strings.push(value)),
+    TemplateElement: ({ value }) => void strings.push(value.raw),
+    JSXText: ({ value }) => void strings.push(value.replace(/\s+/g, ' ')),
     VariableDeclarator: ({ id }) => enter(named(id)),
     'VariableDeclarator:exit': leave,
     Property: ({ key }) => enter(named(key)),
@@ -83,6 +88,7 @@ function read(file: string): Source {
     file,
     text,
     functions,
+    strings,
     names: [...names],
     comments: comments.map(({ value }) => value.replace(/\s*\n\s*\*?\s*/g, ' ')),
     imports: found
@@ -105,14 +111,15 @@ const mayImport: Record<string, RegExp> = {
   'shared/platform': /^$/,
   'shared/tracking': /^shared\/platform$/,
   'shared/ledger': /^shared\/platform$/,
-  'shared/guard': /^shared\/(platform|tracking|ledger)$/,
+  'shared/auth': /^shared\/(platform|ledger)$/,
+  'shared/guard': /^shared\/(platform|tracking|ledger|auth)$/,
   'shared/slack': /^shared\/(platform|ledger|guard)$/,
-  'shared/api': /^shared\/(platform|tracking|ledger|guard)$/,
-  'shared/auth': /^shared\/(platform|tracking|ledger|guard)$/,
+  'shared/api': /^shared\/(platform|tracking|ledger|guard|auth)$/,
   // It is copied into other people's programs as it is.
   'shared/client': /^$/,
   'functions/api': /^shared\//,
   'functions/dashboard': /^shared\//,
+  'functions/mcp': /^shared\//,
   'functions/outbox': /^shared\//,
   'functions/scheduled': /^shared\//,
   'functions/sandbox': /^shared\//,
@@ -174,9 +181,11 @@ const maxLines = 300
 const maxFunctionLines = 70
 const maxFiles = 20
 const fieldWords = /^(tracking|string)$/
-const forbiddenWords = /whoever|somebody|nobody|\banew\b|\bis none\b|\bfor want of\b/i
+// U9NOBODY is the id of a user in tests.
+const forbiddenWords =
+  /whoever|somebody|(?<!U\d)nobody|\banew\b|\bis none\b|\bthat are none\b|\bfor want of\b|\bas it were\b|\bgoes on\b|\bby then\b|\bwhat (became|becomes) of\b/i
 const foreignDocuments = /\bthe contract\b|\bthe design\b|\binterface document\b|\b(contract|design)\.md\b/i
-const faces = /^(functions\/(api|dashboard|slack|scheduled|outbox)|shared\/(slack|api))\//
+const faces = /^(functions\/(api|dashboard|mcp|slack|scheduled|outbox)|shared\/(slack|api))\//
 
 /** Whether a file of the ledger can read or write: it imports the store, or a file that does. */
 function reachesStore(file: string, seen = new Set<string>()): boolean {
@@ -186,11 +195,36 @@ function reachesStore(file: string, seen = new Set<string>()): boolean {
   return imports.some(({ from, to, typeOnly }) => from === file && !typeOnly && reachesStore(to, seen))
 }
 
-/** What each text says to people who read the code: its comments, or the whole of a document on one line. */
+/** What each file says to people: its name, names, comments and texts, or the whole of a document on one line. */
 const prose = [
-  ...sources.map(({ file, comments, names }) => ({ file, texts: [...comments, ...names, file] })),
+  ...sources.map(({ file, comments, names, strings }) => ({ file, texts: [...comments, ...names, ...strings, file] })),
   ...docs.map((file) => ({ file, texts: [readFileSync(join(root, file), 'utf8').replace(/\s+/g, ' ')] })),
 ].filter(({ file }) => file !== 'test/tidy.test.ts')
+
+const namedFile = /(?<![\w/])(?:shared|functions|infra|test|docs)\/[\w./-]*\w\.(?:tsx?|js|css|md)\b/g
+/** Both say what was true of an earlier version. */
+const ofItsTime = /^(CHANGELOG|docs\/mutants)\.md$/
+
+const headingsOf = (file: string): string[] =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+/** The links of a document, and the files that a text names, which lead nowhere. */
+function deadReferences(file: string, text: string): string[] {
+  const links = file.endsWith('.md') ? [...text.matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)] : []
+  const isDead = (path: string, heading: string) => {
+    const to = path === '' ? file : join(dirname(file), path)
+    return !existsSync(join(root, to)) || (heading !== '' && to.endsWith('.md') && !headingsOf(to).includes(heading))
+  }
+  return [
+    ...links.filter(([, path = '', heading = '']) => isDead(path, heading)).map(([link]) => link.slice(2, -1)),
+    ...[...text.matchAll(namedFile)].map(([path]) => path).filter((path) => !existsSync(join(root, path))),
+  ]
+}
 
 /** A subject, such as a file, and what is wrong with it. */
 type Finding = readonly [subject: string, problem: string]
@@ -240,6 +274,13 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       return [...new Map(words)]
     },
   },
+  'limit-name': {
+    repair: 'Name a limit max… or min….',
+    find: () =>
+      sources.flatMap(({ file, text }): Finding[] =>
+        [...text.matchAll(/^(?:export )?const ((?:most|least)[A-Z]\w*) =/gm)].map(([, name = '']) => [file, name]),
+      ),
+  },
   'forbidden-word': {
     repair: 'Say the caller, the approver, an operator, no one; missing, is not a …; again; because there is no.',
     find: () =>
@@ -255,6 +296,16 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
         const found = texts.flatMap((text) => foreignDocuments.exec(text)?.[0] ?? [])
         return found.length === 0 ? [] : [[file, [...new Set(found)].join(', ')]]
       }),
+  },
+  'dead-reference': {
+    repair: 'Name a file, and a heading of it, that is there.',
+    find: () =>
+      [
+        ...docs.map((file): Finding => [file, readFileSync(join(root, file), 'utf8')]),
+        ...sources.map(({ file, comments }): Finding => [file, comments.join(' ')]),
+      ]
+        .filter(([file]) => !ofItsTime.test(file))
+        .flatMap(([file, text]) => deadReferences(file, text).map((reference): Finding => [file, reference])),
   },
   'face-imports-ledger': {
     repair:

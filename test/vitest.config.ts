@@ -4,15 +4,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What takes longest, begun last, would keep all others waiting for it. */
 const slowest = [
-  ...[
-    'browser/dashboard',
-    'ledger/ledger',
-    'local/start',
-    'guard/faults/floods',
-    'guard/plans/occurrences',
-    'ledger/audit',
-  ],
-  ...['api/entries', 'guard/faults/ledger-faults', 'ledger/requests', 'ledger/lists', 'slack/commands', 'infra/checks'],
+  'browser/dashboard',
+  'ledger/ledger',
+  'local/start',
+  'guard/faults/floods',
+  'guard/plans/occurrences',
+  'ledger/audit',
+  'api/budgets/entries',
+  'guard/faults/ledger-faults',
+  'ledger/requests',
+  'ledger/lists',
+  'slack/commands',
+  'infra/checks',
 ]
 
 class SlowestFirst extends BaseSequencer {
@@ -47,7 +50,7 @@ export default defineConfig({
     // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Two take longer, and so do four.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    // For a machine that has much else to do: a test that hangs is told from one that waits for its turn.
+    // For a machine that has much else to do: it tells a test that hangs from one that waits for its turn.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },

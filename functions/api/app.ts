@@ -22,10 +22,10 @@ import { addReference, unknownAddress } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
 import { addUpdates } from './routes/updates.ts'
 
-/** The HTTP API for internal tools. @param reference Without it, no document is served. */
+/** @param reference Without it, no document is served. */
 export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
-  const { callerKey, guard, clock, log } = services
-  const tokens = createTokens({ key: callerKey, clock })
+  const { guard, clock, log } = services
+  const tokens = createTokens(services)
   const rates = createRates({ rateOf: guard.rateOf, clock, what: { one: 'request', many: 'requests' } })
   const app = new Hono<ApiEnv>({ getPath: rawPathOf })
 
@@ -45,6 +45,7 @@ export function createApi(services: Services, reference: Reference = async () =>
     // A change must see the latest list of callers.
     const atOnce = c.req.method !== 'GET'
     c.set('permissions', () => guard.permissions({ caller: caller.sub, token: caller }, { atOnce }))
+    c.set('guardFor', (permissions) => guard.readAs(caller.sub, permissions))
     const limit = rates.take(caller.sub)
     if (limit) throw new Refusal(limit.problem, { 'Retry-After': String(limit.retryAfter) })
     return next()
@@ -62,7 +63,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   })
 
   addEstimates(app, services)
-  addChanges(app, services)
+  addChanges(app)
   addAudit(app, services)
   addDecisions(app, services)
   addUpdates(app, services)
@@ -70,7 +71,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addEntries(app, services)
   addCallers(app, services)
   addPlans(app, services)
-  addForecast(app, services)
+  addForecast(app)
   addStatements(app, services)
   app.notFound((c) => answerProblem(c, unknownAddress))
 

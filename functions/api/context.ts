@@ -3,6 +3,7 @@ import type { FaceEnv } from '../../shared/api/face.ts'
 import { mustBeAmong } from '../../shared/api/permissions.ts'
 import { Refusal } from '../../shared/api/refusal.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
+import type { Guard } from '../../shared/guard/guard.ts'
 import type { Permissions } from '../../shared/guard/people/permissions.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import { rawTargetOf } from '../../shared/platform/http.ts'
@@ -11,33 +12,35 @@ import type { Scope } from '../../shared/platform/words.ts'
 export interface ApiEnv {
   Variables: FaceEnv['Variables'] & {
     caller: Caller
-    /** Reads what the token and the list of callers allow. */
     permissions: () => Promise<Permissions>
+    guardFor: (permissions: Permissions) => Promise<Guard>
   }
   Bindings: FaceEnv['Bindings']
 }
 
-/** A caller with the permissions that both the token and the list of callers give. */
+/** Permissions that both the token and the list of callers give. */
 export interface PermittedCaller extends Permissions {
   readonly sub: string
   readonly token: Caller
+  /** As this caller sees it. */
+  readonly guard: Guard
 }
 
 /** Checks the token only, for operations in which the guard reads the list of callers. @throws Refusal 403 */
 export function tokenMustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): Caller {
   const caller = c.get('caller')
-  mustBeAmong(caller.sub, caller.scopes, anyOf)
+  mustBeAmong(caller.sub, caller.scopes, anyOf, caller.scopesFrom)
   return caller
 }
 
-/** Checks the token and the list of callers. @throws Refusal 403 */
+/** @throws Refusal 403 */
 export async function mustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): Promise<PermittedCaller> {
   const token = tokenMustHave(c, ...anyOf)
   const { sub } = token
   const permissions = await c.get('permissions')()
   if (permissions.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
   mustBeAmong(sub, permissions.scopes, anyOf)
-  return { ...permissions, sub, token }
+  return { ...permissions, sub, token, guard: await c.get('guardFor')(permissions) }
 }
 
 export const gatewayPath = '/v3'

@@ -18,14 +18,13 @@ export type AnswerHeader =
   | 'Unit-Guard-Units-Charged-Now'
   | 'Unit-Guard-Units-Available'
 
-/** A schema with descriptions of its members. */
 export interface Input {
   readonly schema: z.ZodMiniType | ((kinds: Kinds) => z.ZodMiniType)
   readonly texts?: Texts
 }
 
 export interface Body extends Input {
-  /** The name of the schema in the OpenAPI document. */
+  /** Its name in the OpenAPI document. */
   readonly name: string
   /** JSON Schema of rules that the schema checks by code. */
   readonly extraRules?: Readonly<Record<string, unknown>>
@@ -62,12 +61,12 @@ export interface Operation {
   readonly mayBeOfService?: true
 }
 
-/** Problems that the record of an update may hold. */
+/** Problems of a request for updates, and of their records. */
 // biome-ignore format: a list
 export const refusals = [
   'over-budget', 'over-update-limit', 'kind-not-allowed', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
   'rejected', 'cancelled', 'expired', 'duplicate-work', 'in-progress', 'wrong-state', 'ledger-restored', 'key-reused',
-  'estimate-unreadable', 'service-refused', 'service-unreachable',
+  'estimate-unreadable', 'service-refused', 'service-unreachable', 'not-found',
 ] as const satisfies readonly Slug[]
 
 /** A recorded refusal is 402 whatever its type; what failed after admission is 502. */

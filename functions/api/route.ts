@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { showAnswer, showProblem } from '../../shared/api/to-json.ts'
 import { problem, undecidedRetryAfter } from '../../shared/guard/problems.ts'
-import type { Answer } from '../../shared/guard/update/submit.ts'
+import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import type { ApiEnv } from './context.ts'
 
@@ -27,7 +27,7 @@ export function answerProblem(c: Context<ApiEnv>, refusal: Problem, answer?: Ans
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 type Handler = (c: Context<ApiEnv>) => Response | Promise<Response>
 
-/** Adds the handlers of a path. Other methods return 405 with `Allow` (RFC 9110, 15.5.6). */
+/** Other methods return 405 with `Allow` (RFC 9110, 15.5.6). */
 export function route(app: Hono<ApiEnv>, path: string, handlers: Partial<Record<Method, Handler>>): void {
   for (const [method, handler] of Object.entries(handlers)) app.on(method, path, handler)
   const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

@@ -5,7 +5,7 @@ import { describe, undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
 
-/** Pages use no other site and no script, and other sites cannot frame them. */
+/** No script, no other site, and no frame on another site. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -47,10 +47,9 @@ const dateOrAmount = new RegExp(
   String.raw`(?:\b\d{1,2} (?:${months})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
   'g',
 )
-/** Users copy or edit the text of these elements, so it must keep its plain spaces. */
+/** Copied text keeps its plain spaces. */
 const copiedElements = /(<(?:pre|select|textarea)\b.*?<\/(?:pre|select|textarea)>)/s
 
-/** Prevents line breaks inside dates and amounts. */
 export const keepTogether = (html: string): string =>
   html
     .split(copiedElements)

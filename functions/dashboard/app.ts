@@ -25,10 +25,7 @@ import { addUpdate } from './pages/update.tsx'
 import { addUpdateList } from './pages/updates.tsx'
 import { createPageRoutes } from './session.tsx'
 
-/**
- * The dashboard: pages without scripts, behind a session cookie. The pages call the same guard as the API, so the same
- * permissions hold.
- */
+/** The pages call the guard of the API, so the same permissions hold. */
 export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
   app.use(acceptRequests(services))
@@ -37,18 +34,18 @@ export function createDashboard(services: Services, reference: Reference = async
   addAssets(app)
   addReference(routes, reference)
   addLogin(routes, services)
-  addOverview(routes, services)
+  addOverview(routes)
   addUpdateList(routes, services)
   addUpdate(routes, services)
-  addFind(routes, services)
+  addFind(routes)
   addAsk(routes, services)
   addInbox(routes, services)
   addDecisions(routes, services)
-  addPlans(routes, services)
+  addPlans(routes)
   addPlan(routes, services)
   addStatements(routes, services)
-  addActivity(routes, services)
-  addAudit(routes, services)
+  addActivity(routes)
+  addAudit(routes)
   addBudgetPages(routes, services)
   addCallerPages(routes, services)
   addRedirect(app, '/dashboard/needs-you', inboxPath)
@@ -64,7 +61,7 @@ export function createDashboard(services: Services, reference: Reference = async
   return app
 }
 
-/** From an address that pages had before, because links in Slack and in bookmarks lead there. */
+/** Links in Slack and bookmarks lead to the old addresses. */
 function addRedirect(app: Hono<FaceEnv>, from: string, to: string): void {
   app.on('GET', [from, `${from}.csv`, `${from}/*`], ({ req, redirect }) =>
     redirect(`${to}${req.url.slice(req.url.indexOf(from) + from.length)}`, 308),

@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Context } from 'hono'
-import { getCookie, setCookie } from 'hono/cookie'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import * as z from 'zod/mini'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { withAnyKey } from '../../shared/auth/caller-key.ts'
 import { type Caller, isReadOneWay, subject, toScopes } from '../../shared/auth/tokens.ts'
 import { type Clock, hourMs } from '../../shared/platform/clock.ts'
-import type { Ids } from '../../shared/platform/ids.ts'
+import { digest, type Ids } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 
 export function createOrigins(dashboardUrl: string | null) {
@@ -40,7 +40,7 @@ export type Origins = ReturnType<typeof createOrigins>
 
 type CookieName = 'unit-guard' | 'unit-guard-said'
 
-/** Cookies that scripts cannot read, other sites cannot send and, with https, other hosts cannot set. */
+/** Not readable by scripts, not sent by other sites and, with https, not set by other hosts. */
 export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
   function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
     setCookie(c, name, value, {
@@ -53,6 +53,21 @@ export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
     })
   }
 
+  /** One for each start. Lax, because the provider's redirect brings no strict cookie along. */
+  function writeStart(c: Context<FaceEnv>, state: string, value: string, lastsMs: number): void {
+    const earlier = Object.keys(getCookie(c)).filter((name) => name.includes(startPrefix))
+    if (earlier.length >= maxStarts)
+      for (const name of earlier) deleteCookie(c, name, { path: startPath, secure: name.startsWith('__Secure-') })
+    setCookie(c, startName(state), value, {
+      ...(isSecure(c) && { prefix: 'secure' as const }),
+      path: startPath,
+      secure: isSecure(c),
+      httpOnly: true,
+      sameSite: 'Lax',
+      maxAge: Math.floor(lastsMs / 1000),
+    })
+  }
+
   return {
     read: (c: Context<FaceEnv>, name: CookieName): string | undefined =>
       isSecure(c) ? getCookie(c, name, 'host') : getCookie(c, name),
@@ -60,8 +75,22 @@ export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
     write,
 
     remove: (c: Context<FaceEnv>, name: CookieName): void => write(c, name, '', 0),
+
+    readStart: (c: Context<FaceEnv>, state: string): string | undefined =>
+      isSecure(c) ? getCookie(c, startName(state), 'secure') : getCookie(c, startName(state)),
+
+    writeStart,
+
+    removeStart: (c: Context<FaceEnv>, state: string): void => writeStart(c, state, '', 0),
   }
 }
+
+const startPath = '/login'
+const startPrefix = 'unit-guard-login-'
+/** Servers refuse a header of many cookies. */
+const maxStarts = 8
+
+const startName = (state: string): string => `${startPrefix}${digest('start', state).slice(0, 10)}`
 
 export type Cookies = ReturnType<typeof createCookies>
 
@@ -70,38 +99,45 @@ export interface Session {
   readonly sub: string
   readonly until: number
   /** Absent for a user from Slack: the list of callers holds the permissions. */
-  readonly token?: Pick<Caller, 'scopes' | 'budgets'>
+  readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
 /** Differs from the audience of bearer tokens, so that a token is not a session. */
 const audience = 'unit-guard-pages'
 const maxSessionMs = 8 * hourMs
+/** Browsers drop a cookie if its name and value are longer. */
 const maxCookieLength = 4_096
+const maxSessionLength = maxCookieLength - '__Host-unit-guard'.length
 
 const claimsSchema = z.object({
   aud: z.literal(audience),
   jti: z.string().check(z.minLength(1)),
   exp: z.number().check(z.int()),
-  sub: z.union([subject, z.string().check(z.startsWith('slack:'))]),
+  sub: z.string(),
   scope: z.optional(z.string()),
   budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
+  person: z.optional(z.string()),
+  readsBudgets: z.optional(z.array(z.string())),
+  issuer: z.optional(z.object({ name: z.string(), claims: z.record(z.string(), z.array(z.string())) })),
 })
 
-/** Signs sessions, and texts that belong to a session. @throws SecretUnavailable */
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
-  /** @param user a string for a user from Slack. */
-  async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number }> {
+  /**
+   * `null`: browsers would drop the cookie.
+   *
+   * @param user a string for a user from Slack.
+   */
+  async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number } | null> {
     const isListed = typeof user === 'string'
     const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : user.until - clock.now())
-    const tokenClaims = isListed ? {} : { scope: [...user.scopes].join(' '), budgets: user.budgets }
-    const cookie = await new SignJWT(tokenClaims)
+    const cookie = await new SignJWT(isListed ? {} : claimsOf(user))
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setAudience(audience)
       .setSubject(isListed ? user : user.sub)
       .setJti(ids.random())
       .setExpirationTime(Math.floor((clock.now() + lastsMs) / 1000))
       .sign(new TextEncoder().encode((await key.read()).current))
-    return { cookie, lastsMs }
+    return cookie.length > maxSessionLength ? null : { cookie, lastsMs }
   }
 
   async function read(cookie: string): Promise<Session | null> {
@@ -146,8 +182,32 @@ function isEqual(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-function toSession({ jti, sub, exp, scope, budgets }: z.output<typeof claimsSchema>): Session | null {
+const claimsOf = ({ scopes, budgets, person, readsBudgets, issuer }: NonNullable<Session['token']>) => ({
+  ...{ scope: [...scopes].join(' '), budgets },
+  ...(person !== undefined && { person }),
+  ...(readsBudgets && { readsBudgets }),
+  ...(issuer && { issuer }),
+})
+
+function toSession({
+  jti,
+  sub,
+  exp,
+  scope,
+  budgets,
+  person,
+  readsBudgets,
+  issuer,
+}: z.output<typeof claimsSchema>): Session | null {
   const session = { id: jti, sub, until: exp * 1000 }
   if (sub.startsWith('slack:')) return session
-  return scope === undefined ? null : { ...session, token: { scopes: toScopes(scope), budgets: budgets ?? [] } }
+  const isCaller = issuer ? sub.startsWith(`${issuer.name}:`) : subject.safeParse(sub).success
+  if (scope === undefined || !isCaller) return null
+  const token = {
+    ...{ scopes: toScopes(scope), budgets: budgets ?? [] },
+    ...(person !== undefined && { person }),
+    ...(readsBudgets && { readsBudgets }),
+    ...(issuer && { issuer }),
+  }
+  return { ...session, token }
 }

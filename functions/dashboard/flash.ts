@@ -5,7 +5,6 @@ import type { FaceEnv } from '../../shared/api/face.ts'
 import { minuteMs } from '../../shared/platform/clock.ts'
 import type { Cookies, Session, Sessions } from './cookies.ts'
 
-/** The outcome of a form, shown on the next page. */
 export interface Flash {
   readonly done: readonly string[]
   readonly failed: readonly string[]
@@ -14,7 +13,6 @@ export interface Flash {
   readonly faults?: FieldFaults
 }
 
-/** What is wrong with each field, in the words of its page. */
 export type FieldFaults = Readonly<Record<string, string>>
 
 export type FormValues = Readonly<Record<string, string>>
@@ -27,7 +25,7 @@ const flashSchema = z.object({
 })
 
 const lastsMs = minuteMs
-/** Browsers keep cookies of up to 4,096 bytes, including name and attributes. */
+/** Browsers keep cookies of up to 4,096 bytes. */
 const maxTextLength = 3_000
 const maxSentences = 100
 /** Enough for a project of 512 characters and its outcome. */
@@ -35,7 +33,7 @@ const maxSentenceLength = 700
 
 export type FlashCookie = ReturnType<typeof createFlash>
 
-/** In a signed cookie, because an address can be forged and would show the flash again on reload. */
+/** In a cookie, because an address can be forged and would show it again on reload. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {
     const text = toText(flash)
@@ -54,7 +52,7 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
   return { write, take }
 }
 
-/** Drops `input` and `faults` first, then sentences, until the text fits. */
+/** Drops the input first, then sentences. */
 function toText({ done, failed, input, faults }: Flash, maxCount = maxSentences): string {
   const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input, faults }
   const text = deflateRawSync(JSON.stringify(content)).toString('base64url')
@@ -62,7 +60,7 @@ function toText({ done, failed, input, faults }: Flash, maxCount = maxSentences)
   return toText({ done, failed }, input ? maxCount : Math.floor(maxCount * 0.8))
 }
 
-/** Call this only after checking the signature: it throws on other texts. */
+/** Throws on texts that were not signed. */
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
 function shorten(sentences: readonly string[], maxCount: number): readonly string[] {

@@ -3,11 +3,11 @@ import * as z from 'zod/mini'
 import { type FaceEnv, readBytes } from '../../shared/api/face.ts'
 import { invalid, problemOf, Refusal } from '../../shared/api/refusal.ts'
 import { reason } from '../../shared/api/schemas.ts'
-import { allFaults } from '../../shared/guard/fields.ts'
 import type { ChangeResult } from '../../shared/guard/people/budgets.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import { Contention } from '../../shared/ledger/errors.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
+import { allFaults } from '../../shared/platform/faults.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import type { FieldFaults, Flash, FormValues } from './flash.ts'
 
@@ -36,10 +36,9 @@ export function readFields<Schema extends z.ZodMiniType>(
   throw invalid(allFaults([], parsed.error.issues))
 }
 
-/** Above a form with faults at its fields. */
 export const notDone = 'Nothing was done yet. Please correct the marked field.'
 
-/** The faults of fields in a refusal of the form; `null`: the refusal is about something else. */
+/** `null`: the refusal is about something else. */
 export function faultsIn(error: unknown, names: readonly string[]): FieldFaults | null {
   const errors = error instanceof Refusal ? error.problem.members.errors : undefined
   if (!Array.isArray(errors)) return null
@@ -49,7 +48,25 @@ export function faultsIn(error: unknown, names: readonly string[]): FieldFaults 
   return found.every(([name]) => names.includes(name)) ? Object.fromEntries(found.toReversed()) : null
 }
 
-/** Messages of schemas follow the name of the member; at a field they stand alone. */
+/** Leaves out the filters with a fault. @throws Refusal 400 for a fault in anything but `names` */
+export function readFilters<Schema extends z.ZodMiniType>(
+  query: URLSearchParams,
+  schema: Schema,
+  names: readonly string[],
+): { readonly filters: z.output<Schema>; readonly faults: FieldFaults } {
+  try {
+    return { filters: readFields(query, schema), faults: {} }
+  } catch (error) {
+    const faults = faultsIn(error, names)
+    if (!faults) throw error
+    const valid = new URLSearchParams([...query].filter(([name]) => !Object.hasOwn(faults, name)))
+    return { filters: readFields(valid, schema), faults }
+  }
+}
+
+export const isEmpty = (faults: FieldFaults): boolean => Object.keys(faults).length === 0
+
+/** A message follows the name of its member, or stands alone at a field. */
 export const asSentence = (message: string): string =>
   `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
 
@@ -67,14 +84,13 @@ export const numberSchema = z.pipe(z.string(), z.transform(toNumber))
 const steps = ['preview', 'confirm', 'edit'] as const
 type Step = (typeof steps)[number]
 
-/** The button that the user pressed. @throws Refusal 400 */
+/** @throws Refusal 400 */
 export function stepOf(form: URLSearchParams): Step {
   const step = steps.find((each) => each === form.get('step'))
   if (step) return step
   throw invalid([{ path: 'step', message: 'must be one of the buttons' }])
 }
 
-/** @throws Refusal 400 when the reason is too long. */
 export function reasonOf(form: URLSearchParams): string | undefined {
   const text = form.get('reason')?.trim() ?? ''
   if (text === '') return undefined
@@ -95,7 +111,7 @@ export async function retryOnConflict(change: () => Promise<ChangeResult>): Prom
 export const isConflict = (result: { kind: string; problem?: Problem }): boolean =>
   result.problem?.slug === 'precondition-failed'
 
-/** Repeats while the answer is `null`: another change was faster. @throws Contention after eight rounds. */
+/** `null`: another change was faster. @throws Contention after eight rounds. */
 export async function retryUntilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
   for (let round = 1; round <= maxRounds; round++) {
     const response = await answer()
@@ -112,7 +128,7 @@ export function flashOf(result: ChangeResult, done: string): Flash {
   return { done: [], failed: [failed] }
 }
 
-/** Acts on each id in turn. Stops at the first error and returns it last; throws it if no id was done before. */
+/** Stops at the first error, which comes last; throws it if no id was done before. */
 export async function forEachId<Outcome>(
   ids: Iterable<string>,
   act: (id: string) => Promise<Outcome>,

@@ -1,9 +1,10 @@
 import type { Context, Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { FaceEnv } from '../../shared/api/face.ts'
-import { mustBeAmong } from '../../shared/api/permissions.ts'
+import { mustBeAmong, mustReadAll } from '../../shared/api/permissions.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
+import type { Guard } from '../../shared/guard/guard.ts'
 import type { Permissions } from '../../shared/guard/people/permissions.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
@@ -25,27 +26,34 @@ export interface Visit {
   readonly c: Context<FaceEnv>
   readonly session: Session
   readonly permissions: Permissions
+  /** As this user sees it. */
+  readonly guard: Guard
   readonly query: URLSearchParams
   /** Empty with GET. */
   readonly form: URLSearchParams
   readonly frame: Frame
   /** @throws Refusal when the user has none of these scopes. */
   mustHave(...scopes: readonly Scope[]): void
-  show(title: string, content: Child): Promise<Response>
-  /** Redirects to a page that shows the outcome of a form. */
+  /** @throws Refusal when the user reads only some budgets. */
+  mustReadAll(): void
+  /** @param waiting what the page read itself for the badge. */
+  show(title: string, content: Child, waiting?: number): Promise<Response>
   redirect(flash: Flash, to: string): Promise<Response>
 }
 
 export type PageRoutes = ReturnType<typeof createPageRoutes>
+
+/** A page takes the guard from its visit, so that it shows only what the user may read. */
+export type PageServices = Omit<Services, 'guard'>
 
 const yearSeconds = 365 * 24 * 3600
 
 /** With `ended`, the login page says that the form was not processed. */
 const sessionEndedPath = '/login?ended'
 
-/** Gives all pages their session, headers, failures and the check of the origin of forms. */
+/** Sessions, headers, failures and the origin of forms, for all pages. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
-  const { guard, callerKey, clock, log } = services
+  const { guard, callerKey, clock, log, issuers } = services
   const origins = createOrigins(services.dashboardUrl)
   const cookies = createCookies(origins)
   const sessions = createSessions({ key: callerKey, clock, ids: systemIds })
@@ -57,18 +65,18 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return next()
   })
 
+  const closeSession = (c: Context<FaceEnv>): void => cookies.remove(c, 'unit-guard')
+  const parts = { guard, log, issuers, sessions, flashes, closeSession }
   const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
   const publicPage = (path: string, handlers: Handlers<Context<FaceEnv>>) => addPublicPage(app, log, path, handlers)
 
-  /** Users with a session get the navigation, too. */
   async function showNotFound(c: Context<FaceEnv>): Promise<Response> {
     const session = await sessionOf(c)
     if (!session) return showFailure(c, noAddress)
     const fail = () => Promise.reject(noAddress)
-    return showPage({ guard, log, sessions, flashes }, { c, session, form: new URLSearchParams() }, fail)
+    return showPage(parts, { c, session, form: new URLSearchParams() }, fail)
   }
 
-  /** Adds a page that needs a session. */
   function page(path: string, handlers: Handlers<Visit>): void {
     const withSession = (handler: (visit: Visit) => Promise<Response>) => async (c: Context<FaceEnv>) => {
       const isForm = c.req.method === 'POST'
@@ -78,7 +86,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
       c.set('sub', session.sub)
       const form = isForm ? await readForm(c) : new URLSearchParams()
       if (isForm && !(await sessions.isSigned(form.get('form') ?? '', session, 'form'))) throw new Refusal(otherSession)
-      return showPage({ guard, log, sessions, flashes }, { c, session, form }, handler)
+      return showPage(parts, { c, session, form }, handler)
     }
     const sessionHandlers = Object.entries(handlers).map(([method, handler]) => [method, withSession(handler)])
     publicPage(path, Object.fromEntries(sessionHandlers))
@@ -86,26 +94,33 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
 
   const sessionOf = async (c: Context<FaceEnv>): Promise<Session | null> => {
     const cookie = cookies.read(c, 'unit-guard')
-    return cookie === undefined ? null : sessions.read(cookie)
+    const session = cookie === undefined ? null : await sessions.read(cookie)
+    const issuer = session?.token?.issuer
+    return !issuer || (await issuers()).some(({ name }) => name === issuer.name) ? session : null
   }
 
-  /** @throws Refusal when another site sent the form. */
   function mustBeSameOrigin(c: Context<FaceEnv>): void {
     if (!origins.isSameOrigin(c)) throw new Refusal(otherSite)
   }
 
-  async function logIn(c: Context<FaceEnv>, user: Caller | string, to: string): Promise<Response> {
-    const { cookie, lastsMs } = await sessions.create(user)
-    cookies.write(c, 'unit-guard', cookie, lastsMs)
-    return c.redirect(to, 303)
+  /** Whether the user's permissions fit into a cookie. */
+  async function openSession(c: Context<FaceEnv>, user: Caller | string): Promise<boolean> {
+    const session = await sessions.create(user)
+    if (session) cookies.write(c, 'unit-guard', session.cookie, session.lastsMs)
+    return session !== null
   }
 
-  function logOut(c: Context<FaceEnv>): Response {
-    cookies.remove(c, 'unit-guard')
-    return c.redirect('/login', 303)
+  return {
+    publicPage,
+    page,
+    showFailure,
+    showNotFound,
+    sessionOf,
+    mustBeSameOrigin,
+    openSession,
+    closeSession,
+    cookies,
   }
-
-  return { publicPage, page, showFailure, showNotFound, sessionOf, mustBeSameOrigin, logIn, logOut }
 }
 
 function addPublicPage(app: Hono<FaceEnv>, log: Log, path: string, handlers: Handlers<Context<FaceEnv>>): void {
@@ -134,8 +149,11 @@ function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Fr
   return showProblem(c, problemOf(error, log), frame)
 }
 
+/** The overview counts itself, and the others lead to another page. */
+const withoutBadge: ReadonlySet<string> = new Set(['/', '/dashboard', findPath])
+
 /** The page is worth showing without its badge. */
-async function countWaiting({ ledger }: Services['guard']): Promise<number | undefined> {
+async function countWaiting({ ledger }: Guard): Promise<number | undefined> {
   const counts = (['awaiting-approval', 'in-doubt'] as const).map((state) => ledger.countOpen(state, maxWaiting + 1))
   return Promise.all(counts).then(
     ([approvals = 0, doubts = 0]) => approvals + doubts,
@@ -143,15 +161,29 @@ async function countWaiting({ ledger }: Services['guard']): Promise<number | und
   )
 }
 
-/** Runs the handler of a page with the user's current permissions. */
+interface PageParts extends Pick<Services, 'guard' | 'log' | 'issuers'> {
+  readonly sessions: Sessions
+  readonly flashes: FlashCookie
+  closeSession(c: Context<FaceEnv>): void
+}
+
+/** The claim of the issuer's tokens that gives scopes. */
+async function scopesFromOf({ token }: Session, issuers: Services['issuers']): Promise<Caller['scopesFrom']> {
+  if (!token?.issuer) return undefined
+  const { name } = token.issuer
+  const scopes = (await issuers()).find((issuer) => issuer.name === name)?.scopes
+  return scopes && 'claim' in scopes ? scopes : undefined
+}
+
 async function showPage(
-  { guard, log, sessions, flashes }: Pick<Services, 'guard' | 'log'> & { sessions: Sessions; flashes: FlashCookie },
+  { guard, log, issuers, sessions, flashes, closeSession }: PageParts,
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
-  const waiting = once(() => countWaiting(guard))
-  // Read beside what the page reads. Downloads, searches and most forms show no badge.
-  if (c.req.method !== 'POST' && !c.req.path.endsWith('.csv') && c.req.path !== findPath) void waiting()
+  let waiting = once(() => countWaiting(guard))
+  // Beside the reads of the page. Downloads and most forms show no badge.
+  const { path } = c.req
+  if (c.req.method !== 'POST' && !path.endsWith('.csv') && !withoutBadge.has(path)) void waiting()
   let frame: Frame = {
     sub: session.sub,
     formToken: await sessions.sign(session, 'form'),
@@ -161,16 +193,31 @@ async function showPage(
   try {
     const identity = { caller: session.sub, ...(session.token && { token: session.token }) }
     const permissions = await guard.permissions(identity, { atOnce: c.req.method === 'POST' })
-    if (permissions.isDisabled)
+    if (permissions.isDisabled) {
+      closeSession(c)
       throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
+    }
     const { scopes } = permissions
+    const scopesFrom = await scopesFromOf(session, issuers)
     frame = { ...frame, isAdmin: scopes.has('admin') }
-    const withBadge = async () => ({ ...frame, ...(scopes.has('read') && { waiting: await waiting() }) })
+    const seen = await guard.readAs(session.sub, permissions)
+    // The count above began before the permissions were known.
+    if (seen !== guard) waiting = once(() => countWaiting(seen))
+    const withBadge = async (counted?: number) => ({
+      ...frame,
+      ...(scopes.has('read') && { waiting: counted ?? (await waiting()) }),
+    })
     return await handler({
-      ...{ c, session, permissions, form, frame },
+      ...{ c, session, permissions, guard: seen, form, frame },
       query: new URL(c.req.url).searchParams,
-      mustHave: (...anyOf) => mustBeAmong(session.sub, scopes, anyOf),
-      show: async (title, content) => show(c, { title, frame: await withBadge(), children: content }, 200),
+      mustHave: (...anyOf) => {
+        // A group helps only where the token itself lacks the scope.
+        if (session.token && scopesFrom) mustBeAmong(session.sub, session.token.scopes, anyOf, scopesFrom)
+        mustBeAmong(session.sub, scopes, anyOf)
+      },
+      mustReadAll: () => mustReadAll({ sub: session.sub, ...permissions }),
+      show: async (title, content, counted) =>
+        show(c, { title, frame: await withBadge(counted), children: content }, 200),
       redirect: async (flash, to) => {
         await flashes.write(c, session, flash)
         return c.redirect(to, 303)
@@ -181,18 +228,20 @@ async function showPage(
   }
 }
 
-/** After a link on another site, browsers send no strict cookie. They send it when this page reloads itself. */
+/** After a link on another site, browsers send the strict cookie only to an address that a page of ours loads. */
+export function showOneMoment(c: Context<FaceEnv>, to: string): Response | Promise<Response> {
+  const content = (
+    <p>
+      <a href={to}>Continue to the dashboard</a>
+    </p>
+  )
+  return show(c, { title: 'One moment', refreshTo: to, children: content }, 200)
+}
+
 function redirectToLogin(c: Context<FaceEnv>): Response | Promise<Response> {
   const { pathname, search } = new URL(c.req.url)
   const to = `${pathname}${search}`
-  if (c.req.header('sec-fetch-site') === 'cross-site') {
-    const content = (
-      <p>
-        <a href={to}>Continue to the dashboard</a>
-      </p>
-    )
-    return show(c, { title: 'One moment', refreshTo: to, children: content }, 200)
-  }
+  if (c.req.header('sec-fetch-site') === 'cross-site') return showOneMoment(c, to)
   return c.redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`, 303)
 }
 

@@ -58,7 +58,7 @@ export type SandboxEnv = {
 
 type Method = 'GET' | 'POST'
 
-/** Adds the handler of a path. Other methods return 405; HEAD is GET without a body. */
+/** Other methods return 405; HEAD is GET without a body. */
 export function operation(routes: Hono<SandboxEnv>, method: Method, path: string, handler: Handler<SandboxEnv>): void {
   routes.on(method, path, handler)
   routes.all(path, (c: Context<SandboxEnv>) => {
@@ -67,13 +67,12 @@ export function operation(routes: Hono<SandboxEnv>, method: Method, path: string
   })
 }
 
-/** A row is `undefined` if there is nothing to write yet. */
 export type Rows = Iterable<object | undefined>
 
 const chunkLength = 32_768
 const maxChunkMs = 15
 
-/** Computes a JSON array chunk by chunk while the caller reads, so that other requests are answered in between. */
+/** Computes while the caller reads, so that other requests are answered in between. A row may be `undefined`. */
 export function streamRows(c: Context, rows: Rows): Response {
   const iterator = rows[Symbol.iterator]()
   let separator = ''

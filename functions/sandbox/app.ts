@@ -16,15 +16,13 @@ import { updateRoutes } from './updates.ts'
 type SandboxOptions = {
   readonly clock: Clock
   readonly token: TokenSource
-  /** The default state is in memory. */
   readonly state?: State
   readonly unitsPerMonth?: number
-  /** Writes one `sandbox-request` line for each request under /v3, before its answer. */
+  /** One `sandbox-request` line for each request under /v3, before its answer. */
   readonly log?: Log
   readonly kinds?: Kinds
 }
 
-/** Creates a stand-in for the tracking service below `/v3`, with its own controls below `/sandbox`. */
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
   const state = options.state ?? createMemoryState(demonstrationProjects(clock.now()))
@@ -53,7 +51,6 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
 
 type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
 
-/** Adds the sandbox's own paths, to set faults and to read the runs. */
 function controlRoutes({ state, clock, unitsPerMonth, kinds }: Options): Hono<SandboxEnv> {
   const faultList = faultListOf(kinds)
   const help = helpOf(kinds)

@@ -5,7 +5,7 @@ import type { Project } from './project.ts'
 
 export type Cost = { readonly project: string; readonly keyword_units: Units }
 
-/** The service documents no prices, so these prices are the sandbox's own. */
+/** Made up: the service documents no prices. */
 export const costOf = (kind: KindFacts, project: Project): Cost => ({
   project: project.name,
   keyword_units: toUnits(project.keywords.length * kind.standInCost(project)),
@@ -19,7 +19,7 @@ export function costSummary(costs: readonly Cost[]): object {
   return only && others.length === 0 ? only : { projects: costs, total_units: totalOf(costs) }
 }
 
-/** Bodies of an estimate, which the service does not document. A guard must read some and refuse others. */
+/** Undocumented by the service: a guard must read some and refuse others. */
 const shapes = {
   plain: (units) => ({ units }),
   string: (units) => ({ response_code: 0, data: { keyword_units: String(units) } }),

@@ -67,11 +67,7 @@ function periodFromDate(periodOf: (day: string) => Period) {
 
 type Period = { readonly startDate?: string | undefined; readonly stopDate?: string | undefined }
 
-/**
- * Returns the dates with data in a period, both ends included, or only the latest one if the period has no start.
- *
- * @param dates oldest first.
- */
+/** Both ends included; only the latest date if the period has no start. @param dates oldest first. */
 export function datesWithin({ startDate, stopDate }: Period, dates: readonly string[]): readonly string[] {
   const until = stopDate === undefined ? dates : dates.filter((each) => each <= stopDate)
   return startDate === undefined ? until.slice(-1) : until.filter((each) => each >= startDate)

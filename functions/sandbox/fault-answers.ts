@@ -13,7 +13,6 @@ import type { State } from './state/state.ts'
 
 type Options = { readonly state: State; readonly clock: Clock; readonly kinds: Kinds; readonly log?: Log | undefined }
 
-/** Applies at most one fault to each request under /v3. */
 export const injectFaults = ({ state, clock, kinds, log }: Options) =>
   createMiddleware<SandboxEnv>(async (c, next) => {
     const requested = readRequest(c.req.path, kinds)

@@ -62,7 +62,6 @@ export type Fault = z.output<ReturnType<typeof faultOf>>
 export const lateMsOf = (fault: Fault | undefined): number =>
   fault !== undefined && 'afterMs' in fault ? (fault.afterMs ?? 0) : 0
 
-/** The body of `PUT /sandbox/faults`. */
 export const faultListOf = (kinds: Kinds) =>
   z.strictObject(
     {

@@ -79,7 +79,6 @@ export function marketShareRoutes({
   return routes
 }
 
-/** Yields each website's share of all clicks over all engines, the main website first. */
 function* metadata(world: World, dates: readonly string[]) {
   for (const date of dates) {
     const tallies = world.sites.map((site) => ({ site, tally: createTally() }))
@@ -115,10 +114,7 @@ function* urlKeywords(world: World, dates: readonly string[], url: string) {
     }
 }
 
-/**
- * Yields every URL of a domain, the URL with the most keywords first, and sometimes `undefined`, so that other
- * requests are answered.
- */
+/** The URL with the most keywords first; `undefined` now and then, so that other requests are answered. */
 function* domainUrls(world: World, dates: readonly string[], owns: (host: string) => boolean) {
   const urls = new Map<string, { first: string; last: string; best: number; keywords: Set<string> }>()
   for (const { engine, date } of placesOf(world, dates)) {

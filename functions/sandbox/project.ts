@@ -19,7 +19,7 @@ export type Project = {
   readonly createdAt: number
   /** Dates with data before the sandbox existed. */
   readonly earlierDates: readonly string[]
-  /** A new search engine gets the next `svc_id`, so no `svc_id` is used twice. */
+  /** No `svc_id` is used twice. */
   readonly lastSvcId: number
 }
 
@@ -34,7 +34,7 @@ export type Run = {
   readonly visibleFrom: number
 }
 
-/** Returns the UTC days for which a project has data, oldest first. */
+/** UTC days, oldest first. */
 export function datesOf(project: Project, runs: readonly Run[], now: number, kinds: Kinds = productKinds): string[] {
   const days = datedKinds(kinds).flatMap((kind) => daysOfRuns(kind, runs, now))
   return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...days])
@@ -68,7 +68,7 @@ type FoundProjects =
   | { readonly kind: 'found'; readonly projects: readonly Project[] }
   | { readonly kind: 'unknown'; readonly name: string }
 
-/** Finds the projects of a path segment by name or id. Commas separate projects, unless one project has that name. */
+/** By name or id. Commas separate projects, unless one project has that name. */
 export function findProjects(all: readonly Project[], segment: string): FoundProjects {
   const one = findProject(all, segment)
   if (one) return { kind: 'found', projects: [one] }

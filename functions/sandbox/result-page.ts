@@ -8,7 +8,6 @@ export interface Searcher {
   readonly se_type: string
 }
 
-/** `position` starts at 1. */
 export interface Result {
   readonly position: number
   readonly host: Host
@@ -26,11 +25,7 @@ interface Candidate {
   readonly strength: number
 }
 
-/**
- * Computes the page of a keyword, engine and date. A public host has the same place for every project.
- *
- * @param trackedHosts hosts that are not public.
- */
+/** A public host has the same place for every project. */
 export function createResultPages(trackedHosts: readonly Host[]) {
   const engines = new WeakMap<Searcher, number>()
   const candidates = new Map<string, readonly Candidate[]>()
@@ -95,7 +90,6 @@ function inOrder(candidates: readonly Candidate[], score: (candidate: Candidate)
   return sorted.slice(0, resultsPerPage)
 }
 
-/** Makes engines differ a little, positions drift over weeks, and neighbours swap daily. */
 function scoreOf({ seed, strength }: Candidate, engine: number, day: number): number {
   const here = mix(seed, engine)
   const week = Math.floor(day / 7)
@@ -115,7 +109,7 @@ export function hashOf(text: string): number {
   return mix(hash, text.length)
 }
 
-/** The finalizer of MurmurHash3. */
+/** MurmurHash3's finalizer. */
 export function mix(a: number, b: number): number {
   let hash = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b) + Math.imul(b ^ 0x27d4eb2f, 0xc2b2ae35)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -132,7 +126,6 @@ function pick<Item>(items: readonly [Item, ...Item[]], hash: number): Item {
 export interface Host {
   readonly name: string
   readonly seed: number
-  /** From 0 to 1. */
   readonly authority: number
 }
 
@@ -164,11 +157,7 @@ const topics = ['getting-started', 'best-of', 'prices', 'for-beginners', 'in-dep
 const fourWeeks = 28
 const movedShare = 1 / 8
 
-/**
- * Returns a host's page for a keyword. Keywords share pages, and every four weeks one page in eight changes.
- *
- * @param seed the seed of the host and the keyword.
- */
+/** Keywords share pages, and every four weeks one page in eight changes. */
 function urlOf(host: Host, seed: number, day: number): string {
   const era = Math.floor((day + (seed % fourWeeks)) / fourWeeks)
   const eraSeed = mix(seed, era)

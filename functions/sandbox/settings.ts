@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { accessKey } from '../../shared/platform/settings.ts'
 
-/** The key of the sandbox's own table. */
 export const sandboxTableKey = { partition: 'pk', sort: 'sk' } as const
 
 const unitsTakes = 'must be a whole number of units'

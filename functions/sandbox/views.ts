@@ -28,7 +28,6 @@ export function* rankings(world: World, dates: readonly string[]) {
       }
 }
 
-/** Yields one row for each country. */
 export function* keywordDifficulty(world: World, dates: readonly string[]) {
   const oneByCountry = [...new Map(world.engines.toReversed().map((engine) => [engine.country, engine])).values()]
   const national: World = { ...world, engines: oneByCountry.toReversed() }
@@ -37,7 +36,7 @@ export function* keywordDifficulty(world: World, dates: readonly string[]) {
       yield { date, keyword, country: engine.country, difficulty: difficultyOf(page), search_volume: volume }
 }
 
-/** Yields the URL with the most clicks first. */
+/** The URL with the most clicks first. */
 export function* landingPages(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = new Map<Site, Map<string, Tally>>(world.sites.map((site) => [site, new Map()]))
@@ -115,7 +114,7 @@ function* queriesAt(world: World, { engine, date }: Place): Generator<Query> {
 
 const deviceOf = (seType: string): string => (seType.startsWith('mobile') ? 'mobile' : 'desktop')
 
-const mostSites = 20
+const maxSites = 20
 const aboveTheFold = 10
 
 /** Yields the hosts that are among the first ten for the most keywords. */
@@ -126,7 +125,7 @@ export function* topSites(world: World, dates: readonly string[]) {
       for (const { host, position } of page.slice(0, aboveTheFold)) tallyOf(tallies, host.name).add(position, volume)
     const sites = [...tallies]
       .sort(([nameA, a], [nameB, b]) => b.keywords() - a.keywords() || compare(nameA, nameB))
-      .slice(0, mostSites)
+      .slice(0, maxSites)
     for (const [index, [domain, tally]] of sites.entries())
       yield {
         ...place.fields,
@@ -140,7 +139,7 @@ export function* topSites(world: World, dates: readonly string[]) {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
-/** Yields each website's share of all searches in per cent: click-through rates weighted by search volume. */
+/** Click-through rates weighted by search volume, in per cent. */
 export function* visibility(world: World, dates: readonly string[]) {
   for (const place of placesOf(world, dates)) {
     const tallies = world.sites.map((site) => ({ site, tally: createTally() }))
@@ -186,7 +185,7 @@ export function createTally() {
     first10: () => first10,
     best: () => best,
     averageRank: () => (keywords === 0 ? null : rounded(positions / keywords, 2)),
-    /** The clicks of a month, not rounded. */
+    /** A month, not rounded. */
     clicks: () => clicks,
   }
 }

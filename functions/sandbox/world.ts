@@ -48,10 +48,10 @@ export const labelOf = ({ name, country, language, se_type }: Engine): string =>
 const firstPositionShare = 0.3
 const steepness = 1.1
 
-/** The share of searches that end with a click on this position. */
+/** Click-through rate. */
 export const clickThrough = (position: number): number => rounded(firstPositionShare / position ** steepness, 4)
 
-/** The searches of a month; few keywords have many. */
+/** A month; few keywords have many. */
 function searchVolume(keyword: string): number {
   const searches = 10 * 2 ** (12 * fraction(mix(hashOf(keyword), 3)) ** 1.5)
   return Math.round(searches / 10) * 10
@@ -74,7 +74,6 @@ export const rounded = (value: number, digits: number): number => Math.round(val
 export const resultsSeen = (position: number): number => (position <= 10 ? 1 : 0.3)
 
 export interface Site {
-  /** From 1. */
   readonly id: number
   readonly name: string
   /** Other sites are competitors. */
@@ -113,7 +112,7 @@ function ownerOf(patterns: readonly string[]): (host: string) => boolean {
 
 const bare = (name: string): string => hostOf(name).replace(/^www\./, '')
 
-/** Matches `*` with any text. Uses no regular expression, because patterns come from callers. */
+/** No regular expression, because patterns come from callers. */
 function isLike(host: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   if (rest.length === 0) return first !== '' && host === first

@@ -18,14 +18,13 @@ import type { SlackClient } from '../../shared/slack/tell/client.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { type Interaction, isCertificateCheck, readCommand, readEvent, readInteraction } from './forms.ts'
 
-/** Slack sends far less. */
 const maxBytes = 256 * 1024
 
 const openWithinMs = 1_500
 
 const notTakenText = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
 
-/** Shown if the write was lost: if the event was recorded, the stream or the next sweep handles it. */
+/** If it was recorded, the stream or the next sweep handles it. */
 const perhapsTakenText =
   'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
 
@@ -40,15 +39,14 @@ export interface SlackAppParts {
   clock: Clock
   log: Log
   kinds?: Kinds
-  /** Opens forms; without it a press of their buttons says to try again. */
+  /** Opens forms. */
   client?: SlackClient
 }
 
 type SlackContext = Context<SlackEnv>
 
 /**
- * Verifies, parses and records requests. Slack waits three seconds, so the outbox handles the recorded event and
- * answers to the `response_url`.
+ * Records requests and acknowledges them: Slack waits three seconds, so the outbox does the rest.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
@@ -84,7 +82,7 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
     if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
     const text = error instanceof AnswerLost ? perhapsTakenText : notTakenText
-    // After a press Slack shows no text, only that it failed, and needs a status.
+    // After a press Slack shows no text and needs a status.
     return c.req.path === '/slack/commands' ? c.json(problemMessage(text)) : c.text(text, 503)
   })
 
@@ -112,7 +110,7 @@ async function takeInteraction(parts: SlackAppParts, c: SlackContext, body: stri
   if (interaction.kind === 'faults') return c.json({ response_action: 'errors', errors: interaction.faults })
   c.set('caller', `slack:${interaction.press.user}`)
   if (interaction.kind === 'opens' && (await isOpened(parts, interaction))) return c.body(null, 200)
-  // An acknowledgement cannot refuse a press; unlisted users are refused in the answer.
+  // An acknowledgement cannot refuse a press: the answer does.
   await record(parts, interaction.press)
   return c.body(null, 200)
 }
@@ -127,7 +125,7 @@ async function takeEvent(parts: SlackAppParts, c: SlackContext, body: string): P
   return c.body(null, 200)
 }
 
-/** The only call before the acknowledgement, because a form opens for three seconds after the press. */
+/** The only call before the acknowledgement: Slack opens forms for three seconds. */
 async function isOpened(
   { secret, client }: SlackAppParts,
   { opener, triggerId }: Extract<Interaction, { kind: 'opens' }>,
@@ -155,7 +153,7 @@ async function isFromSlack(
   return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
 }
 
-/** Returns `null` if the user has any scope; the scopes of the command are checked later. */
+/** `null`: some scope. The command's are checked later. */
 async function whyNoAccess(ledger: Ledger, { user }: SlackEvent): Promise<string | null> {
   const caller = `slack:${user}`
   const { scopes, isDisabled, isListed } = permissionsOf((await ledger.view()).definitions, { caller })
@@ -178,7 +176,6 @@ class BadBody extends Error {
   }
 }
 
-/** @throws BadBody */
 async function readBody(c: Context<SlackEnv>): Promise<{ rawBody: Uint8Array; body: string }> {
   const rawBody = await readWhole(c, maxBytes)
   if (rawBody === 'too-large') throw new BadBody('too large', 413)

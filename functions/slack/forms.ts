@@ -53,7 +53,7 @@ const eventSchema = z.union([
 
 type Press = SlackEvent & { kind: 'press' }
 
-/** Returns `null` if the body is not a slash command. The `trigger_id` is the idempotency key. */
+/** `null`: no slash command. */
 export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
   const parsed = commandSchema.safeParse(Object.fromEntries(new URLSearchParams(body)))
   if (!parsed.success) return null
@@ -64,15 +64,11 @@ export function readCommand(body: string, at: number): (SlackEvent & { kind: 'co
 
 export type Interaction =
   | { readonly kind: 'press'; readonly press: Press }
-  /** The button opens a form. `press` is recorded if Slack does not open it. */
+  /** `press` is recorded if Slack does not open the form. */
   | { readonly kind: 'opens'; readonly opener: Opener; readonly triggerId: string; readonly press: Press }
   | { readonly kind: 'faults'; readonly faults: Extract<FormRead, { kind: 'faults' }>['faults'] }
 
-/**
- * Makes one event for each press and each form, however often Slack delivers it.
- *
- * @returns `null` if unreadable, `not-ours` for another interaction.
- */
+/** `null`: unreadable. One event for each press, however often Slack delivers it. */
 export function readInteraction(body: string, at: number): Interaction | 'not-ours' | null {
   const payload = toJson(new URLSearchParams(body).get('payload'))
   if (typeof payload !== 'object' || payload === null) return null
@@ -108,7 +104,7 @@ function readSubmission(payload: z.output<typeof submissionSchema>, at: number):
   if (read.kind === 'faults') return read
   const { opener, units, reason } = read
   const { action, ...pressed } = opener
-  // A view is submitted once; one with faults was not recorded.
+  // A view with faults was not recorded.
   const event = newEvent(`frm_${digest('form', payload.view.id)}`, at)
   const given = { ...(units !== undefined && { units }), ...(reason !== undefined && { reason }) }
   return {
@@ -117,7 +113,7 @@ function readSubmission(payload: z.output<typeof submissionSchema>, at: number):
   }
 }
 
-/** Returns `null` if it is not an event, `not-ours` for other events. The `event_id` is the idempotency key. */
+/** `null`: no event. */
 export function readEvent(
   body: string,
   at: number,
@@ -132,7 +128,7 @@ export function readEvent(
   return { ...newEvent(`evt_${digest('event', event_id)}`, at), kind: 'home', user: event.user, responseUrl: '' }
 }
 
-/** Slack sometimes checks the certificate with an unsigned request that expects 200. */
+/** Unsigned, and expects 200. */
 export const isCertificateCheck = (form: string): boolean => new URLSearchParams(form).get('ssl_check') === '1'
 
 const newEvent = (id: string, createdAt: number) => ({ id, version: 1, createdAt, answers: 0 })

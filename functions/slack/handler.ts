@@ -27,6 +27,6 @@ const answer = handle(
   createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, client, clock: systemClock, log }),
 )
 
-/** Serves Slack's request URLs. The function can read no secret but Slack's. */
+/** Can read no secret but Slack's. */
 export const handler: typeof answer = (event, context) =>
   inLogContext({ lambdaRequestId: context?.awsRequestId }, () => answer(event, context))

@@ -16,14 +16,14 @@ interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
   readonly etag?: string | undefined
 }
 
-export function createSend({ url, token }: { url: string; token: string }) {
+export function createSend({ url, token }: { url: string; token?: string }) {
   const origin = url.replace(/\/$/, '')
   return (method: string, path: string, { body, key, etag, ...how }: Options = {}): Promise<Response> =>
     fetch(`${origin}${path}`, {
       ...how,
       method,
       headers: {
-        authorization: `Bearer ${token}`,
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body && { 'content-type': 'application/json' }),
         ...(key !== undefined && { 'idempotency-key': key }),
         ...(etag !== undefined && { 'if-match': etag }),

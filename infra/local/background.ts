@@ -9,7 +9,7 @@ import { createSlack } from '../../shared/slack/slack.ts'
 import { createDelivery, type Follow } from './database/stream.ts'
 import { createBackgroundTasks } from './shutdown.ts'
 
-/** Longer than an estimate, a run and its settlement: unlike a function on AWS, this process has no known end. */
+/** Longer than a run and its settlement: unlike a function on AWS, this process has no known end. */
 export const workLastsMs = 5 * minuteMs
 
 const sweepEveryMs = minuteMs
@@ -20,11 +20,7 @@ const startsAtOnce = 5
 const tellsAtOnce = 1
 const firesAtOnce = 3
 
-/**
- * Replaces the stream's readers and the rules of AWS. Both readers follow the stream when this resolves.
- *
- * @param plans `null` fires no plan and no digest.
- */
+/** Replaces the stream's readers and the rules of AWS. @param plans `null` fires no plan and no digest. */
 export async function startBackground(
   services: Services,
   { follow, plans }: { follow: Follow; plans: readonly Plan[] | null },
@@ -84,10 +80,7 @@ const digestAnchor = 6 * hourMs
 const max = 10_080
 const maxAtOnce = 60
 
-/**
- * Returns the events of EventBridge's rules that became due since its last call, at first since `from`. Rates count from
- * the epoch, so that their times survive a restart.
- */
+/** The events that became due since the last call. Rates count from the epoch, so that a restart keeps their times. */
 export function createTicker(plans: readonly Plan[], from: number): (now: number) => readonly object[] {
   let sentUntil = from
   const enabled = plans.filter((plan) => plan.enabled)

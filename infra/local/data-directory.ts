@@ -17,7 +17,7 @@ export async function makeDirectory(directory: string): Promise<void> {
   })
 }
 
-/** Makes a directory, and removes the access of other users to files of earlier versions. */
+/** Files of earlier versions were open to other users. */
 export async function makePrivateDirectory(directory: string): Promise<void> {
   await makeDirectory(directory)
   await chmod(directory, 0o700)
@@ -38,11 +38,7 @@ const variables = [
   ...['SLACK_SIGNING_SECRET', 'LEDGER', foundHere, setHere],
 ]
 
-/**
- * Writes the env file. It unsets all other variables, which the shell may have from the file of another directory.
- *
- * @param found values that the next start finds again: addresses, and the sandbox's plans.
- */
+/** Unsets variables that the shell may have from another directory. @param found values of this start alone. */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
   const set = Object.entries({ ...env, ...found }).filter(([, value]) => value)
@@ -61,7 +57,7 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
   return file
 }
 
-/** Writes a file for this user alone; a reader never sees half of it. */
+/** A reader never sees half of it. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600 })
   await rename(`${file}.new`, file)
@@ -73,10 +69,7 @@ export function readEnvFile(directory: string): Environment {
   return Object.fromEntries([...lines].map(([, name, quoted]) => [name, unquote(quoted ?? '')]))
 }
 
-/**
- * The environment without the values that an earlier start found. For another DATA_DIR or service, all values of the env
- * file are dropped; values set by hand stay.
- */
+/** Drops what an earlier start found; for another DATA_DIR or service, all of its file. Values set by hand stay. */
 export function withoutFound(env: Environment): Environment {
   const found = new Set((env[foundHere] ?? '').split(' '))
   const set = new Set((env[setHere] ?? '').split(' '))

@@ -17,7 +17,6 @@ const fileFaults: Readonly<Record<string, string>> = {
   EPERM: 'you may not',
 }
 
-/** Why a file or a folder cannot be read or made. */
 export const fileFault = (error: unknown): string =>
   fileFaults[error instanceof Error && 'code' in error ? String(error.code) : ''] ?? reasonOf(error)
 

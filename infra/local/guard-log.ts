@@ -16,7 +16,7 @@ const lineSchema = z.looseObject({
 })
 type Line = z.output<typeof lineSchema>
 
-/** Writes the log to a file. The terminal shows errors, and announcements where there is no Slack. */
+/** The terminal shows errors, and announcements where there is no Slack. */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await makeDirectory(directory)
   const file = join(directory, 'guard.log')

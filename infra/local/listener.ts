@@ -22,10 +22,9 @@ export interface Listener {
 const starting = () => new Response('still starting\n', { status: 503, headers: { 'retry-after': '1' } })
 
 /**
- * Listens on the loopback interface. A start calls this first, so that a second start fails before it opens the ledger.
+ * Comes first, so that a second start fails before it opens the ledger.
  *
- * @param port 0 selects any free port.
- * @param setting the variable that the error message names.
+ * @param setting the variable that the error names.
  * @throws CannotContinue when the port is taken or forbidden.
  */
 export async function createListener({ port, setting }: { port: number; setting?: string }): Promise<Listener> {
@@ -73,10 +72,15 @@ export const localReference: Reference = async (name) => {
   return files.get(name) ?? null
 }
 
-const dashboardPaths = /^\/(|login|logout|docs|docs\.css|(dashboard|problems)(\/.*)?)$/
+const dashboardPaths = /^\/(|login(\/(start|callback))?|logout|docs|docs\.css|(dashboard|problems)(\/.*)?)$/
 
-/** Serves the three functions that have a URL on AWS behind one port. */
-export function createRouter({ api, dashboard, slack }: Record<'api' | 'dashboard' | 'slack', App>): App {
-  const appFor = (path: string) => (path.startsWith('/slack/') ? slack : dashboardPaths.test(path) ? dashboard : api)
+const mcpPaths = /^\/(mcp|\.well-known\/oauth-protected-resource(\/mcp)?)$/
+
+export function createRouter(apps: Record<'api' | 'dashboard' | 'slack', App> & { readonly mcp?: App }): App {
+  function appFor(path: string): App {
+    if (path.startsWith('/slack/')) return apps.slack
+    if (mcpPaths.test(path)) return apps.mcp ?? apps.api
+    return dashboardPaths.test(path) ? apps.dashboard : apps.api
+  }
   return { fetch: (request, env) => appFor(rawPathOf(request, { env })).fetch(request, env) }
 }

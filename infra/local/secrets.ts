@@ -17,30 +17,33 @@ import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 /** HS256 needs 32 (RFC 7518, section 3.2). */
 const keyBytes = 48
 const keySchema = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
-const fileSchema = z.object({ callerKey: z.object({ current: keySchema, previous: z.optional(keySchema) }) })
+const stored = z.object({ current: keySchema, previous: z.optional(keySchema) })
+const fileSchema = z.object({ callerKey: stored, quoteKey: z.exactOptional(stored) })
 
-/**
- * The key that signs callers' tokens, kept so that they survive a restart. To rehearse a rotation, move `current` to
- * `previous` in the file and start again.
- *
- * @param directory `null` makes a new key.
- */
-export async function readCallerKey(directory: string | null): Promise<StoredSecret> {
-  if (directory === null) return newKey()
+interface Keys {
+  readonly callerKey: StoredSecret
+  /** Signs the quotes of agents. */
+  readonly quoteKey: StoredSecret
+}
+
+/** To rehearse a rotation of a key, move its `current` to `previous` in the file and start again. */
+export async function readKeys(directory: string | null): Promise<Keys> {
+  if (directory === null) return { callerKey: newKey(), quoteKey: newKey() }
   const file = join(directory, 'secrets.json')
   const text = await readFile(file, 'utf8').catch(() => null)
-  if (text !== null) return parse(text, file)
-  const callerKey = newKey()
+  const { callerKey = newKey(), quoteKey } = text === null ? {} : parse(text, file)
+  if (quoteKey) return { callerKey, quoteKey }
+  const keys = { callerKey, quoteKey: newKey() }
   await makeDirectory(directory)
-  await writeFile(file, `${JSON.stringify({ callerKey }, null, 2)}\n`, { mode: 0o600 })
-  return callerKey
+  await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 })
+  return keys
 }
 
 const newKey = (): StoredSecret => ({ current: randomBytes(keyBytes).toString('base64url') })
 
-function parse(text: string, file: string): StoredSecret {
+function parse(text: string, file: string): Partial<Keys> {
   try {
-    return fileSchema.parse(JSON.parse(text)).callerKey
+    return fileSchema.parse(JSON.parse(text))
   } catch (cause) {
     throw new CannotContinue(`${file} holds no caller key; delete it to have a new one (old tokens end with it)`, {
       cause,
@@ -69,11 +72,10 @@ export function signCallerToken(claims: {
 
 const localAdmin = 'local-admin'
 
-/** A token for everything, valid for 30 days. */
 export const signAdminToken = (key: string, now: number): Promise<string> =>
   signCallerToken({ key, sub: localAdmin, scopes, budgets: '*', now, lastsMs: 30 * dayMs })
 
-/** Logs the user of this machine in to the dashboard once, with all that the token above allows. */
+/** A link that logs in once, with all that the token above allows. */
 export async function createLoginLink({ guard, dashboardUrl, clock }: Services): Promise<string> {
   const code = await guard.ledger.logins.issue(localAdmin, clock.now(), { scopes, budgets: '*' })
   return `${dashboardUrl}/login?code=${code}`
@@ -90,12 +92,7 @@ const inputSchema = z.object({
   VersionStage: z._default(z.enum(['AWSCURRENT', 'AWSPREVIOUS']), 'AWSCURRENT'),
 })
 
-/**
- * GetSecretValue of Secrets Manager. It needs the access key, because every user of this machine reaches the port; it
- * checks no signature.
- *
- * @see https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
- */
+/** GetSecretValue. Needs the access key, because every user of this machine reaches the port. */
 export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSecret>>, accessKey: string): Hono {
   const app = new Hono()
 
@@ -140,7 +137,7 @@ const answer = (status: number, body: object): Response =>
 
 type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KEY'>
 
-/** Reads a secret for a command, from the local endpoint or, without one, from AWS. @throws CannotContinue */
+/** Without a local endpoint, from AWS. @throws CannotContinue */
 export async function readSecret(id: string, from: SecretsAccess): Promise<string> {
   const endpoint = from.SECRETS_ENDPOINT
   const client = createSecretsClient(endpoint, from.SECRETS_ACCESS_KEY)

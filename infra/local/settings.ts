@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
+import { mcpSettings } from '../../functions/mcp/settings.ts'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { unitPriceOf } from '../../shared/guard/money.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
@@ -52,6 +53,7 @@ const port = z.pipe(
 const localSettings = z.object({
   ...guardSettings.shape,
   ...sandboxSettings.shape,
+  ...mcpSettings.shape,
   PORT: port,
   SANDBOX_PORT: port,
   DATA_DIR: z.string(),
@@ -65,6 +67,8 @@ const localSettings = z.object({
   SLACK_BOT_TOKEN: z.optional(
     z.string().check(z.refine((text) => /^xox[\w.-]+$/.test(text), 'must be a bot token, which begins with xoxb-')),
   ),
+  /** The secret `unit-guard/login-client`: locally `unit-guard/x/y` is read from `X_Y`. */
+  LOGIN_CLIENT: z.optional(z.string().check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters'))),
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'must be visible ASCII characters'))),
 })
 
@@ -82,7 +86,7 @@ function isWebhook(text: string): boolean {
   return targetOf(text, { allowLoopback: true }) !== null
 }
 
-/** The settings of `npm start`. @throws WrongSettings naming every wrong setting. */
+/** @throws WrongSettings naming every wrong setting. */
 export function readSettings(env: Environment) {
   refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...otherVariables])
   const given = {
@@ -93,7 +97,6 @@ export function readSettings(env: Environment) {
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
   }
   const hasSandbox = !env.TRACKING_BASE_URL
-  // The port of the sandbox is not known yet.
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
   unitPriceOf(parsed)
@@ -102,10 +105,13 @@ export function readSettings(env: Environment) {
   return {
     port: parsed.PORT,
     sandboxPort: hasSandbox ? parsed.SANDBOX_PORT : null,
-    /** The directory of the ledger and the caller key; `null` keeps nothing. */
+    /** `null` keeps nothing. */
     keptIn: keepsNothing ? null : parsed.DATA_DIR,
     directory: directoryOf(env),
-    demonstrates: hasSandbox && parsed.DEMO !== 'off',
+    // It asks with a token of our own.
+    demonstrates: hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on',
+    acceptsMinted: parsed.MINTED_TOKENS === 'on',
+    loginClient: parsed.LOGIN_CLIENT ?? null,
     serviceToken: parsed.TRACKING_TOKEN ?? (hasSandbox ? sandboxToken : null),
     slack: {
       signingSecret: parsed.SLACK_SIGNING_SECRET,
@@ -117,6 +123,8 @@ export function readSettings(env: Environment) {
     recordsSlack,
     /** The sandbox's plans, unless `PLANS` names others. */
     ownPlans: hasSandbox && parsed.PLANS === undefined ? plansFile : null,
+    publicUrl: parsed.PUBLIC_URL ?? null,
+    quoteKeySecret: parsed.QUOTE_KEY_SECRET,
     table: parsed.TABLE_NAME,
     // Two ledgers in one DynamoDB have a sandbox each.
     sandboxTable: env.SANDBOX_TABLE ? parsed.SANDBOX_TABLE : `${parsed.TABLE_NAME}-sandbox`,
@@ -148,7 +156,7 @@ const onlyGuardSettings = (env: Environment): Environment =>
 
 const segment = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The sandbox's token. It is public, and a JWT with an expiry like a real one, so that its readers are exercised. */
+/** Public. A JWT with an expiry, like a real one. */
 export const sandboxToken = [
   segment({ alg: 'none' }),
   segment({ sub: 'sandbox', exp: Date.UTC(2099, 11, 31) / 1000 }),

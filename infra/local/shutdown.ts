@@ -7,7 +7,7 @@ type Step = (patience: Promise<void>) => Promise<unknown>
 
 export type Shutdown = ReturnType<typeof createShutdown>
 
-/** Stops everything once, in reverse order of the start: the API before its ledger. */
+/** Reverse order of the start: the API before its ledger. */
 export function createShutdown() {
   const steps: Step[] = []
   let stopping: Promise<void> | undefined

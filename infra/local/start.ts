@@ -1,15 +1,18 @@
 import { createApi } from '../../functions/api/app.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
+import { createMcp } from '../../functions/mcp/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
+import { type Issuer, readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
 import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
-import { createServices } from '../../shared/guard/services.ts'
+import { createServices, type Services } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
+import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { startBackground } from './background.ts'
@@ -23,7 +26,7 @@ import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
 import { reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
 import { createListener, createRouter, type Listener, localReference } from './listener.ts'
-import { createLoginLink, createSecretsEndpoint, readCallerKey, type StoredSecret, signAdminToken } from './secrets.ts'
+import { createLoginLink, createSecretsEndpoint, readKeys, signAdminToken } from './secrets.ts'
 import {
   completeSettings,
   type Environment,
@@ -48,6 +51,7 @@ It takes nothing but settings, from the environment: PORT=9000 npm start. docs/s
 
 async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
+  const issuers = readTrustedIssuers(local.guard)
   const main = await createListener({ port: local.port, setting: 'PORT' })
   const sandboxListener =
     local.sandboxPort === null ? null : await createListener({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
@@ -73,8 +77,8 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: main.url }),
   }
   const { settings, text } = completeSettings(local, found)
-  const callerKey = await readCallerKey(local.keptIn)
-  secrets.open(createSecretsEndpoint(secretsOf(local, settings, callerKey), secretsKey))
+  const keys = await readKeys(local.keptIn)
+  secrets.open(createSecretsEndpoint(secretsOf(local, settings, keys), secretsKey))
 
   const services = createServices(settings, { log, ...(ledger.kind === 'memory' && { store: ledger.store }) })
   const first = await firstView(services.guard.ledger)
@@ -83,24 +87,17 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   // At a user's own service, only requests spend units.
   const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
   shutdown.onStop(background.stop)
-  const { guard, slackSecret, clock } = services
-  const slack = createSlackApp({
-    ...{ ledger: guard.ledger, secret: slackSecret, clock, log },
-    client: createSlackClientOf(services),
-  })
-  const api = createApi(services, localReference)
-  const dashboard = createDashboard(services, localReference)
-  main.open(createRouter({ api, dashboard, slack }))
+  main.open(createRouter(appsOf(services, settings, { ...local, url: main.url })))
   shutdown.onStop(main.close)
 
-  const token = await signAdminToken(callerKey.current, systemClock.now())
+  const token = await signAdminToken(keys.callerKey.current, systemClock.now())
   const own = environmentOf(local, { url: main.url, token, sandbox, ledger })
   const env = await writeEnvFile(local.directory, { ...own, ...text }, found)
   tellParts({
     ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
     ...{ ledger: ledger.where, secrets: secrets.url },
-    slack: describeSlack(local.slack, workspace),
-    plans: describePlans(plans, { areFired: sandbox !== null }),
+    ...{ slack: describeSlack(local.slack, workspace), plans: describePlans(plans, { areFired: sandbox !== null }) },
+    ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings) }),
     log: file,
   })
   if (local.serviceToken === null) {
@@ -110,7 +107,8 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
   const login = first && (await createLoginLink(services))
   const isKept = ledger.kind === 'dynamodb'
   const hasLittle = isKept && sandbox !== null && first !== null && hasNoBudgetOfItsOwn(first)
-  tellWhatToTry(env, { login, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [] })
+  const { acceptsMinted } = local
+  tellWhatToTry(env, { login, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [], acceptsMinted })
   console.log(`ready ${main.url}`)
   if (sandbox === null) checkTokenLater(local, settings)
 }
@@ -132,7 +130,7 @@ function environmentOf(
   return {
     DATA_DIR: local.directory,
     UNIT_GUARD_URL: url,
-    UNIT_GUARD_TOKEN: token,
+    ...(local.acceptsMinted && { UNIT_GUARD_TOKEN: token }),
     UNIT_GUARD_PID: String(process.pid),
     ...(sandbox !== null && { SANDBOX_URL: sandbox }),
     ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
@@ -169,10 +167,28 @@ function markerOf({ definitions: { identity } }: View, tableName: string): Marke
 const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>
   Object.keys(definitions.budgets).every((name) => [rootBudget, demonstration.budget].includes(name))
 
-const secretsOf = (local: LocalSettings, names: GuardSettings, callerKey: StoredSecret) => ({
-  [names.CALLER_KEY_SECRET]: callerKey,
+function appsOf(services: Services, settings: GuardSettings, local: LocalSettings & { readonly url: string }) {
+  const { quoteKeySecret: id, publicUrl, url } = local
+  const { guard, slackSecret, clock, log } = services
+  const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
+  const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
+  return {
+    api: createApi(services, localReference),
+    dashboard: createDashboard(services, localReference),
+    slack: createSlackApp({
+      ...{ ledger: guard.ledger, secret: slackSecret, clock, log },
+      client: createSlackClientOf(services),
+    }),
+    mcp: createMcp(services, { quoteKey, publicUrl: publicUrl ?? url }),
+  }
+}
+
+const secretsOf = (local: LocalSettings, names: GuardSettings, keys: Awaited<ReturnType<typeof readKeys>>) => ({
+  [names.CALLER_KEY_SECRET]: keys.callerKey,
+  [local.quoteKeySecret]: keys.quoteKey,
   ...(local.serviceToken !== null && { [names.SERVICE_TOKEN_SECRET]: { current: local.serviceToken } }),
   [names.SLACK_SECRET]: { current: JSON.stringify(local.slack) },
+  ...(local.loginClient !== null && { [names.LOGIN_CLIENT_SECRET]: { current: local.loginClient } }),
 })
 
 async function startSandbox(
@@ -234,11 +250,26 @@ function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean
   return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
 }
 
+function describeIssuers(issuers: readonly Issuer[], settings: GuardSettings): string {
+  const { LOGIN_ISSUER: login, MINTED_TOKENS: minted } = settings
+  return [
+    issuers.map(({ name, issuer }) => `${name} (${issuer})`).join(', '),
+    login === undefined ? 'people do not log in there (LOGIN_ISSUER)' : `people log in to the dashboard at ${login}`,
+    ...(minted === 'off' ? ['tokens of npm run token are refused'] : []),
+  ].join('; ')
+}
+
 function tellWhatToTry(
   envFile: string,
-  of: { login: string | null; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[] },
+  of: {
+    login: string | null
+    hasSandbox: boolean
+    hasLittle: boolean
+    plans: readonly Plan[]
+    acceptsMinted: boolean
+  },
 ): void {
-  const { login, hasSandbox, hasLittle, plans } = of
+  const { login, hasSandbox, hasLittle, plans, acceptsMinted } = of
   const source = envFile.includes('/') ? envFile : `./${envFile}`
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
   const plan = plans.find(({ enabled }) => enabled)
@@ -248,6 +279,7 @@ function tellWhatToTry(
   }
   console.log('Try next, in another terminal:')
   console.log(`  source ${source}`)
+  if (!acceptsMinted) console.log('  export UNIT_GUARD_TOKEN=…     # of one of the issuers above')
   if (login !== null) console.log('  npm run login     # prints another link to the dashboard')
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)

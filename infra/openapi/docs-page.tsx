@@ -8,7 +8,6 @@ import { type JsonSchema, queryParameters, requestHeaders, shapesOf } from './sc
 
 type Schemas = Readonly<Record<string, JsonSchema>>
 
-/** Every operation by its group, with a command to paste. */
 export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds }) => {
   const groups = [...new Set(allOperations.map(({ group }) => group))]
   return (
@@ -56,7 +55,7 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
 
 const everywhere: ReadonlySet<Slug> = new Set([
   ...(['unauthorized', 'forbidden', 'too-many-requests'] as const),
-  ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const),
+  ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const),
 ])
 const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'unsupported-media-type'])
 
@@ -157,7 +156,6 @@ interface Input {
   readonly meaning: string
 }
 
-/** In the order in which a command has them. */
 function inputsOf(
   { path, query, headers = [], body }: Operation,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -195,7 +193,7 @@ function membersOf(schema: JsonSchema): Input[] {
 function typeIn(schema: JsonSchema): string {
   const { type, minimum, maximum, format, items, properties } = schema
   const among = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])
-  if (Array.isArray(among)) return among.length > mostNamed ? `one of ${among.length} values` : among.join(' | ')
+  if (Array.isArray(among)) return among.length > maxNamed ? `one of ${among.length} values` : among.join(' | ')
   const either = schema.anyOf ?? schema.oneOf
   if (either) return either.map(typeIn).join(' | ')
   switch (type) {
@@ -214,7 +212,7 @@ function typeIn(schema: JsonSchema): string {
   }
 }
 
-const mostNamed = 16
+const maxNamed = 16
 
 /** Text between backticks is code. */
 export const Prose = ({ of }: { of: string }) => (

@@ -48,7 +48,6 @@ const problemJson = 'application/problem+json'
 const responsePath = '#/components/responses/'
 const headersTooLarge = 'headers-too-large'
 
-/** Built from schemas and tables of the code. */
 export function openApiDocument(kinds: Kinds = productKinds) {
   const paths: Record<string, Record<string, Part>> = {}
   for (const operation of allOperations) {
@@ -137,8 +136,9 @@ function responsesOf(operation: Operation): Part {
   )
   const failures = [...problemsByStatus(operation)].map(([status, found]) => {
     const [only] = found
-    const isShared = found.length === 1 && only !== undefined && !operation.mayBeOfService
-    return [status, isShared ? { $ref: `${responsePath}${only}` } : problemAnswer(found, operation)] as const
+    const others = otherTypes(operation)
+    const isShared = found.length === 1 && only !== undefined && others === undefined
+    return [status, isShared ? { $ref: `${responsePath}${only}` } : problemAnswer(found, others)] as const
   })
   return Object.fromEntries([...answers, ...failures, [431, { $ref: `${responsePath}${headersTooLarge}` }]])
 }
@@ -159,7 +159,9 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
   const { scopes, body, query, headers = [], otherStatuses = {} } = operation
   const found = new Set<Slug>([
     ...(scopes ? (['unauthorized', 'forbidden', 'too-many-requests'] as const) : []),
-    ...(scopes ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'internal'] as const) : []),
+    ...(scopes
+      ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const)
+      : []),
     ...(query || headers.includes('Idempotency-Key') || operation.method === 'PUT'
       ? (['invalid-request'] as const)
       : []),
@@ -173,14 +175,21 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
   return new Map([...byStatus].toSorted(([a], [b]) => a - b))
 }
 
-function problemAnswer(found: readonly Slug[], { mayBeOfService }: Pick<Operation, 'mayBeOfService'> = {}): Part {
+/** Where the API and the dashboard share an address, a page that does not exist is answered with a page. */
+function otherTypes({ answers, mayBeOfService }: Operation): Part | undefined {
+  if (mayBeOfService) return { '*/*': {} }
+  const body = answers[200]?.body
+  return typeof body === 'object' && body?.type === 'text/html' ? { 'text/html': {} } : undefined
+}
+
+function problemAnswer(found: readonly Slug[], otherTypes?: Part): Part {
   const refs = found.map((slug) => refTo(problemSchemaOf(slug)))
   return {
     description: found.map((slug) => problems[slug].title).join('; '),
     headers: headersOf(found.flatMap((slug) => headersOfProblem[slug] ?? [])),
     content: {
       [problemJson]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } },
-      ...(mayBeOfService && { '*/*': {} }),
+      ...otherTypes,
     },
   }
 }

@@ -73,7 +73,6 @@ const createQuery = {
   },
 }
 
-/** Each with its group. */
 export const gatewayOperations: readonly (readonly [group: string, operation: Operation])[] = operationNames.map(
   (name) => [`Gateway: ${operations[name].section}`, toOperation(name)],
 )
@@ -90,7 +89,7 @@ function toOperation(name: OperationName): Operation {
         'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
       headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
       answers: { '2XX': ran, 202: pending },
-      problems: [...refusals, 'invalid-request', 'not-found'],
+      problems: [...refusals, 'invalid-request'],
       otherStatuses: recordedProblems,
     }
   }
@@ -122,7 +121,7 @@ interface Parameter {
 }
 
 const text = { type: 'string', minLength: 1 }
-const subject = { type: 'string', pattern: '^[\\x21\\x22\\x24-\\x7e]{1,200}$' }
+const subject = { type: 'string', pattern: '^[\\x21\\x22\\x24-\\x7e]{1,256}$' }
 const shortName = { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }
 
 const own: Readonly<Record<string, Parameter>> = {
@@ -144,7 +143,7 @@ export function pathParameters(path: string, name: string): Parameter {
 function ofService(path: string, name: string): Parameter | undefined {
   const known = Object.entries(parameters).find(([each]) => each === name)
   const schema = path.endsWith('/run') ? projectName : text
-  return known && { description: `${known[1]}; it goes on exactly as it is encoded`, schema, example: exampleOf(name) }
+  return known && { description: `${known[1]}; it is forwarded exactly as encoded`, schema, example: exampleOf(name) }
 }
 
 const exampleOf = (name: string): string => (name === 'name' ? 'initech' : '1003')

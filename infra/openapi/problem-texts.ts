@@ -109,7 +109,7 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
   'duplicate-work': {
     meaning: 'The same kind of update of the same project is running, or in doubt: it may have run. `update` names it.',
     counted: 'What that update holds; this request adds nothing.',
-    toDo: 'Wait for that update. If it is in doubt, a person can resolve it; otherwise the project may go on when the day is over. Then ask with a new key.',
+    toDo: 'Wait for that update. If it is in doubt, a person can resolve it; otherwise the project may be updated again when the day is over. Then ask with a new key.',
   },
   'ledger-restored': {
     meaning:
@@ -176,6 +176,11 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
       'Other requests changed the same budget, record or definitions each time, until the time of this request was over.',
     counted: nothing,
     toDo: 'Send the same request again after `Retry-After` seconds, with the same idempotency key. If it happens often, fewer processes should ask at once.',
+  },
+  'identity-unavailable': {
+    meaning: 'The issuer of the token does not answer, and its keys are not known.',
+    counted: nothing,
+    toDo: 'Send the same request again, with the same idempotency key. If it lasts, an operator of the guard has to look at the issuer: `npm run doctor` checks it.',
   },
   'secret-unavailable': {
     meaning: 'A secret that this needs could not be read: the key of the callers’ tokens, or the service’s token.',

@@ -9,7 +9,6 @@ import { openApiDocument } from './document.ts'
 import { problemTexts } from './problem-texts.ts'
 import { slugs } from './schemas.ts'
 
-/** By the names under which the functions serve them. */
 export function makeReference(kinds: Kinds = productKinds): ReadonlyMap<string, string> {
   const document = openApiDocument(kinds)
   return new Map([
@@ -31,7 +30,6 @@ export async function writeReference(folder: string): Promise<void> {
   }
 }
 
-/** For readers who follow the `type` of an answer. */
 const ProblemPage = ({ slug }: { slug: Slug }) => {
   const { title, status } = problems[slug]
   const { meaning, counted, toDo } = problemTexts[slug]

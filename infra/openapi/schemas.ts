@@ -3,9 +3,9 @@ import type { AnswerHeader, Body, Input, RequestHeader } from '../../functions/a
 import { updateIds } from '../../functions/api/routes/decisions.ts'
 import { projectParameters } from '../../functions/api/routes/estimates.ts'
 import { projectList } from '../../functions/api/routes/updates.ts'
-import { answers } from '../../shared/api/answers/answers.ts'
+import { type AnswerName, answers } from '../../shared/api/answers/answers.ts'
 import { kind } from '../../shared/api/answers/pieces.ts'
-import { problemMembers } from '../../shared/api/answers/problems.ts'
+import { problemMembers, problemTexts } from '../../shared/api/answers/problems.ts'
 import { approvalExpiresAfter, limits } from '../../shared/api/budgets.ts'
 import { spentOutside } from '../../shared/api/entries.ts'
 import { commonTexts, instant, pageLimit, reason, type Texts } from '../../shared/api/schemas.ts'
@@ -32,17 +32,25 @@ export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schema
 
 export const problemSchemaOf = (slug: Slug): string => `problem-${slug}`
 
-/** Every schema of the document by its name. */
+/** Members of these answers mean what they mean in the request. */
+const showsRequest: Partial<Record<AnswerName, string>> = {
+  Budget: 'BudgetRequest',
+  Caller: 'CallerRequest',
+  Entry: 'EntryRequest',
+}
+
 export function componentSchemas(bodies: readonly Body[], kinds: Kinds): Record<string, JsonSchema> {
   const requests = toJson(Object.fromEntries(bodies.map((body) => [body.name, schemaOf(body, kinds)])), 'input', kinds)
   for (const { name, extraRules, texts } of bodies)
     describeMembers(Object.assign(requests[name] ?? {}, extraRules), texts, kinds)
   const answered = toJson(answers, 'output', kinds)
-  for (const schema of Object.values(answered)) describeMembers(schema, {}, kinds)
+  for (const [name, schema] of Object.entries(answered)) {
+    const body = bodies.find((each) => each.name === showsRequest[name as AnswerName])
+    describeMembers(schema, body?.texts, kinds)
+  }
   return {
     ...requests,
     ...answered,
-    // `type` says which.
     Problem: { anyOf: slugs.map((slug) => refTo(problemSchemaOf(slug))) },
     ...Object.fromEntries(slugs.map((slug) => [problemSchemaOf(slug), typeOf(slug, kinds)])),
   }
@@ -75,8 +83,9 @@ function describeMembers(schema: JsonSchema, texts: Texts = {}, kinds: Kinds): v
 }
 
 function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
-  const { properties, required = [] } =
-    toJson({ members: z.strictObject(problemMembers[slug]) }, 'output', kinds).members ?? {}
+  const { members = {} } = toJson({ members: z.strictObject(problemMembers[slug]) }, 'output', kinds)
+  describeMembers(members, problemTexts, kinds)
+  const { properties, required = [] } = members
   const { title, status } = problems[slug]
   return {
     type: 'object',
@@ -84,7 +93,10 @@ function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
     properties: {
       type: { type: 'string', const: `/problems/${slug}` },
       title: { type: 'string', const: title },
-      status: { type: 'integer' },
+      status: {
+        type: 'integer',
+        description: 'The status of the answer; of a problem inside another answer, its own.',
+      },
       detail: { type: 'string', description: 'One sentence with the numbers, to be forwarded as it is.' },
       ...properties,
       requestId: { type: 'string', description: 'Names the request in the log; absent inside another answer.' },

@@ -12,7 +12,7 @@ import { monthWindow, reason, type Texts } from './schemas.ts'
 
 const subject = z
   .string('must be the name of a caller')
-  .check(z.regex(/^[\x21-\x7e]{1,200}$/, 'must have 1 to 200 visible characters'))
+  .check(z.regex(/^[\x21-\x7e]{1,256}$/, 'must have 1 to 256 visible characters'))
 const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
   z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
 

@@ -7,7 +7,7 @@ import { reason, type Texts } from './schemas.ts'
 
 export const subject = z
   .string('must be the name of a caller')
-  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,200}$/, 'must have 1 to 200 visible characters without #'))
+  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/, 'must have 1 to 256 visible characters without #'))
 const scope = z.enum(scopes, `must be one of ${scopes.join(', ')}`)
 const takesRate = 'must be a whole number of requests from 1 to 100000'
 const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))
@@ -24,6 +24,9 @@ export const callerRequest = z.lazy(() =>
         'must be "*", or a list of at most 200 budgets',
       ),
     ),
+    readsBudgets: z.exactOptional(
+      z.array(budgetName, 'must be a list of budgets').check(z.maxLength(200, 'must have at most 200 budgets')),
+    ),
     person: z.exactOptional(subject),
     disabled: z._default(yesOrNo, false),
     mayForce: z._default(yesOrNo, false),
@@ -38,6 +41,7 @@ export const callerRequest = z.lazy(() =>
 export const callerTexts: Texts = {
   scopes: 'For a token: no more than these; for Slack: exactly these.',
   budgets: 'What may be charged, descendants included; `*`: all. For a token: no more than these.',
+  readsBudgets: 'What may be read, descendants included; without it everything. Such a caller is no administrator.',
   disabled: 'Nothing any more: updates and changes at once, reads within two seconds.',
   mayForce: 'May force updates without `admin`; this and `mayChargeAncestors` alone widen a token.',
   mayChargeAncestors:
@@ -46,7 +50,7 @@ export const callerTexts: Texts = {
   ratePerMinute: 'More requests in a minute are 429, counted by each process.',
 }
 
-/** Converts a request to a caller, without rights that are false. */
+/** Without rights that are false. */
 export function callerAs({
   disabled,
   mayForce,

@@ -3,7 +3,6 @@ import { accepts } from 'hono/accepts'
 import type { Page } from '../ledger/views/pages.ts'
 import type { FaceEnv } from './face.ts'
 
-/** The columns in order, each with a function that returns the cell of a row. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number>>
 
 export const csvPage = 100
@@ -12,13 +11,13 @@ export const wantsCsv = <E extends FaceEnv>(c: Context<E>): boolean =>
   accepts(c, { header: 'Accept', supports: ['text/csv', 'application/json'], default: 'application/json' }) ===
   'text/csv'
 
-/** Spreadsheets need this mark to read UTF-8, but programs would read the mark as part of the first name. */
+/** Spreadsheets need this mark for UTF-8; programs would read it as part of the first name. */
 const byteOrderMark = '\ufeff'
 const isDownload = <E extends FaceEnv>(c: Context<E>): boolean => c.req.path.startsWith('/dashboard/')
 
 /**
- * Writes all rows as CSV (RFC 4180) for an admitted caller. The first page is read before the status is sent, so that
- * a failing ledger is a problem, not half a file. Formulas are escaped, because others name projects.
+ * The first page is read before the status is sent, so that a failing ledger is a problem, not half a file. Formulas
+ * are escaped, because others name projects.
  */
 export async function answerCsv<E extends FaceEnv, Row>(
   c: Context<E>,

@@ -33,7 +33,6 @@ export const entryRequest = z.lazy(() =>
         to: budgetName,
         reason,
       }),
-      // Counts in the month and the day of the whole chain.
       z.strictObject({ type: z.literal('external-spend'), units: spentOutside, reason }),
       z.strictObject({
         type: z.literal('correction'),
@@ -61,11 +60,7 @@ export const reconciliationTexts: Texts = {
   unitsLeft: 'The figure on the vendor’s screen. What is held or in doubt is taken as not yet in it.',
 }
 
-/**
- * Derives the entry's id from the caller and the key, whichever budget is named.
- *
- * @param request the content of the key; the ledger refuses the key with other content.
- */
+/** @param request the ledger refuses the key with other content. */
 export const entryIdentity = (caller: string, key: string, request: object): { id: string; content: string } => ({
   id: `ent_${digest(caller, 'POST /budgets/entries', key)}`,
   content: digest(JSON.stringify(request)),

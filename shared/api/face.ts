@@ -8,32 +8,26 @@ import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal } from './refusal.ts'
 
-/** The variables and bindings of a request to the API or the dashboard. */
 export interface FaceEnv {
   Variables: {
     requestId: string
-    /** The caller, once the token or session is verified. */
     sub?: string
     expensiveReads: ExpensiveReads
-    /** When this process ends. */
     endsAt: number
     /** The status of an answer of the service that is passed on. */
     passedOn?: number
-    /** The route for the log, where the app's own pattern says too little. */
+    /** For the log, where the app's own pattern says too little. */
     route?: string
   }
   Bindings: Platform & {
-    /** Present on one machine. */
     outgoing?: ServerResponse
-    /** Present on Lambda. */
     context?: { readonly awsRequestId: string; getRemainingTimeInMillis(): number }
   }
 }
 
-/** The time limit of a request where the platform sets no limit. */
+/** The time limit where the platform sets none. */
 const requestLastsMs = 120_000
 
-/** Gives each request an id, a deadline and a line in the log. */
 export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): MiddlewareHandler<FaceEnv> {
   const expensiveReads = createExpensiveReads({ clock })
   return (c, next) => {
@@ -57,7 +51,7 @@ export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): Midd
   }
 }
 
-/** Refuses a second Host header, because Node and a proxy may read different ones. @throws Refusal 400 */
+/** Refuses two Host headers, because Node and a proxy may read different ones. @throws Refusal 400 */
 export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
   const { rawHeaders = [] } = c.env?.incoming ?? {}
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')

@@ -4,13 +4,36 @@ import { problem } from '../guard/problems.ts'
 import type { Scope } from '../platform/words.ts'
 import { Refusal } from './refusal.ts'
 
-/** @throws Refusal 403 */
-export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, anyOf: readonly Scope[]): void {
+/** A claim of a token, and which scopes each of its values gives. */
+interface ScopesFrom {
+  readonly claim: string
+  readonly map: Readonly<Record<string, readonly Scope[]>>
+}
+
+const maxShown = 10
+
+/**
+ * @param from of an issuer's caller: the refusal then names the values that would help.
+ * @throws Refusal 403
+ */
+export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, anyOf: readonly Scope[], from?: ScopesFrom): void {
   if (anyOf.some((scope) => scopes.has(scope))) return
   const heldScopes = [...scopes].join(' ') || 'none'
-  throw new Refusal(
-    problem('forbidden', `${sub} needs the scope ${anyOf.join(' or ')} for this, and has: ${heldScopes}.`),
-  )
+  const detail = `${sub} needs the scope ${anyOf.join(' or ')} for this, and has: ${heldScopes}.`
+  throw new Refusal(problem('forbidden', `${detail}${from ? helpfulValues(anyOf, from) : ''}`))
+}
+
+function helpfulValues(anyOf: readonly Scope[], { claim, map }: ScopesFrom): string {
+  const values = Object.keys(map).filter((value) => anyOf.some((scope) => map[value]?.includes(scope)))
+  if (values.length === 0) return ` No value of the claim ${claim} gives it.`
+  const more = values.length - maxShown
+  return ` It comes with one of these values of the claim ${claim}: ${values.slice(0, maxShown).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+}
+
+/** @throws Refusal 403 if the caller's reads are narrowed. */
+export function mustReadAll({ sub, readsBudgets }: { sub: string } & Pick<Permissions, 'readsBudgets'>): void {
+  if (readsBudgets === '*') return
+  throw new Refusal(problem('forbidden', `${sub} reads only some budgets, and this shows all of them.`))
 }
 
 /** @throws Refusal 403 if the caller may not charge a budget of the plan. */

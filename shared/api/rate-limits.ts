@@ -7,9 +7,7 @@ import { Refusal } from './refusal.ts'
 
 const maxCallers = 10_000
 
-/**
- * Limits a caller's requests a minute (429) in this process. The limit slows down loops; the ledger limits units.
- */
+/** Slows down loops in this process; the ledger limits units. */
 export function createRates(parts: {
   rateOf: (caller: string) => number | undefined
   clock: Clock
@@ -18,7 +16,6 @@ export function createRates(parts: {
   const { rateOf, clock, what } = parts
   const minutes = new Map<string, { from: number; requests: number }>()
 
-  /** Returns `null` within the limit. */
   function take(caller: string): { problem: Problem; retryAfter: number } | null {
     const maxRequests = rateOf(caller)
     if (maxRequests === undefined) return null
@@ -39,14 +36,13 @@ export function createRates(parts: {
   return { take }
 }
 
-/** The limit of a caller in a process, for the API and the dashboard together. */
 const maxExpensiveReadsPerMinute = 10
 const auditSharedMs = 10_000
 
 export type ExpensiveReads = ReturnType<typeof createExpensiveReads>
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
-/** Audits and exports read months of records, so a process runs one at a time and a caller few a minute. */
+/** Audits and exports read months of records, so a process runs one at a time. */
 export function createExpensiveReads({ clock }: { clock: Clock }) {
   const what = { one: 'audit or export', many: 'audits and exports' }
   const rates = createRates({ rateOf: () => maxExpensiveReadsPerMinute, clock, what })
@@ -63,12 +59,11 @@ export function createExpensiveReads({ clock }: { clock: Clock }) {
     },
     inTurn,
     audit: createShared<readonly AuditedCounter[]>({ clock, inTurn }),
-    /** Serves the dashboard, which stores the audit with the name of its caller. */
     keptAudit: createShared<unknown>({ clock, inTurn }),
   }
 }
 
-/** Shares a result among callers until `auditSharedMs` after its end. A failure is not shared. */
+/** A failure is not shared. */
 function createShared<Result>({ clock, inTurn }: { clock: Clock; inTurn: InTurn }) {
   let latest: { readonly result: Promise<Result>; endedAt?: number } | null = null
   return (read: () => Promise<Result>): Promise<Result> => {

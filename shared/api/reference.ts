@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises'
 
-/**
- * Reads a file that infra/openapi made: `openapi.json`, `docs.html`, `docs.css`, `problems/<slug>.html`. `null`
- * if there is no such file.
- */
+/** `openapi.json`, `docs.html`, `docs.css` or `problems/<slug>.html`. `null`: there is no such file. */
 export type Reference = (name: string) => Promise<string | null>
 
-/** Reads files beside the bundle on request, so that they do not delay a cold start. */
+/** Reads files on request, so that they do not delay a cold start. */
 export const referenceBeside =
   (code: string): Reference =>
   async (name) => {

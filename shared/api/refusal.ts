@@ -1,10 +1,11 @@
+import { IdentityUnavailable } from '../auth/identity-unavailable.ts'
 import { ledgerProblem, problem } from '../guard/problems.ts'
 import { BadCursor, LedgerUnavailable } from '../ledger/errors.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
 
-/** A problem that any function may throw; one handler answers all of them. */
+/** Any function may throw it; one handler answers. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(
@@ -19,7 +20,6 @@ export class Refusal extends Error {
 const maxFaults = 25
 const maxShown = 5
 
-/** Makes a refusal with status 400 and all faults. */
 export function invalid(faults: readonly { path: string; message: string }[]): Refusal {
   const shownFaults = faults
     .slice(0, maxShown)
@@ -34,19 +34,25 @@ export function invalid(faults: readonly { path: string; message: string }[]): R
   return new Refusal(problem('invalid-request', `The request is not valid: ${detail}.`, { errors }))
 }
 
-/** Maps a thrown error to the problem the caller sees. Unexpected errors are logged. */
+/** Unexpected errors are logged. */
 export function problemOf(error: unknown, log: Log): Problem {
   if (error instanceof Refusal) return error.problem
   if (error instanceof BadCursor) return invalid([{ path: 'cursor', message: error.message }]).problem
   log.error('failed', { cause: error })
   if (error instanceof LedgerUnavailable) return ledgerProblem(error)
   if (error instanceof SecretUnavailable) return secretUnavailable
+  if (error instanceof IdentityUnavailable) return identityUnavailable
   return internal
 }
 
 const secretUnavailable = problem(
   'secret-unavailable',
   'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
+)
+
+const identityUnavailable = problem(
+  'identity-unavailable',
+  'The issuer of the token does not answer and its keys are not known here, so nothing was sent and nothing spent; the same request may be sent again.',
 )
 
 const internal = problem(

@@ -60,10 +60,9 @@ export const instant = z.lazy(() =>
   ),
 )
 
-/** Descriptions of members. They are not part of schemas, because bundles contain the schemas. */
+/** Descriptions stand apart from schemas, because bundles contain the schemas. */
 export type Texts = Readonly<Record<string, string | ((kinds: Kinds) => string)>>
 
-/** Descriptions of names that no schema describes otherwise. */
 export const commonTexts: Texts = {
   kind: (kinds) => `Which update: ${anyOf(namesOf(kinds).map((kind) => `\`${kind}\``))}.`,
   project: (kinds) =>

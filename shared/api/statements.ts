@@ -47,7 +47,6 @@ export function answerStatementCsv<E extends FaceEnv>(
     inDoubt: ({ inDoubt }) => inDoubt,
     refused: ({ refused }) => refused,
     ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
-    // Later columns come last, so that the other columns keep their places.
     ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
     ...(unitPrice && {
       cost: (row: StatementRow) => amountOf(row, unitPrice.perUnit),

@@ -4,8 +4,8 @@ import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
 import { describe } from '../guard/problems.ts'
 import type { BudgetOutlook } from '../guard/reports/outlook.ts'
 import { type Figures, figuresOf, when } from '../guard/sentences.ts'
+import type { Answer } from '../guard/update/answer.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
-import type { Answer } from '../guard/update/submit.ts'
 import type { AuditedCounter } from '../ledger/book/audit.ts'
 import { asNumber, type Counter } from '../ledger/book/book.ts'
 import {
@@ -14,6 +14,7 @@ import {
   childrenOf,
   limitOf,
   limitsOfCaller,
+  unseenBudget,
   type WindowKind,
   windowKinds,
 } from '../ledger/book/definitions.ts'
@@ -27,7 +28,7 @@ import type { Kind } from '../tracking/kinds.ts'
 
 /** Times are RFC 3339 in UTC. Unknown figures are `null`, never 0. */
 
-/** Shows a problem as a member of another object (RFC 9457, section 3). */
+/** RFC 9457, section 3. */
 export function showProblem({ slug, detail, members }: Problem) {
   const { status, title } = describe(slug)
   return { type: `/problems/${slug}`, title, status, detail, ...members }
@@ -43,6 +44,9 @@ export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'n
   ...(notRecorded.length > 0 && { notRecorded: notRecorded.map(showNotRecorded) }),
 })
 
+/** `null`: a budget that the reader does not see. */
+const seenName = (budget: string): string | null => (budget === unseenBudget ? null : budget)
+
 export function showUpdate(update: Update) {
   const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
   const { hold, overrun, finishedAt, approval, problem, service } = update
@@ -50,7 +54,7 @@ export function showUpdate(update: Update) {
     id,
     kind,
     project,
-    budget,
+    budget: seenName(budget),
     caller,
     via,
     ...(plan !== undefined && { plan }),
@@ -94,7 +98,6 @@ export function showBudget(
   outlook?: Pick<BudgetOutlook, 'status' | 'sentence'>,
 ) {
   const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
-  // The day is shown only in the open month.
   const isOpen = view.month.start <= view.now && view.now < view.month.end
   const windows = windowKinds.filter(
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
@@ -123,7 +126,7 @@ export function showBudget(
   }
 }
 
-/** The children's sum may exceed the budget's limit, because every hold checks all ancestors. */
+/** The children's sum may exceed the limit, because every hold checks all ancestors. */
 function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {
   const limits = childrenOf(definitions, name).map((child) => limitOf(child, window))
   if (limits.length === 0) return {}
@@ -156,7 +159,7 @@ export function showEntry(entry: Entry) {
   return {
     id,
     type,
-    budget,
+    budget: seenName(budget),
     units,
     ...(to !== undefined && { to }),
     ...(corrects !== undefined && { corrects }),
@@ -180,7 +183,6 @@ export function showAudit(rows: readonly AuditedCounter[]) {
   return { ok: areOk(rows), books }
 }
 
-/** Returns `null` if a book changed while it was read. */
 function areOk(rows: readonly AuditedCounter[]): boolean | null {
   if (rows.some(({ ok }) => ok === false)) return false
   return rows.some(({ ok }) => ok === null) ? null : true
@@ -201,7 +203,7 @@ export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string)
     name,
     kind,
     projects,
-    budget: budget ?? null,
+    budget: seenName(budget ?? unseenBudget),
     schedule: schedule.text,
     whenShort,
     ...(query && { query }),
@@ -252,12 +254,14 @@ export const showForecast = ({ exhaustedAt, exhaustedAtPace, exhaustedBy, priced
 })
 
 export const showCaller = (view: View, sub: string, caller: Caller) => {
-  const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, limits, perUpdate, ratePerMinute } = caller
+  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors } = caller
+  const { limits, perUpdate, ratePerMinute } = caller
   const [limitedCaller] = limitsOfCaller(view.definitions, sub)
   return {
     sub,
     ...(scopes && { scopes }),
     ...(budgets !== undefined && { budgets }),
+    ...(readsBudgets && { readsBudgets }),
     ...(person !== undefined && { person }),
     disabled: disabled ?? false,
     ...(mayForce && { mayForce }),

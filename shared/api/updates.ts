@@ -12,7 +12,7 @@ export const updateFilterOf = (kinds: Kinds) =>
     kind: z.exactOptional(kindOf(kinds)),
     project: z.exactOptional(project),
     budget: z.exactOptional(budgetName),
-    caller: z.exactOptional(text(200)),
+    caller: z.exactOptional(text(256)),
     via: z.exactOptional(z.enum(vias, `must be one of ${vias.join(', ')}`)),
     plan: z.exactOptional(text(200)),
     since: z.exactOptional(instant),

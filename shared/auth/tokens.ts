@@ -1,7 +1,7 @@
 import { jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
-import { parseStrictJson } from '../platform/json.ts'
+import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
 import { type Scope, scopes } from '../platform/words.ts'
 import { withAnyKey } from './caller-key.ts'
@@ -12,6 +12,20 @@ export interface Caller {
   /** Their descendants included. */
   readonly budgets: '*' | readonly string[]
   readonly until: number
+  /** From a claim. The person in the list of callers wins. */
+  readonly person?: string
+  /** Their descendants included; absent: all. */
+  readonly readsBudgets?: readonly string[]
+  /** Absent: a token of Unit Guard itself. */
+  readonly issuer?: IssuerClaims
+  /** The values of a claim that would give scopes. */
+  readonly scopesFrom?: { readonly claim: string; readonly map: Readonly<Record<string, readonly Scope[]>> }
+}
+
+/** The values of a token that its issuer's entry maps to scopes and budgets. */
+interface IssuerClaims {
+  readonly name: string
+  readonly claims: Readonly<Record<string, readonly string[]>>
 }
 
 export const audience = 'unit-guard'
@@ -23,9 +37,13 @@ const maxVerified = 1_000
 /** These names stand in records and entries where no person acted; `*` means all callers. */
 const reserved = ['guard', 'sweep', 'service', 'setup', '*']
 
-/** 1–128 visible characters without `#`. A stored map could not have the name `__proto__`. */
+/** 1–256 visible characters without `#`. A stored map could not have the name `__proto__`. */
+export const callerName = /^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/
+
+/** Names with a colon belong to Slack, schedules and trusted issuers: `okta:ada` could be forged otherwise. */
 export const subject = z.string().check(
-  z.regex(/^(?!slack:|schedule:|__proto__$)[\x21\x22\x24-\x7e]{1,128}$/),
+  z.regex(callerName),
+  z.regex(/^(?![a-z][a-z0-9-]*:).{1,128}$/),
   z.refine((sub) => !reserved.includes(sub.toLowerCase())),
 )
 
@@ -37,23 +55,64 @@ const claims = z.object({
   budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
 })
 
+/** Tokens that name a trusted issuer are verified by its keys alone. */
+interface TrustedIssuers {
+  trusts(iss: string): boolean
+  verify(token: string): Promise<Caller | null>
+}
+
+interface Verified {
+  readonly caller: Caller
+  /** `null`: an issuer's. */
+  readonly key: string | null
+  readonly until: number
+}
+
 /**
- * Reads JWTs (RFC 7519) with HS256 and the current or the previous key. Beyond jose, `exp` is required and sane, and
- * each segment has one spelling. `null` for any fault.
+ * Reads JWTs (RFC 7519): those of trusted issuers, and own ones with HS256 and the current or the previous key. Beyond
+ * jose, `exp` is required and sane, and each segment has one spelling. `null` for any fault.
  *
- * @throws SecretUnavailable
+ * @param options.identity loads with the first token that names an issuer; `null`: none is trusted.
+ * @param options.acceptsMinted whether own tokens are accepted.
+ * @throws SecretUnavailable, IdentityUnavailable, LedgerUnavailable
  */
-export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
+export function createTokens(options: {
+  callerKey: Secret
+  clock: Clock
+  identity?: () => Promise<TrustedIssuers | null>
+  acceptsMinted?: boolean
+}) {
+  const { callerKey: key, clock, identity, acceptsMinted = true } = options
   // Tools send one token a thousand times, and verifying costs as much as a small answer.
-  const verified = new Map<string, { readonly caller: Caller; readonly key: string; readonly until: number }>()
+  const verified = new Map<string, Verified>()
 
   async function verify(header: string | undefined): Promise<Caller | null> {
     const token = /^bearer ([^\s,]+)$/i.exec(header ?? '')?.[1]
     if (token === undefined || token.length > maxTokenLength) return null
     const earlier = verified.get(token)
-    if (!earlier && !(isCanonical(token) && isReadOneWay(token))) return null
+    const isGood = earlier !== undefined && clock.now() < earlier.until
+    if (isGood && earlier.key === null) return earlier.caller
+    const read = earlier ? null : readToken(token)
+    if (!earlier && !read) return null
+    return (await isOfIssuer(read, earlier)) ? verifyByIssuer(token) : verifyMinted(token, isGood ? earlier : undefined)
+  }
+
+  async function isOfIssuer(read: ReadToken | null, earlier: Verified | undefined): Promise<boolean> {
+    if (earlier) return earlier.key === null
+    const iss = read?.claims.iss
+    return identity !== undefined && typeof iss === 'string' && (await identity())?.trusts(iss) === true
+  }
+
+  async function verifyByIssuer(token: string): Promise<Caller | null> {
+    const caller = (await (await identity?.())?.verify(token)) ?? null
+    if (caller) remember(token, caller, null)
+    return caller
+  }
+
+  async function verifyMinted(token: string, earlier: Verified | undefined): Promise<Caller | null> {
+    if (!acceptsMinted) return null
     const known = await key.read()
-    if (earlier && earlier.key === known.current && clock.now() < earlier.until) return earlier.caller
+    if (earlier?.key === known.current) return earlier.caller
     return withAnyKey(key, known, (secret) => verifyWith(token, secret))
   }
 
@@ -65,16 +124,31 @@ export function createTokens({ key, clock }: { key: Secret; clock: Clock }) {
       const parsed = claims.safeParse(payload)
       if (!parsed.success || parsed.data.exp > now / 1000 + longestLifeSeconds) return null
       const caller = toCaller(parsed.data)
-      if (verified.size >= maxVerified) verified.clear()
-      const until = Math.min(caller.until, now + verifiedForMs)
-      verified.set(token, { caller, key: secret, until })
+      remember(token, caller, secret)
       return caller
     } catch {
       return null
     }
   }
 
+  function remember(token: string, caller: Caller, secret: string | null): void {
+    if (verified.size >= maxVerified) verified.clear()
+    verified.set(token, { caller, key: secret, until: Math.min(caller.until, clock.now() + verifiedForMs) })
+  }
+
   return { verify }
+}
+
+interface ReadToken {
+  readonly header: { readonly [name: string]: Json }
+  readonly claims: { readonly [name: string]: Json }
+}
+
+/** Reads a token without verifying it. `null`: another reader could read it in another way. */
+export function readToken(token: string): ReadToken | null {
+  if (!isCanonical(token)) return null
+  const [header, claims] = token.split('.').slice(0, 2).map(parseSegment)
+  return isObject(header) && isObject(claims) ? { header, claims } : null
 }
 
 /** Other spellings of the same bytes would be other tokens. */
@@ -86,7 +160,12 @@ export const isReadOneWay = (token: string): boolean =>
   token
     .split('.')
     .slice(0, 2)
-    .every((segment) => parseStrictJson(Buffer.from(segment, 'base64url').toString()).ok)
+    .every((segment) => parseSegment(segment) !== undefined)
+
+function parseSegment(segment: string): Json | undefined {
+  const read = parseStrictJson(Buffer.from(segment, 'base64url').toString())
+  return read.ok ? read.value : undefined
+}
 
 function toCaller({ sub, scope, budgets, exp }: z.output<typeof claims>): Caller {
   const held = toScopes(scope)

@@ -1,4 +1,4 @@
-/** Types of the API's answers, which a test compares with the OpenAPI document. Units are whole numbers. */
+/** A test compares these with the OpenAPI document. Units are whole numbers. */
 
 export type Kind = 'ranking' | 'keyword-difficulty'
 
@@ -18,10 +18,10 @@ export interface Update {
   id: string
   kind: Kind
   project: string
-  /** Who pays; all its ancestors are charged too. */
-  budget: string
+  /** Who pays; all its ancestors are charged too. `null`: a budget that the caller may not read. */
+  budget: string | null
   caller: string
-  via: 'http' | 'gateway' | 'schedule' | 'slack'
+  via: 'http' | 'gateway' | 'schedule' | 'slack' | 'mcp'
   plan?: string
   reason?: string
   force?: true
@@ -30,15 +30,14 @@ export interface Update {
   state: State
   /** The billing month that it counts in, such as `month:2026-11-12`. */
   window: string
-  /** A figure is `null` while it is unknown. */
+  /** `null` while it is unknown. */
   units: { estimated: number | null; held: number; charged: number | null }
   overrun?: number
   createdAt: string
   finishedAt?: string
   approvedBy?: string
-  /** The update never holds more units than the approver agreed to. */
+  /** The update never holds more. */
   approvedUpTo?: number
-  /** Why it was refused or did not run. */
   problem?: Problem
   service?: { status: number; body: string; truncated?: true }
   history: { state: State; at: string; by: string; note?: string }[]
@@ -76,7 +75,7 @@ export interface Budget {
   thresholds?: number[]
   freezeOnOverrun?: true
   slackChannel?: string
-  /** Whether it will last until the reset, and why not. Read in the open month. */
+  /** Only in the open month. */
   status?: 'on-track' | 'at-risk' | 'exhausted' | 'frozen'
   reason?: string
   windows: (Figures & { childrenLimit?: Limit })[]
@@ -85,7 +84,7 @@ export interface Budget {
 export interface Estimate {
   kind: Kind
   units: number
-  /** `units` is `null` where the service gave no estimate; `problem` says why this one would not pass. */
+  /** `null` without an estimate; `problem` says why this one would not pass. */
   projects: { project: string; units: number | null; problem?: Problem }[]
   /** Whether all would pass now; `problem` says why not. */
   allowed: boolean
@@ -93,7 +92,6 @@ export interface Estimate {
   budgets: (Figures & { budget: string })[]
 }
 
-/** A counter that has too little. */
 export interface ShortCounter {
   budget: string
   window: 'month' | 'day'
@@ -102,38 +100,49 @@ export interface ShortCounter {
   inDoubt: number
   spent: number
   available: number
-  /** `null` if nothing was left, so that no price was read. */
+  /** `null`: no price was read. */
   short: number | null
   resetsAt: string
 }
 
+/** A budget is `null`, and an update left out, if the caller may not read it. */
 export interface ProblemMembers {
   'invalid-request': { errors: { path: string; message: string }[] }
   unauthorized: object
-  forbidden: { budget?: string; update?: string }
+  forbidden: { budget?: string | null; update?: string }
   'over-budget': {
     units: number | null
     short: number | null
-    /** Every counter that refused. */
-    budgets: (ShortCounter | { budget: string; window: 'month' | 'day'; available: number })[]
+    budgets: (
+      | ShortCounter
+      | { budget: string; window: 'month' | 'day'; available: number }
+      | { budget: null; short: number | null }
+    )[]
     wouldPass?: string[]
   }
-  'over-update-limit': { units: number; budget?: string; perUpdate?: number }
-  'kind-not-allowed': { budget: string }
+  'over-update-limit': { units: number; budget?: string | null; perUpdate?: number }
+  'kind-not-allowed': { budget: string | null }
   'over-max-units': { units: number; maxUnits: number }
   'already-fresh': { units: number; date: string }
-  'budget-frozen': { budget: string }
-  'plan-paused': { plan: string | null }
+  'budget-frozen': { budget: string | null }
+  'plan-paused': { plan?: string | null }
   rejected: object
   cancelled: object
   expired: object
-  'already-updated': { update: string }
+  'already-updated': { update?: string }
   'not-found': object
   'method-not-allowed': object
-  'in-progress': { update: string }
-  'duplicate-work': { update: string }
+  'in-progress': { update?: string }
+  'duplicate-work': { update?: string }
   'ledger-restored': { until: string }
-  'wrong-state': { update?: string; state?: State; retryAt?: string; units?: number; plan?: string; budget?: string }
+  'wrong-state': {
+    update?: string
+    state?: State
+    retryAt?: string
+    units?: number
+    plan?: string
+    budget?: string | null
+  }
   'precondition-failed': { revision: number }
   'too-large': object
   'unsupported-media-type': object
@@ -144,6 +153,7 @@ export interface ProblemMembers {
   'service-unreachable': { serviceStatus?: number | null }
   'ledger-unavailable': object
   undecided: object
+  'identity-unavailable': object
   'secret-unavailable': object
   internal: object
 }
@@ -154,7 +164,6 @@ export type Problem = {
     type: `/problems/${Slug}`
     title: string
     status: number
-    /** One sentence with the numbers. */
     detail: string
     requestId?: string
   }

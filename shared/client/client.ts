@@ -15,25 +15,25 @@ export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } fr
 export type { Outcome } from './outcome.ts'
 
 export interface UnitGuardOptions {
-  /** The address of the guard, such as `http://127.0.0.1:8787`. */
+  /** The guard's address, such as `http://127.0.0.1:8787`. */
   url: string
-  /** The bearer token, or a function that returns a valid one. */
+  /** The bearer token, or a function that returns a valid one: asked for each request, and once more after a 401. */
   token: string | (() => string | Promise<string>)
-  /** The deadline of a whole call with its retries. The default is two minutes. */
+  /** The deadline of a whole call with its retries. Default: two minutes. */
   deadlineMs?: number
   fetch?: typeof fetch
 }
 
 export interface CallOptions {
   deadlineMs?: number
-  /** Ends the waiting by throwing its reason; a submitted update continues. */
+  /** Ends the waiting; a submitted update continues. */
   signal?: AbortSignal
 }
 
 export interface AskOptions extends CallOptions {
   /**
-   * The idempotency key; default: a new one for each call. Use your own, such as `report-47`, if your program may
-   * restart: the same key and content are the same updates, for ever.
+   * The idempotency key. Default: a new one for each call. Use your own if your program may restart: the same key and content are the same
+   * updates, for ever.
    */
   key?: string
   /** Answers 202 at once; the guard's queue starts the updates. */
@@ -41,7 +41,6 @@ export interface AskOptions extends CallOptions {
 }
 
 export interface CancelOptions extends CallOptions {
-  /** Shown in the history of each update. */
   reason?: string
 }
 
@@ -56,7 +55,6 @@ interface UpdateDetails {
   /** Who pays; without it the project's owner, else `account`. */
   budget?: string
   reason?: string
-  /** Refuse each update that needs more. */
   maxUnits?: number
   /** Skip cool-down and freshness; needs a reason and the right to force. */
   force?: boolean
@@ -85,8 +83,8 @@ export interface UpdateFilter {
 type NoAnswer = { kind: 'problem'; problem: Problem } | { kind: 'unanswered'; why: string }
 
 /**
- * Unit Guard's API for programs. Refusals and problems are values; only mistakes of the program throw. No request can
- * spend twice: all attempts for an update use one idempotency key.
+ * Refusals and problems are values; only mistakes of the program throw. All attempts use one idempotency key, so none
+ * spends twice.
  */
 export class UnitGuard {
   readonly #connection: Connection
@@ -101,22 +99,20 @@ export class UnitGuard {
     this.#connection = {
       url: `${origin}${pathname.replace(/\/+$/, '')}`,
       token: async () => (typeof token === 'string' ? token : token()),
+      renews: typeof token === 'function',
       fetch,
     }
     this.#deadlineMs = deadlineMs
   }
 
-  /**
-   * Submits one update and waits until it ends, needs a person, or the deadline passes. Retries a lost answer with
-   * the same key, which runs nothing twice.
-   */
+  /** Waits until the update ends, needs a person, or the deadline passes. */
   async update({ project, ...wanted }: UpdateWanted, how: AskOptions = {}): Promise<Outcome> {
     const [outcome] = await this.updates({ ...wanted, projects: [project] }, how)
     if (!outcome) throw new Error('one project has one outcome')
     return outcome
   }
 
-  /** Submits several updates in one request. One outcome for each project, in their order. */
+  /** One request; one outcome for each project, in their order. */
   async updates(wanted: UpdatesWanted, how: AskOptions = {}): Promise<Outcome[]> {
     if (wanted.projects.length === 0) throw new TypeError('updates need a project')
     const key = how.key ?? newKey()
@@ -128,7 +124,6 @@ export class UnitGuard {
     return Promise.all(outcomes.map((outcome) => this.#ended(outcome, patience)))
   }
 
-  /** Waits for any update by its id. */
   async wait(id: string, how: CallOptions = {}): Promise<Outcome | NoAnswer> {
     const patience = this.#patience(how)
     const shown = await this.#read<Update>(`/updates/${encodeURIComponent(id)}`, patience)
@@ -136,8 +131,8 @@ export class UnitGuard {
   }
 
   /**
-   * Cancels up to 100 updates of this caller that have not started. After a retry, it looks at each update that was
-   * not cancelled: the lost attempt may have cancelled it.
+   * Cancels up to 100 of this caller's updates that have not started. After a retry it looks at each, because the lost attempt may
+   * have cancelled it.
    */
   async cancel(ids: readonly string[], { reason, ...how }: CancelOptions = {}): Promise<Cancellation | NoAnswer> {
     const patience = this.#patience(how)
@@ -156,7 +151,7 @@ export class UnitGuard {
       : { kind: 'problem', problem }
   }
 
-  /** What updates would cost, and whether they would pass. Spends nothing. */
+  /** Spends nothing. */
   async estimate(wanted: { kind: Kind; projects: readonly string[]; budget?: string }, how: CallOptions = {}) {
     const { kind, projects, budget } = wanted
     const named = projects.map((project) => `project=${encodeURIComponent(project)}`)
@@ -165,22 +160,17 @@ export class UnitGuard {
     return shown.kind === 'answered' ? ({ kind: 'estimate', estimate: shown.value } as const) : shown
   }
 
-  /** Every budget with its figures. */
   async budgets(how: CallOptions = {}) {
     const shown = await this.#read<{ budgets: Budget[] }>('/budgets', this.#patience(how))
     return shown.kind === 'answered' ? ({ kind: 'budgets', budgets: shown.value.budgets } as const) : shown
   }
 
-  /** One budget with its figures. */
   async budget(name: string, how: CallOptions = {}) {
     const shown = await this.#read<Budget>(`/budgets/${encodeURIComponent(name)}`, this.#patience(how))
     return shown.kind === 'answered' ? ({ kind: 'budget', budget: shown.value } as const) : shown
   }
 
-  /**
-   * Updates, newest first, fetched page by page; the deadline is per page. @throws ProblemError, or Error if no
-   * answer came.
-   */
+  /** Updates, newest first, page by page; the deadline is per page. @throws ProblemError, or Error if no answer came. */
   async *list(filter: UpdateFilter = {}, how: CallOptions = {}): AsyncGenerator<Update, void, void> {
     for (let cursor: string | undefined; ; ) {
       const query = queryOf({ ...filter, limit: pageSize, cursor })
@@ -193,14 +183,12 @@ export class UnitGuard {
     }
   }
 
-  /** Polls a pending update until it ends or the deadline passes. */
   async #ended(outcome: Outcome, patience: Patience): Promise<Outcome> {
     let latest = outcome
     for (let ms = firstPollMs; latest.kind === 'pending'; ms = Math.min(2 * ms, maxPollMs)) {
       if (performance.now() + ms >= patience.until) return latest
       await pause(ms, patience.signal)
       const shown = await this.#read<Update>(`/updates/${latest.update.id}`, patience)
-      // If the poll fails, the last known state is returned.
       if (shown.kind !== 'answered') return latest
       latest = outcomeOf(shown.value, false)
     }
@@ -237,22 +225,22 @@ const pageSize = 200
 const firstPollMs = 250
 const maxPollMs = 5_000
 
-/** After these problems something may be recorded; a request with the same key finds out. */
+/** A request with the same key finds out what was recorded. */
 const leavesOutcomeOpen: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/internal',
   '/problems/ledger-unavailable',
 ])
 
-/** The guard finds these problems before it reads records, so an earlier attempt may have succeeded. */
+/** The guard finds these before it reads records, so an earlier attempt may have succeeded. */
 const hidesEarlierAttempt: ReadonlySet<string> = new Set([
   '/problems/unauthorized',
   '/problems/forbidden',
   '/problems/too-many-requests',
+  '/problems/identity-unavailable',
   '/problems/secret-unavailable',
 ])
 
-/** Whether some of the updates may be cancelled in spite of a problem. */
 const mayHaveCancelled = ({ type }: Problem, isRepeated: boolean): boolean =>
   leavesOutcomeOpen.has(type) || type === '/problems/undecided' || (isRepeated && hidesEarlierAttempt.has(type))
 
@@ -280,6 +268,5 @@ function queryOf(members: object): string {
   return query.toString()
 }
 
-/** 128 random bits. */
 const newKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

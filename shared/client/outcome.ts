@@ -1,14 +1,14 @@
 import type { Problem, Update } from './answers.ts'
 
 export type Outcome =
-  /** It ran. `earlier`: for another request, a short while ago; nothing was spent again. */
+  /** `earlier`: for another request, a short while ago; nothing was spent again. */
   | { kind: 'settled'; update: Update; units: number; earlier: boolean }
-  /** It provably did not run, and its units were given back. */
+  /** It provably did not run; its units were given back. */
   | { kind: 'released'; update: Update; problem: Problem | null }
   /** It may have run. Its units stay counted; it is never sent again until a person or evidence decides. */
   | { kind: 'in-doubt'; update: Update }
   | { kind: 'awaiting-approval'; update: Update }
-  /** Nothing was spent. `problem` has the numbers, and every budget that refused. */
+  /** Nothing was spent. */
   | { kind: 'refused'; update: Update; problem: Problem }
   | { kind: 'rejected' | 'cancelled' | 'expired'; update: Update }
   /** The deadline passed first; `wait` waits again. */

@@ -3,6 +3,8 @@ import type { Problem } from './answers.ts'
 export interface Connection {
   readonly url: string
   readonly token: () => Promise<string>
+  /** The token may be another one when it is asked for again. */
+  readonly renews: boolean
   readonly fetch: typeof fetch
 }
 
@@ -30,9 +32,8 @@ const maxPauseMs = 5_000
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Retries until an answer is final or the deadline passes. Every request must be safe to send twice: a read, a
- * cancellation, or a request with an idempotency key. `followsLoss` says that an earlier answer was lost, so its request
- * may have taken effect; `isRepeated` says that there was an earlier attempt.
+ * Every request must be safe to send twice. `followsLoss`: an earlier answer was lost, so it may have taken effect;
+ * `isRepeated`: there was an earlier attempt.
  */
 export async function send(
   connection: Connection,
@@ -41,8 +42,13 @@ export async function send(
 ): Promise<Reply & { readonly followsLoss: boolean; readonly isRepeated: boolean }> {
   let followsLoss = false
   let isRepeated = false
+  let mayRenew = connection.renews
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     const { sent, retryAfterMs } = await sendOnce(connection, request, patience)
+    if (mayRenew && sent.kind === 'problem' && sent.problem.type === '/problems/unauthorized') {
+      mayRenew = false
+      continue
+    }
     const wait = Math.max(pauseMs, retryAfterMs)
     if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss, isRepeated }
     isRepeated = true
@@ -51,12 +57,12 @@ export async function send(
   }
 }
 
-/** Problems that a retry may solve. */
 const temporary: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/too-many-requests',
   '/problems/ledger-unavailable',
   '/problems/undecided',
+  '/problems/identity-unavailable',
   '/problems/secret-unavailable',
 ])
 
@@ -102,12 +108,11 @@ async function bearerOf(token: Connection['token']): Promise<string> {
   throw new TypeError('Unit Guard needs a token: visible ASCII characters, and nothing between them')
 }
 
-/** @throws Error if something else answered and a retry would not help. */
+/** @throws Error if a retry would not help. */
 function read({ status, headers }: Response, text: string): Reply {
   const body = parse(text)
   if (status < 300 && body !== undefined) return { kind: 'answered', headers, body }
   if (isProblem(body)) return { kind: 'problem', problem: body, body }
-  // A proxy is overloaded or cannot reach the guard.
   if (status >= 500 || status === 429) return { kind: 'unanswered', why: `status ${status}, and not from Unit Guard` }
   throw new Error(`status ${status}, and not from Unit Guard: is the address right?`)
 }

@@ -11,7 +11,7 @@ import { createOutlook } from './reports/outlook.ts'
 import { createSpenders } from './reports/spenders.ts'
 import { createSpentOn } from './reports/spent-on.ts'
 import { createStatements } from './reports/statements.ts'
-import { createCourse, createSummaries } from './reports/summary.ts'
+import { createRecentSummaries, createSummaries } from './reports/summary.ts'
 import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
@@ -20,7 +20,6 @@ import type { Resume } from './update/resume.ts'
 
 export type Background = ReturnType<typeof createBackground>
 
-/** Creates the jobs and reports that updates do not need. */
 export function createBackground(
   parts: Omit<GuardParts, 'plans'> & {
     plans: readonly Plan[]
@@ -33,7 +32,8 @@ export function createBackground(
   const alerts = createAlerts(parts)
   const sweep = createSweep({ ...parts, start: resume.start, alerts, advance: occurrences.advance })
   const { prices, readPrices } = createPrices(parts)
-  const calendar = createCalendar({ ...parts, prices })
+  const recent = createRecentSummaries(parts)
+  const calendar = createCalendar({ ...parts, prices, recent })
   const { outlook } = createOutlook({ ledger, forecastWith: calendar.forecastWith })
   return {
     ...occurrences,
@@ -45,7 +45,7 @@ export function createBackground(
     ...createInbox(parts),
     ...createDigest({ ledger, prices, outlook, unitPrice: parts.unitPrice ?? null }),
     outlook,
-    ...createSpenders(parts),
+    ...createSpenders({ ledger, recent }),
     ...createUpdateCounts(parts),
     ...createSpentOn(parts),
     ...createMonths(parts),
@@ -53,7 +53,6 @@ export function createBackground(
     ...createTokenExpiry(parts),
     ...createMetrics(parts),
     ...createSummaries(parts),
-    ...createCourse(parts),
     ...createStatements(parts),
   }
 }

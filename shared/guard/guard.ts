@@ -1,51 +1,39 @@
-import { once } from '../platform/parallel.ts'
-import type { Background } from './background.ts'
 import type { GuardParts } from './options.ts'
-import { createBudgetsFile } from './people/apply-budgets.ts'
-import { createApprovals } from './people/approvals.ts'
-import { createBudgets } from './people/budgets.ts'
-import { createCallers } from './people/callers.ts'
-import { createPermissions } from './people/permissions.ts'
-import { createBatch } from './update/batch.ts'
-import { createEstimates } from './update/estimate.ts'
-import { createExecution } from './update/execute.ts'
-import { createQuotes } from './update/quote.ts'
-import { createResume } from './update/resume.ts'
-import { createSubmit } from './update/submit.ts'
+import { type CallerIdentity, type Permissions, permissionsOf } from './people/permissions.ts'
+import { createWholeGuard, type Guard } from './whole-guard.ts'
 
-export type Guard = ReturnType<typeof createGuard>
+export type { Guard }
 
 /**
- * Guards every update, and takes people's decisions. Refusals are values.
- *
+ * Refusals are values, not errors.
  * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger has the record.
  */
-export function createGuard(parts: GuardParts) {
-  const { ledger } = parts
-  const quotes = createQuotes(parts)
-  const execution = createExecution(parts)
-  const batch = createBatch({ ...parts, execution, quotes })
-  const { submit } = createSubmit({ ...parts, execution, batch })
-  const { estimate } = createEstimates({ ...parts, quotes })
-  const resume = createResume({ ...parts, execution, quotes })
-  const approvals = createApprovals(parts)
-
-  const background = once(async (): Promise<Background> => {
-    const [{ createBackground }, plans] = await Promise.all([import('./background.ts'), parts.plans()])
-    return createBackground({ ...parts, plans, approvals, resume })
-  })
-
-  return {
-    ledger,
-    submit,
-    estimate,
-    start: resume.start,
-    ...approvals,
-    ...createBudgets(parts),
-    ...createBudgetsFile(parts),
-    ...createCallers(parts),
-    ...createPermissions(parts),
-    /** Loads with the first call; the next call retries a failed load. */
-    background,
+export function createGuard(parts: GuardParts): Guard {
+  const whole = createWholeGuard(parts)
+  const guard: Guard = {
+    ...whole,
+    submit: async (asker, wanted, how) => {
+      const answer = await whole.submit(asker, wanted, how)
+      const reads = await readsOf(parts, asker)
+      return reads ? (await loadReader()).seenAnswer(parts, { caller: asker.caller, reads }, answer) : answer
+    },
+    estimate: async (wanted, asker) => {
+      const estimate = await whole.estimate(wanted, asker)
+      const reads = await readsOf(parts, asker)
+      return reads ? (await loadReader()).seenEstimate(parts, { caller: asker.caller, reads }, estimate) : estimate
+    },
+    readAs: async (caller, reads) =>
+      reads.readsBudgets === '*' ? guard : (await loadReader()).createReader(guard, parts, { caller, reads }),
   }
+  return guard
+}
+
+/** Most callers read everything. */
+const loadReader = () => import('./reads/reader.ts')
+
+/** `null`: everything. */
+async function readsOf({ ledger }: GuardParts, asker: CallerIdentity): Promise<Permissions | null> {
+  const { definitions } = ledger.lastSeen() ?? (await ledger.view())
+  const permissions = permissionsOf(definitions, asker)
+  return permissions.readsBudgets === '*' ? null : permissions
 }

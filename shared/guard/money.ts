@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { matching, WrongSettings } from '../platform/settings.ts'
 
-/** Prices are in millionths, so that no sum is rounded early. */
+/** Millionths, so that no sum is rounded early. */
 export const perWhole = 1_000_000
 
 /** A decimal, with a point or a comma. */
@@ -12,7 +12,6 @@ export const pricePerUnit = z.pipe(
 
 export interface UnitPrice {
   readonly perUnit: bigint
-  /** ISO 4217 */
   readonly currency: string
 }
 
@@ -25,10 +24,7 @@ export const moneySettings = z.object({
   CURRENCY: z.optional(z.string(currencyTakes).check(z.refine(isCurrency, currencyTakes))),
 })
 
-/**
- * `null`: neither is set.
- * @throws WrongSettings if one is set without the other.
- */
+/** @throws WrongSettings if one is set without the other. */
 export function unitPriceOf({ PRICE_PER_UNIT: perUnit, CURRENCY: currency }: z.output<typeof moneySettings>) {
   if (perUnit === undefined && currency === undefined) return null
   if (perUnit !== undefined && currency !== undefined) return { perUnit, currency } satisfies UnitPrice

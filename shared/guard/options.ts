@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { KeptToken } from '../ledger/updates/update.ts'
 import { type Clock, dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -21,8 +22,10 @@ export interface GuardOptions {
   readonly separator?: string
 }
 
+/** Maps a kept token's claims by the present file of issuers; `null`: its issuer is not trusted any more. */
+export type MapToken = (kept: KeptToken) => Promise<KeptToken | null>
+
 export interface GuardParts {
-  /** Absent or `null`: units have no price. */
   unitPrice?: UnitPrice | null
   ledger: Ledger
   tracking: Tracking
@@ -32,39 +35,36 @@ export interface GuardParts {
   log: Log
   options: GuardOptions
   kinds?: Kinds
-  /** The order is the priority. */
   plans: () => Promise<readonly Plan[]>
+  /** Absent: no issuer is trusted. */
+  mapToken?: MapToken
 }
 
 /** Time reserved to write the outcome of `run`: four attempts of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = dayMs
-/** Reads `4h`, `90m` or `2d`. `null`: malformed, or not between 15 minutes and 7 days. */
+/** `null`: malformed, or not between 15 minutes and 7 days. */
 export function approvalMsOf(text: string): number | null {
   const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   const ms = Number(count) * (unit === 'm' ? minuteMs : unit === 'h' ? hourMs : dayMs)
   return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
 }
 
-/** How long after its request an update can be approved, unless a single approval lasts longer. */
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
 /** Doubt blocks the same work until the account's day ends, and at least this long. */
 export const doubtBlocksMs = hourMs
-/** With less time left the guard does not send `run`. */
 export const minRunMs = 2_000
-/** The guard reads an older estimate again before the hold. */
 export const estimateLastsMs = 30_000
-/** The longest pause before another decision; the first pauses are shorter. */
 export const maxDecisionPauseMs = 400
 export const maxDecisions = 8
 export const runsAtOnce = 5
-/** The stream starts new requests; the sweep starts requests older than this. */
+/** The sweep starts requests older than this; the stream starts new ones. */
 export const beginLateAfterMs = 2 * minuteMs
 /** Two reads, a run, and the time to write its outcome. */
 export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
 export const refusalsWithinMs = 10 * minuteMs
-/** In per cent of a window, for budgets without thresholds. */
+/** In per cent, for budgets without thresholds. */
 export const usualThresholds: readonly number[] = [80, 100]
 
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'must be a JSON Pointer (RFC 6901), such as /data/units')
@@ -82,7 +82,7 @@ export function toCooldown(text: string): Cooldown {
   return unit === 'm' || unit === 'h' || unit === 'd' ? Number(text.slice(0, -1)) * unitMs[unit] : 0
 }
 
-function isOrigin(text: string): boolean {
+export function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, origin, href } = new URL(text)
   return /^https?:$/.test(protocol) && href === `${origin}/`
@@ -121,14 +121,22 @@ function kindSettings(kinds: Kinds) {
 type KindSettings = Record<`${'ESTIMATE' | 'RUN'}_POINTER_${string}`, z.ZodMiniOptional<typeof pointer>> &
   Record<`COOLDOWN_${string}`, z.ZodMiniOptional<typeof cooldown>>
 
-const dashboardSettings = z.object({ DASHBOARD_URL: z.optional(httpAddress) })
+const peopleSettings = z.object({
+  DASHBOARD_URL: z.optional(httpAddress),
+  TRUSTED_ISSUERS: z.optional(z.string('must be the path of an issuers file')),
+  /** Whether tokens that `npm run token` made are accepted. */
+  MINTED_TOKENS: z._default(z.enum(['on', 'off'], 'must be on or off'), 'on'),
+  /** The name of the issuer where people log in to the dashboard. */
+  LOGIN_ISSUER: z.optional(z.string()),
+  LOGIN_CLIENT_ID: z.optional(matching(/^[\x21-\x7e]{1,256}$/, 'must be the id of a client of the issuer')),
+})
 
 export const guardSettingsOf = (kinds: Kinds) =>
   z.object(
     Object.assign(
       { ...ledgerOnlySettings.shape, ...serviceSettings.shape },
       kindSettings(kinds),
-      dashboardSettings.shape,
+      peopleSettings.shape,
       moneySettings.shape,
     ),
   )

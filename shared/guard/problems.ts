@@ -5,7 +5,7 @@ import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { count, units as inUnits } from './sentences.ts'
 
-/** Problem types (RFC 9457). 4xx and 5xx mean that nothing was spent, unless the detail says otherwise. */
+/** 4xx and 5xx mean that nothing was spent, unless the detail says otherwise. */
 export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },
   unauthorized: { status: 401, title: 'A valid token is needed' },
@@ -37,13 +37,14 @@ export const problems = {
   'service-unreachable': { status: 502, title: 'The service could not be reached' },
   'ledger-unavailable': { status: 503, title: 'The ledger does not answer' },
   undecided: { status: 503, title: 'The request could not be decided in time' },
+  'identity-unavailable': { status: 503, title: 'The issuer of the token does not answer' },
   'secret-unavailable': { status: 503, title: 'A secret could not be read' },
   internal: { status: 500, title: 'Something went wrong on our side' },
 } as const satisfies Record<string, { status: number; title: string }>
 
 export type Slug = keyof typeof problems
 
-/** @param detail one full sentence with the numbers, ready to forward. */
+/** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
   slug,
   detail,

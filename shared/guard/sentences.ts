@@ -3,6 +3,7 @@ import {
   type CounterOwner,
   callerOfCounter,
   limitOf,
+  unseenBudget,
   type WindowKind,
   windowKinds,
 } from '../ledger/book/definitions.ts'
@@ -28,10 +29,11 @@ export function onTheWall(instant: number, zone: string): string {
   return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
-/** Callers' counters are shown under the caller's name. */
 export const shownCounter = (name: string): string => callerOfCounter(name) ?? name
 
-/** `acme has 120 of 2,000 units left this month` */
+/** For updates: only a budget above the reader's own can be unseen. */
+export const shownBudget = (name: string): string => (name === unseenBudget ? 'a budget above' : name)
+
 export const left = ({ budget, window, available, limit, granted }: Figures): string =>
   limit === 'unlimited'
     ? `${shownCounter(budget)} is unlimited this ${window}`
@@ -53,11 +55,11 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
   return { ...counter, budget: budget.name, window, start, end }
 }
 
-/** Every counter that an update of this chain moves, its own budget first. */
+/** The update's own budget comes first. */
 export const figuresOfChain = (view: View, chain: readonly CounterOwner[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
 
-/** The counter that bounds an update of all of them; `undefined`: all are unlimited. */
+/** `undefined`: all are unlimited. */
 export const tightest = (figures: readonly Figures[]): Figures | undefined =>
   figures.filter(({ limit }) => limit !== 'unlimited').toSorted((a, b) => a.available - b.available)[0]
 

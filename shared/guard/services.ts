@@ -1,8 +1,11 @@
+import type { Issuers, IssuersParts } from '../auth/issuers.ts'
+import type { Issuer } from '../auth/issuers-file.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store/store.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
+import { once } from '../platform/parallel.ts'
 import { createSecret, createSecretsClient, type Secret } from '../platform/secrets.ts'
 import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
@@ -13,15 +16,21 @@ import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 export interface Services {
   readonly guard: Guard
   readonly tracking: Pick<Tracking, 'open'>
+  /** @throws WrongIssuers */
+  readonly issuers: () => Promise<readonly Issuer[]>
+  /** `null`: none is trusted. @throws WrongIssuers */
+  readonly identity: () => Promise<Issuers | null>
+  readonly acceptsMinted: boolean
+  /** Where people log in. */
+  readonly login: LoginClient | null
   readonly callerKey: Secret
   readonly slackSecret: Secret
-  /** Where announcements go with a bot token, and where the Web API is; `undefined`: Slack's. */
+  /** `undefined`: Slack's own Web API. */
   readonly slackApi: { readonly channel: string | null; readonly url?: string | undefined }
   readonly options: GuardOptions
   readonly kinds: Kinds
-  /** The URL has no slash at its end; `null`: unknown. */
+  /** Without a slash at its end. */
   readonly dashboardUrl: string | null
-  /** `null`: units have no price. */
   readonly unitPrice: UnitPrice | null
   /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean
@@ -29,10 +38,29 @@ export interface Services {
   readonly log: Log
 }
 
-/** Creates a process's parts, on AWS or on one machine. They connect with the first request. */
+export interface LoginClient {
+  /** The name of the issuer. */
+  readonly issuer: string
+  readonly clientId: string
+  /** Empty: the client is public. */
+  readonly secret: Secret
+  /** For one request to the issuer. */
+  readonly withinMs: number
+}
+
+const loginWithinMs = 5_000
+
+/** All parts connect with the first request. */
 export function createServices(
   settings: GuardSettings,
-  own: { store?: Store; clock?: Clock; log?: Log; kinds?: Kinds; secretsWithinMs?: number } = {},
+  own: {
+    store?: Store
+    clock?: Clock
+    log?: Log
+    kinds?: Kinds
+    secretsWithinMs?: number
+    issuersWithinMs?: number
+  } = {},
 ): Services {
   const { kinds = productKinds } = own
   const unitPrice = unitPriceOf(settings)
@@ -43,25 +71,11 @@ export function createServices(
   const secrets = { client, clock, log, ...(withinMs !== undefined && { withinMs }) }
   const token = createSecret({ ...secrets, id: settings.SERVICE_TOKEN_SECRET })
   const callerKey = createSecret({ ...secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true })
+  const acceptsMinted = settings.MINTED_TOKENS === 'on'
   const serviceToken = async () => (await token.read()).current
-  const tracking = createTracking({
-    baseUrl: settings.TRACKING_BASE_URL,
-    token: {
-      read: serviceToken,
-      reread: async (refused) => {
-        const { current } = await token.reread()
-        if (current === refused) log.error('token-refused', { secret: settings.SERVICE_TOKEN_SECRET })
-        return current
-      },
-    },
-    timeoutMs: settings.SERVICE_TIMEOUT_MS,
-    pointers: {
-      estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]),
-      run: eachKind(kinds, (kind) => settings[kind.settings.runPointer]),
-    },
-    kinds,
-  })
+  const tracking = trackingOf(settings, { token, log, kinds })
   const ledger = openLedger(settings, { clock, ...(own.store && { store: own.store }) })
+  const identity = identityOf(settings, { keys: ledger.issuerKeys, clock, log, withinMs: own.issuersWithinMs })
   const plans = async () =>
     settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : []
   const options = {
@@ -82,8 +96,12 @@ export function createServices(
       kinds,
       plans,
       unitPrice,
+      mapToken: async (kept) => (await identity.identity())?.map(kept) ?? null,
     }),
     tracking,
+    ...identity,
+    acceptsMinted,
+    login: loginOf(settings, secrets, own.issuersWithinMs),
     callerKey,
     slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
     slackApi: { channel: settings.SLACK_CHANNEL ?? null, url: settings.SLACK_API_URL },
@@ -95,4 +113,53 @@ export function createServices(
     clock,
     log,
   }
+}
+
+function trackingOf(
+  settings: GuardSettings,
+  { token, log, kinds }: { token: Secret; log: Log; kinds: Kinds },
+): Tracking {
+  return createTracking({
+    baseUrl: settings.TRACKING_BASE_URL,
+    token: {
+      read: async () => (await token.read()).current,
+      reread: async (refused) => {
+        const { current } = await token.reread()
+        if (current === refused) log.error('token-refused', { secret: settings.SERVICE_TOKEN_SECRET })
+        return current
+      },
+    },
+    timeoutMs: settings.SERVICE_TIMEOUT_MS,
+    pointers: {
+      estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]),
+      run: eachKind(kinds, (kind) => settings[kind.settings.runPointer]),
+    },
+    kinds,
+  })
+}
+
+function loginOf(
+  { LOGIN_ISSUER: issuer, LOGIN_CLIENT_ID: clientId, LOGIN_CLIENT_SECRET: id }: GuardSettings,
+  secrets: Omit<Parameters<typeof createSecret>[0], 'id'>,
+  withinMs = loginWithinMs,
+): LoginClient | null {
+  if (issuer === undefined || clientId === undefined) return null
+  return { issuer, clientId, secret: createSecret({ ...secrets, id, isOptional: true }), withinMs }
+}
+
+/** Loads with the first token that names an issuer, and with the first login. */
+function identityOf(
+  settings: GuardSettings,
+  parts: Omit<IssuersParts, 'issuers' | 'login'>,
+): Pick<Services, 'issuers' | 'identity'> {
+  const { LOGIN_ISSUER: issuer, LOGIN_CLIENT_ID: clientId } = settings
+  const issuers = once(async () => (await import('../auth/issuers-file.ts')).readTrustedIssuers(settings))
+  const login = issuer === undefined || clientId === undefined ? undefined : { issuer, clientId }
+  const identity = once(async () => {
+    const { createIssuers } = await import('../auth/issuers.ts')
+    return createIssuers({ ...parts, issuers: await issuers(), login })
+  })
+  return settings.TRUSTED_ISSUERS === undefined && issuer === undefined
+    ? { issuers: async () => [], identity: async () => null }
+    : { issuers, identity }
 }

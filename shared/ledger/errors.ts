@@ -1,14 +1,22 @@
-/** The database did not answer or refused; this request changed nothing. */
+/** The database did not answer or refused; nothing was changed. */
 export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'
 }
 
-/** Others changed the same items until the time was over; this request changed nothing. */
+/** For `catch`: the value where the database does not answer. */
+export const ifUnavailable =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (error instanceof LedgerUnavailable) return value
+    throw error
+  }
+
+/** Others kept changing the same items; nothing was changed. */
 export class Contention extends LedgerUnavailable {
   override readonly name = 'Contention'
 }
 
-/** DynamoDB takes at most 400 KB an item. No retry helps; nothing was changed. */
+/** An item above DynamoDB's 400 KB. No retry helps; nothing was changed. */
 export class ItemTooLarge extends LedgerUnavailable {
   override readonly name = 'ItemTooLarge'
 }

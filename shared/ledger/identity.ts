@@ -33,10 +33,10 @@ export interface ExpectedLedger {
   readonly marker?: Marker | null
 }
 
-/** This process expects another ledger. Nothing was read or written. */
+/** Nothing was read or written. */
 export class WrongLedger extends LedgerUnavailable {
   override readonly name = 'WrongLedger'
-  /** For API callers: without the service's address. */
+  /** Without the service's address. */
   readonly detail: string
 
   constructor(faults: readonly IdentityFault[]) {
@@ -70,7 +70,7 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/** @param table `null`: the table has no id. */
+/** @param table `null`: it has no id. */
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,
@@ -93,7 +93,7 @@ export function identityFaults(
 
 const accept = 'npm run restore -- accept'
 
-/** Refuses a copied table, which lacks later runs. */
+/** A copied table lacks later runs. */
 function tableFaults(identity: Identity, marker: Marker | null, table: string | null): IdentityFault[] {
   const { ledger, epoch = 0, replacedBy } = identity
   if (replacedBy !== undefined) return [replaced(replacedBy)]
@@ -120,7 +120,6 @@ const replaced = (by: string): IdentityFault => ({
   text: `this table was replaced by the table ${by}: deploy, or start, with that one`,
 })
 
-/** Whether another table took over, or this one was restored, since `epoch`. */
 export function epochFaults({ identity }: Definitions, began: number): IdentityFault[] {
   if (identity?.replacedBy !== undefined) return [replaced(identity.replacedBy)]
   const { epoch = 0 } = identity ?? {}
@@ -174,9 +173,8 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
   })
 }
 
-/** Changes that only an operator makes, each with `Ledger.change`. */
+/** Only an operator makes these changes. */
 
-/** The new renewal applies after the open month. */
 export const renewalChange =
   (changes: Partial<Renewal>): MakeChange =>
   ({ definitions, now }) => {
@@ -217,7 +215,7 @@ export const adoption =
 const trialsStayTrials =
   'A ledger of the stand-in counts units that no service has charged, so it becomes no ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
 
-/** Accepts a restored ledger: frozen until an administrator reconciles it. The new epoch stops older processes. */
+/** Frozen until an administrator reconciles it. The new epoch stops older processes. */
 export const acceptance =
   (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
   ({ definitions, now }) => {

@@ -13,6 +13,7 @@ import type { RunOutcome } from './book/outcome.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
 import { newCalendar } from './book/windows.ts'
 import { type ExpectedLedger, epochFaults, WrongLedger } from './identity.ts'
+import { createIssuerKeysStore, type IssuerKeys } from './issuer-keys.ts'
 import { createLogins, type Logins } from './login.ts'
 import { setUp } from './setup.ts'
 import type { Store } from './store/store.ts'
@@ -21,7 +22,7 @@ import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
 import { type Announcement, announcements, type Occurrence, occurrences } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
-import { createLists, type EntryFilter, type Span, type UpdateFilter } from './views/lists.ts'
+import { createLists, type EntryFilter, type Sees, type Span, type UpdateFilter } from './views/lists.ts'
 import type { Page } from './views/pages.ts'
 import {
   createKnownDates,
@@ -35,50 +36,45 @@ import { createSummaries, type Summaries } from './views/summary.ts'
 import { createViews, readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
- * Definitions, books, work, updates and entries in one table. The conditions of its transactions keep every promise
- * about units; nothing outside this room writes the table. Every function may throw `LedgerUnavailable`.
+ * The conditions of its transactions keep every promise about units; nothing outside this room writes the table. Every
+ * function may throw `LedgerUnavailable`.
  */
 export interface Ledger {
-  /** All that a decision needs, read consistently. */
+  /** Read consistently. */
   view(queries?: readonly ViewQuery[]): Promise<View>
-  /** The latest definitions that this process read. */
+  /** By this process. */
   lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
   /** `null`: nothing was counted in that month. */
   bookNamed(month: string): Promise<Book | null>
   update(id: string): Promise<Update | null>
-  /** In the order of the ids. */
   updatesNamed(ids: readonly string[]): Promise<readonly (Update | null)[]>
 
-  /**
-   * Hold and fence: moves the units, writes the record as `running`, takes the work.
-   * `moved`: what the decision rests on has changed, or `until` has passed. Look and decide again.
-   */
+  /** Hold and fence. `moved`: what the decision rests on has changed, or `until` has passed. Look and decide again. */
   hold(view: View, basis: HoldBasis, update: Update, until?: number): Promise<'held' | 'moved'>
-  /** Writes a record that moves no units. */
+  /** Moves no units. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
   settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome>
 
-  /** Writes one revision of the definitions, with the books. */
+  /** One revision, with the books. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
   faultsOfChange(now: View, definitions: Definitions): Promise<readonly Fault[]>
   enter(request: EntryRequest): Promise<EnterOutcome>
   previewEntry(request: EntryRequest): Promise<EntryPreview>
 
-  updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
+  updates(filter: UpdateFilter, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
   /** Both inclusive, the oldest first. */
-  updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
-  open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
-  /** The first to wait comes first. */
-  oldestOpen(as: OpenAs, limit: number): Promise<Page<Update>>
-  /** At most `max`, cheaper than `open`. */
+  updatesFrom(span: Span, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
+  open(as: OpenAs, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
+  oldestOpen(as: OpenAs, limit: number, sees?: Sees<Update>): Promise<Page<Update>>
+  /** Reads the index alone. */
   countOpen(as: OpenAs, max: number): Promise<number>
-  /** Visits open updates in turn, because the sweep's time may end before the list. */
+  /** Visits them in turn, because the sweep's time may end before the list. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
-  entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
+  entries(filter: EntryFilter, limit: number, cursor?: string, sees?: Sees<Entry>): Promise<Page<Entry>>
   /** Called before the request is sent, and again with the answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
-  projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
-  /** Compares the previous, current and next book with their entries. */
+  projectChanges(limit: number, cursor?: string, sees?: Sees<ProjectChange>): Promise<Page<ProjectChange>>
+  /** Of the previous, current and next book. */
   audit(): Promise<readonly AuditedCounter[]>
   lastAudit(): Promise<LastAudit | null>
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>
@@ -90,11 +86,10 @@ export interface Ledger {
   readonly prices: Prices
   readonly knownDates: KnownDatesStore
   readonly logins: Logins
+  readonly issuerKeys: IssuerKeys
 }
 
 /**
- * @param options.account what a new ledger begins with.
- * @param options.expected compared by the first call.
  * @param options.begins whether to begin a ledger in an empty table; on AWS only an operator does.
  * @throws WrongLedger from every function.
  */
@@ -115,7 +110,7 @@ export function createLedger(options: {
     epoch = await setUp({ store, clock, account, expected, begins, look: views.look })
   })
 
-  /** Each reading for a decision also notices that another table has taken over. */
+  /** Every look notices that another table has taken over. */
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const view = await views.look(queries)
     const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []
@@ -154,6 +149,7 @@ export function createLedger(options: {
     prices: createPrices({ store }),
     knownDates: createKnownDates({ store }),
     logins: createLogins({ store, ids: systemIds }),
+    issuerKeys: createIssuerKeysStore({ store }),
     noteProjectChange: async (change) => {
       const isNew = { kind: change.status === null ? 'absent-item' : 'present-item' } as const
       const writes = [{ kind: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const

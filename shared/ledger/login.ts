@@ -6,23 +6,22 @@ import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
 const goodForMs = 5 * minuteMs
-/** A condition checks expiry; this only cleans up. */
+/** A condition checks expiry; this cleans up. */
 const keptForDays = 1
 
-/** Whom a code lets in. Without `token`, the list of callers holds the permissions. */
+/** Without `token`, the list of callers holds the permissions. */
 export interface Login {
   readonly caller: string
   readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] } | undefined
 }
 
-/**
- * Codes that let a user into the dashboard, once, for five minutes. The table has only their digests, so its readers
- * cannot log in.
- */
+/** The table has only the codes' digests, so its readers cannot log in. */
 export interface Logins {
   issue(caller: string, now: number, token?: Login['token']): Promise<string>
   /** `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<Login | null>
+  /** Whether this is the first use of a login by an identity provider. */
+  use(state: string, now: number): Promise<boolean>
 }
 
 export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins {
@@ -46,9 +45,15 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const isUnused = { kind: 'absent', path: ['usedAt'] } as const
       const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
       const writes = [{ kind: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
-      // A random token, because with equal tokens two requests in one millisecond would both get in.
+      // Random: with equal tokens two requests in one millisecond would both get in.
       const { applied } = await store.transact(writes, ids.random())
       return applied ? login : null
+    },
+
+    async use(state, now) {
+      const item = { ...loginKey(state), usedAt: now, ...expiryOf(now, keptForDays) }
+      const writes = [{ kind: 'put', item, when: [{ kind: 'absent-item' }] }] as const
+      return (await store.transact(writes, ids.random())).applied
     },
   }
 }

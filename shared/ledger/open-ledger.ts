@@ -6,7 +6,7 @@ import { createLedger, type Ledger } from './ledger.ts'
 import { createDynamoClient, createDynamoStore } from './store/dynamo-store.ts'
 import type { Store } from './store/store.ts'
 
-/** The ledger of a process's settings. Nothing is read before the first request. */
+/** Nothing is read before the first request. */
 export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?: Store }): Ledger {
   const { clock } = own
   const store =
@@ -17,7 +17,7 @@ export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?
       clock,
       ids: systemIds,
     })
-  // On AWS an operator begins the ledger: an empty table may be a mistake, and would be a fresh allowance.
+  // On AWS an operator begins: an empty table may be a mistake, and would be a fresh allowance.
   const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
   return createLedger({ store, clock, account: accountOf(settings), expected: expectedLedgerOf(settings), begins })
 }

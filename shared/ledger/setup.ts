@@ -14,9 +14,8 @@ import type { Views } from './views/views.ts'
 const actor = 'setup'
 
 /**
- * Begins a ledger in an empty table if this process may.
- * @returns the epoch of the ledger.
- * @throws WrongLedger if it is not the expected one.
+ * @returns the epoch.
+ * @throws WrongLedger
  */
 export async function setUp(options: {
   store: Store
@@ -45,7 +44,6 @@ export async function setUp(options: {
   return definitions.identity?.epoch ?? 0
 }
 
-/** Writes the root budget with its limit, and a book with the opening position, unless definitions exist. */
 async function makeDefinitions(
   store: Store,
   how: { account: Account; expected: ExpectedLedger | null; table: string | null; now: number },

@@ -3,9 +3,8 @@ import { isUnits, type Units } from '../platform/words.ts'
 import type { Index, Item, Value } from './store/store.ts'
 
 /**
- * Each kind of item has a table with a row for each member of its type, or it does not compile. Unknown members pass: a
- * later version may have written them.
- * A check returns `null` or the first fault: `.hold.units must be units`.
+ * A row for each member of the type, or it does not compile. Unknown members pass: a later version may have written
+ * them.
  */
 export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
 
@@ -17,7 +16,7 @@ export type Members<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
 
-/** No version writes this item, and no retry repairs it. */
+/** No retry repairs it. */
 export class DamagedItem extends Error {
   override readonly name = 'DamagedItem'
 
@@ -47,7 +46,7 @@ const must =
   (value) =>
     isSound(value) ? null : ` must be ${what}`
 
-/** For text types that a later version may extend. */
+/** A later version may extend these texts. */
 export const textOf = <T extends string>(): Check<T> => must('text', (value) => typeof value === 'string')
 export const text = textOf<string>()
 export const instant = must<number>('a time', Number.isFinite)
@@ -138,10 +137,7 @@ export function byKind<T extends { readonly kind: string }>(
 const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/**
- * An item is in an index while it has both attributes. Indexes hold keys only, so most changes of an item cost them
- * nothing.
- */
+/** An item is in an index while it has both attributes. Indexes hold keys only, so most changes cost them nothing. */
 export const tableKey = { partition: 'pk', sort: 'sk' } as const
 
 export const indexes = {
@@ -149,7 +145,7 @@ export const indexes = {
   open: { partition: 'openAs', sort: 'openSince' },
 } as const satisfies Record<Index, { partition: string; sort: string }>
 
-/** In seconds since the epoch; not a timer. */
+/** In seconds; not a timer. */
 export const expiryAttribute = 'expiresAt'
 
 /** The product promises 24 months. */

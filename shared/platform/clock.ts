@@ -1,7 +1,7 @@
-/** Milliseconds since the epoch. Passed in, so that tests own time. */
+/** Passed in, so that tests own time. */
 export interface Clock {
   now(): number
-  /** Resolves after `ms`; cannot be cancelled. */
+  /** Cannot be cancelled. */
   sleep(ms: number): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export const dayMs = 24 * hourMs
 
 export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()
 
-/** Time zones over Intl: Node 20 and 24 have no Temporal, and a polyfill would slow every cold start. */
+/** Over Intl: Node 20 and 24 have no Temporal, and a polyfill would slow every cold start. */
 
 /** Months count from 1. */
 export interface LocalDate {
@@ -44,7 +44,7 @@ export function isZone(name: string): boolean {
   }
 }
 
-/** @throws RangeError for an unknown zone or an invalid instant. */
+/** @throws RangeError */
 export function toLocal(instant: number, zone: string): LocalTime {
   const name = `${instant} ${zone}`
   const known = shownBefore.get(name)
@@ -83,17 +83,17 @@ function inUtc(date: Date): LocalTime {
 /**
  * A skipped time moves forward by the gap; of two equal times the earlier one is meant (RFC 5545, section 3.3.5).
  * Values out of range carry over as in Date.UTC.
- * @throws RangeError for an unknown zone or an invalid time.
+ * @throws RangeError
  */
 export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): number {
   const asUtc = utcOf(local)
-  // The offsets around the one change that can matter: from 1970 to 2100 no zone changes twice in six days.
+  // The one change that can matter: from 1970 to 2100 no zone changes twice in six days.
   const before = offsetAt(asUtc - dayMs, zone)
   const after = offsetAt(asUtc + dayMs, zone)
   if (before === after) return asUtc - before
   const isBeforeChange = offsetAt(asUtc - before, zone) === before
   const isAfterChange = offsetAt(asUtc - after, zone) === after
-  // Both are true for an ambiguous time. Both are false for a skipped time: the old offset moves it past the gap.
+  // Both are true for an ambiguous time, both false for a skipped one: the old offset moves it past the gap.
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
 

@@ -5,7 +5,6 @@ import type { Env, Hono } from 'hono'
 import type { Log } from './log.ts'
 
 /**
- * Answers 400 to a request that `Request` refuses; does not read the body of a GET.
  * If an answer breaks, the handler fails: destroying the runtime's stream would end the process, and ending the stream
  * would make half an answer look whole.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming

@@ -1,6 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto'
 
-/** Passed in, so that tests and the simulation own chance. */
+/** Passed in, so that tests own chance. */
 export interface Ids {
   /** Unguessable. */
   random(): string
@@ -26,7 +26,7 @@ export const systemIds: Ids = {
   fraction: () => Math.random(),
 }
 
-/** 130 bits of SHA-256 in Crockford's base 32. The length before each part keeps different lists apart. */
+/** 130 bits in Crockford's base 32. The length before each part keeps different lists apart. */
 export function digest(...parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)

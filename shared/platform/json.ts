@@ -1,9 +1,6 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/**
- * `null`: not UTF-8. Never lenient, because a name must not change on the way.
- * @param keepsByteOrderMark keeps a byte order mark.
- */
+/** `null`: not UTF-8. Never lenient, because a name must not change on the way. */
 export function fromUtf8(
   bytes: Uint8Array,
   { keepsByteOrderMark = false }: { keepsByteOrderMark?: boolean } = {},
@@ -17,12 +14,12 @@ export function fromUtf8(
 
 export type StrictJson = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly reason: string }
 
-/** Nesting is limited, because later code may recurse. */
+/** Limited, because later code may recurse. */
 const maxNesting = 64
 
 /**
- * Refuses equal names in one object, which readers of JSON (RFC 8259) understand differently. `reason` quotes nothing,
- * so it can be shown.
+ * Readers of JSON (RFC 8259) understand equal names in one object differently. `reason` quotes nothing, so it can be
+ * shown.
  */
 export function parseStrictJson(text: string): StrictJson {
   if (nestsTooDeep(text)) return { ok: false, reason: `nested deeper than ${maxNesting} levels` }
@@ -44,7 +41,6 @@ export function parseLenientJson(text: string): Json | undefined {
 export const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Counts brackets without matching them. */
 function nestsTooDeep(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -86,7 +82,6 @@ function repeatsName(text: string): boolean {
   return false
 }
 
-/** The end of the text if no quote closes it. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++
@@ -95,10 +90,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/**
- * The first fault's place, counted from 1; `null`: valid JSON. JSON.parse quotes the text, and its messages differ
- * between Node versions.
- */
+/** Counted from 1. JSON.parse quotes the text, and its messages differ between Node versions. */
 export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
   const at = firstFault(text)
   if (at === null) return null
@@ -106,7 +98,7 @@ export function placeOfFault(text: string): { readonly line: number; readonly co
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
-/** The place as the end of a sentence; empty for valid JSON. */
+/** As the end of a sentence. */
 export function placeIn(text: string): string {
   const place = placeOfFault(text)
   return place === null ? '' : ` at line ${place.line}, column ${place.column}`

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
 
-/** Do not log a whole event, body or header, which may carry secrets. */
+/** Never a whole event, body or header, which may carry secrets. */
 export interface Log {
   info(event: string, fields?: Fields): void
   /** Alarms count these. */
@@ -42,7 +42,7 @@ export function createLog(options: { write(line: string): void; now(): number })
   }
 }
 
-/** Never fails: leaves out what JSON cannot show. */
+/** Leaves out what JSON cannot show. */
 function toJson(fields: Fields): string {
   try {
     const isFlat = Object.values(fields).every((value) => typeof value !== 'object')
@@ -77,7 +77,6 @@ interface LogContext extends LogIds {
 
 const contexts = new AsyncLocalStorage<LogContext>()
 
-/** Adds these ids to every line that `work` logs. */
 export function inLogContext<T>(ids: LogIds, work: () => T): T {
   const around = contexts.getStore()
   const requestId = ids.requestId ?? around?.requestId
@@ -99,7 +98,7 @@ export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: num
   return { updates: updates.slice(0, maxNamed), ...(more > 0 && { moreUpdates: more }) }
 }
 
-/** Logs one line, for work without an HTTP request. */
+/** For work without an HTTP request. */
 export async function asJob<T>(
   { clock, log }: { clock: Clock; log: Log },
   job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',

@@ -1,11 +1,10 @@
 export const metricNamespace = 'UnitGuard'
 
 export const vitals = {
-  /** 0 if nothing is in doubt. */
   OldestDoubtMinutes: 'None',
-  /** Held, in doubt and spent of the account's month. */
+  /** Held, in doubt and spent. */
   AccountUsedPercent: 'Percent',
-  /** DynamoDB takes 400 KB an item. The book counts with its figures at their largest. */
+  /** With its figures at their largest, of DynamoDB's 400 KB. */
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
   OpenAnnouncements: 'Count',
@@ -16,7 +15,7 @@ export type Vital = keyof typeof vitals
 export type Measurements = Readonly<Partial<Record<Vital, number>>>
 
 /**
- * Makes a log line a measurement that CloudWatch reads from the log.
+ * A log line that CloudWatch reads as a measurement.
  * @see
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */

@@ -6,8 +6,8 @@ const maxSlips = 2
 
 /**
  * Otherwise a misspelt limit would silently be the default.
- * @param what as the sentence calls them: `variables`, `options`.
- * @throws WrongSettings naming each and the name that was meant, but no value.
+ * @param what `variables` or `options`.
+ * @throws WrongSettings without values.
  */
 export function refuseMisspelt(what: string, given: readonly string[], ours: readonly string[]): void {
   const faults = given.flatMap((name) => {
@@ -28,7 +28,6 @@ function isNear(name: string, own: string): boolean {
 /** The work grows with the square. */
 const maxWordLength = 20
 
-/** The word with the fewest slips; `null` if too many. */
 export function nearest(typed: string, words: readonly string[]): string | null {
   if (typed.length > maxWordLength) return null
   const ranked = words

@@ -1,4 +1,4 @@
-/** Results are in the order of the items. */
+/** In the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   max: number,
@@ -36,7 +36,7 @@ export function createSlots(max: number) {
   return { take, give, use }
 }
 
-/** Runs until it succeeds once; all callers share the answer. */
+/** All callers share the answer of the first success. */
 export function once<T>(run: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined
   return () => {

@@ -30,18 +30,20 @@ const rereadAfterMs = 10_000
 const defaultWithinMs = 3_000
 
 /**
- * Read lazily and by one request at a time.
- * @throws SecretUnavailable if it cannot be read, is empty, or would break a header.
+ * By one request at a time.
+ * @param options.isOptional whether a missing secret is an empty one.
+ * @throws SecretUnavailable if it is missing, empty, or would break a header.
  */
 export function createSecret(options: {
   client: SecretsManagerClient
   id: string
   keepsPrevious?: boolean
+  isOptional?: boolean
   withinMs?: number
   clock: Clock
   log: Log
 }): Secret {
-  const { client, id, clock, log, withinMs = defaultWithinMs } = options
+  const { client, id, clock, log, isOptional = false, withinMs = defaultWithinMs } = options
   let cached: { value: SecretValue; at: number } | undefined
   let triedAt = Number.NEGATIVE_INFINITY
   let pending: Promise<SecretValue> | undefined
@@ -50,11 +52,17 @@ export function createSecret(options: {
   const triedLately = () => isYoungerThan(triedAt, rereadAfterMs)
 
   async function stage(name: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<string> {
-    const answer = await client.send(new GetSecretValueCommand({ SecretId: id, VersionStage: name }), {
-      requestTimeout: withinMs,
-      abortSignal: AbortSignal.timeout(withinMs),
-    })
+    const answer = await client
+      .send(new GetSecretValueCommand({ SecretId: id, VersionStage: name }), {
+        requestTimeout: withinMs,
+        abortSignal: AbortSignal.timeout(withinMs),
+      })
+      .catch((cause) => {
+        if (isOptional && cause.name === 'ResourceNotFoundException') return { SecretString: undefined }
+        throw cause
+      })
     const value = answer.SecretString ?? ''
+    if (isOptional && value === '') return value
     if (!/^[\x21-\x7e]+$/.test(value)) throw new Error(`the ${name} value is empty or not visible ASCII`)
     log.hide(value)
     return value
@@ -68,7 +76,7 @@ export function createSecret(options: {
     return cached.value
   }
 
-  /** Without a rotation the previous value is missing; other faults keep the known value. */
+  /** Without a rotation there is no previous value; other faults keep the known one. */
   function without(current: string, cause: Error): string | null {
     if (cause.name === 'ResourceNotFoundException' || !cached) return null
     return cached.value.current === current ? cached.value.previous : cached.value.current
@@ -99,7 +107,7 @@ export function createSecretsClient(
   accessKey?: string,
   withinMs = defaultWithinMs,
 ): SecretsManagerClient {
-  // Not shorter: the system repeats a lost SYN after a second, and a busy machine is late.
+  // The system repeats a lost SYN after a second, and a busy machine is late.
   const timeouts = { connectionTimeout: withinMs, requestTimeout: withinMs, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,

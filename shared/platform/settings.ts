@@ -4,7 +4,7 @@ import { maxUnits, slackChannelId, toUnits } from './words.ts'
 
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
 
-/** Names each missing or wrong setting, never a value. */
+/** Never names a value. */
 export class WrongSettings extends Error {
   override readonly name = 'WrongSettings'
 }
@@ -54,7 +54,7 @@ const ledgerSettings = z.object({
   TABLE_NAME: z.string('must be the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
   DYNAMODB_ACCESS_KEY: accessKey,
-  /** The service's name, if its address is not the name: the stand-in is `sandbox` on every port. */
+  /** If the address is not the name: the stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
   LEDGER_MARKER: z.optional(ledgerMarker),
 })
@@ -65,6 +65,7 @@ export const secretSettings = z.object({
   SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
   CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
+  LOGIN_CLIENT_SECRET: z._default(z.string(), 'unit-guard/login-client'),
 })
 
 const slackSettings = z.object({
@@ -73,7 +74,7 @@ const slackSettings = z.object({
   SLACK_API_URL: endpoint,
 })
 
-/** No defaults, because later runs compare set values with the ledger. */
+/** No defaults: later runs compare set values with the ledger. */
 export const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: z.optional(units),
   ACCOUNT_UNITS_USED_AT_START: z.optional(units),
@@ -100,16 +101,13 @@ export const openingSettings = z.object({
   ACCOUNT_TIME_ZONE: timeZone,
 })
 
-/**
- * @throws WrongSettings if more was used than there is.
- * @param limit if none is set.
- */
+/** @throws WrongSettings if more was used than there is. */
 export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: number): void {
   const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH')
 }
 
-/** Stored as a parameter on AWS, a file in DATA_DIR. The process refuses a table that disagrees. */
+/** On AWS a parameter, else a file in DATA_DIR. The process refuses a table that disagrees. */
 export interface Marker {
   readonly ledger: string
   readonly epoch: number

@@ -7,32 +7,28 @@ import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 export type Block = HeaderBlock | SectionBlock | ContextBlock | ActionsBlock
 
 export interface Message {
-  /** Notifications and screen readers show only this text, without marks. */
+  /** The notification: no marks. */
   readonly text: string
   readonly blocks: readonly Block[]
-  /** Only the user of the command sees an `ephemeral` message. */
   readonly response_type?: 'ephemeral' | 'in_channel'
   readonly replace_original?: boolean
 }
 
 export type Action = PressedAction | ModalAction
 
-/** These buttons open a form; its submission is the press. */
+/** Open a form; its submission is the press. */
 export const modalActions = ['approve-up-to', 'reject-because', 'grant-units'] as const
 export type ModalAction = (typeof modalActions)[number]
 
 export const toAsker = { response_type: 'ephemeral' } as const
-/** Replaces the message whose button was pressed. */
 export const inPlace = { replace_original: true } as const
 
-/** @param lead the text of the notification, which shows no marks. */
 export const message = (
   lead: string,
   blocks: readonly Block[],
   options: Pick<Message, 'response_type' | 'replace_original'> = {},
 ): Message => ({ text: cut(withoutMarks(lead), limits.message), blocks: fitBlocks(blocks), ...options })
 
-/** @param text must have no marks. */
 export const header = (text: string): HeaderBlock => ({
   type: 'header',
   text: { type: 'plain_text', text: cut(clean(text), limits.header), emoji: false },
@@ -45,7 +41,6 @@ export const context = (text: string): ContextBlock => ({
   elements: [markdown(text, limits.context)],
 })
 
-/** Shows names and values in two columns. */
 export const fields = (rows: readonly (readonly [name: string, value: string])[]): SectionBlock => ({
   type: 'section',
   fields: rows.slice(0, maxFields).map(([name, value]) => markdown(`*${name}*\n${value}`, limits.field)),
@@ -53,7 +48,6 @@ export const fields = (rows: readonly (readonly [name: string, value: string])[]
 
 const maxFields = 10
 
-/** Puts lines into as few sections as possible. */
 export function sections(lines: readonly string[], between = '\n'): SectionBlock[] {
   const texts: string[] = []
   for (const line of lines.map((each) => cutMarked(each, limits.section))) {
@@ -64,7 +58,6 @@ export function sections(lines: readonly string[], between = '\n'): SectionBlock
   return texts.map(section)
 }
 
-/** Keeps the first lines and says how many more there are. */
 export function firstLines(lines: readonly string[], max: number, maxBytes: number = limits.section): string[] {
   let bytes = 0
   const shownLines = lines.slice(0, max).filter((line) => {
@@ -77,17 +70,12 @@ export function firstLines(lines: readonly string[], max: number, maxBytes: numb
 
 export const buttons = (...elements: readonly Button[]): ActionsBlock => ({ type: 'actions', elements: [...elements] })
 
-/**
- * Makes buttons with a price that Slack sends back with a press.
- *
- * @param of makes the block's id unique in its message, as Slack requires.
- */
+/** @param of makes the block's id unique, as Slack requires. */
 export const buttonsWithPrice = (
   { units, of }: { readonly units: Units; readonly of: string },
   ...elements: readonly Button[]
 ): ActionsBlock => ({ ...buttons(...elements), block_id: `${pricePrefix}${units}:${of}` })
 
-/** Reads the price that was shown beside a pressed button. */
 export function priceIn(blockId: string | undefined): Units | undefined {
   const digits = blockId?.startsWith(pricePrefix) ? (blockId.slice(pricePrefix.length).split(':')[0] ?? '') : ''
   return /^\d{1,15}$/.test(digits) ? toUnits(Number(digits)) : undefined
@@ -102,7 +90,6 @@ export interface Dialog {
   readonly deny: string
 }
 
-/** @param dialog asks the user to confirm the press. */
 export const button = (
   action: Action,
   id: string,
@@ -126,14 +113,14 @@ export const button = (
 
 const plain = (text: string, max: number) => ({ type: 'plain_text', text: cut(text, max), emoji: false }) as const
 
-/** `verbatim` keeps Slack from making links or mentions. */
+/** `verbatim`: no links or mentions. */
 const markdown = (text: string, max: number): MrkdwnElement => ({
   type: 'mrkdwn',
   text: cutMarked(text, max),
   verbatim: true,
 })
 
-/** Cuts blocks from the end, but keeps buttons. */
+/** Cuts from the end, but keeps buttons. */
 function fitBlocks(blocks: readonly Block[]): Block[] {
   const cutHere = context('This message was cut: Slack takes no longer one.')
   const reserved = [cutHere, ...blocks.filter(isActions)]
@@ -151,6 +138,6 @@ function fitBlocks(blocks: readonly Block[]): Block[] {
 }
 
 const isActions = (block: Block): boolean => block.type === 'actions'
-/** Includes the comma after the block. */
+/** With its comma. */
 const bytesOf = (block: Block): number => Buffer.byteLength(JSON.stringify(block)) + 1
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)

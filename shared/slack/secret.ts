@@ -3,9 +3,9 @@ import { type Secret, SecretUnavailable } from '../platform/secrets.ts'
 
 export interface SlackSecret {
   readonly signingSecret: string
-  /** The incoming webhook for announcements; `null` only logs them. */
+  /** `null`: announcements are only logged. */
   readonly webhookUrl: string | null
-  /** The bot token of the Web API; `null` leaves the webhook. */
+  /** `null`: the webhook is used. */
   readonly botToken: string | null
 }
 
@@ -15,7 +15,7 @@ const secretSchema = z.object({
   botToken: z.optional(z.string()),
 })
 
-/** @throws SecretUnavailable if the secret cannot be read or is not the JSON of the install guide. */
+/** @throws SecretUnavailable */
 export async function readSlackSecret(secret: Secret): Promise<SlackSecret> {
   const { current } = await secret.read()
   try {

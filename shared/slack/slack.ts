@@ -11,9 +11,8 @@ import { createTeller } from './tell/tell.ts'
 
 export type Slack = ReturnType<typeof createSlack>
 
-/** The stream handles tasks at once, so the sweep leaves younger tasks to the stream. */
+/** Younger tasks are left to the stream. */
 const sweepAfterMs = 2 * minuteMs
-/** Answers and announcements each have this time. */
 const sweepLastsMs = 30_000
 
 /** Answers commands and presses, sends announcements and keeps them current. */

@@ -3,13 +3,13 @@ import { enough } from '../ledger/updates/queue.ts'
 import type { Clock } from '../platform/clock.ts'
 
 export interface SweepOptions {
-  /** The stream's reader handles younger tasks. */
+  /** Younger tasks are left to the stream. */
   readonly olderThanMs: number
   /** A hanging Slack must not starve the rest of the sweep. */
   readonly endsAt: number
 }
 
-/** Handles open tasks one after the other, the oldest first. */
+/** The oldest first. */
 export const sweepTasks = <T extends Task>(
   { round }: Pick<Queue<T>, 'round'>,
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },

@@ -1,6 +1,6 @@
 import { when } from '../guard/sentences.ts'
 
-/** Slack refuses messages that exceed a limit: https://docs.slack.dev/reference/block-kit/blocks */
+/** @see https://docs.slack.dev/reference/block-kit/blocks */
 export const limits = {
   blocks: 50,
   section: 3000,
@@ -13,7 +13,7 @@ export const limits = {
   dialogText: 300,
   dialogButton: 30,
   message: 3000,
-  /** All blocks as bytes of JSON. Slack refuses about 13,200 (https://github.com/slackapi/bolt-js/issues/2509). */
+  /** As JSON. Slack refuses about 13,200: https://github.com/slackapi/bolt-js/issues/2509 */
   blocksBytes: 12_000,
 } as const
 
@@ -21,23 +21,20 @@ const maxNameLength = 80
 const maxProseLength = 1_000
 const maxReadLength = 10_000
 
-/** Shows a name as code, which Slack does not interpret. */
 export const code = (text: string, max = maxNameLength): string =>
   `\`${escapeMarks(cut(clean(text).replaceAll('`', 'ˋ'), max))}\``
 
-/** Shows a user's sentence on one line, without mentions, links, formats or hidden text. */
+/** On one line, without mentions, links, formats or hidden text. */
 export const prose = (text: string, max = maxProseLength): string => escapeMarks(disarm(cut(clean(text), max)))
 
-/** Slack allows no other characters to be escaped. */
 export const escapeMarks = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '')
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Cuts to `max` characters, but not inside a character or entity. */
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${withoutHalves(text.slice(0, max - 1))}…`
 
-/** Cuts marked text without leaving a mark open. */
+/** Leaves no mark open. */
 export function cutMarked(text: string, max: number): string {
   if (text.length <= max) return text
   const start = withoutHalves(text.slice(0, max - 1)).replace(/<[^<>]*$/, '')
@@ -47,7 +44,7 @@ export function cutMarked(text: string, max: number): string {
 
 const withoutHalves = (text: string): string => text.replace(/[\ud800-\udbff]$/, '').replace(/&[a-z]{0,3}$/, '')
 
-/** Makes one line of visible text, without control characters and characters that turn or hide others. */
+/** One line, without characters that turn or hide others. */
 export const clean = (text: string): string =>
   text
     .slice(0, maxReadLength)
@@ -56,7 +53,7 @@ export const clean = (text: string): string =>
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .trim() || '(blank)'
 
-/** Replaces characters that begin a format, a quote or an emoji with similar ones. */
+/** Replaces characters that begin a format with similar ones. */
 const disarm = (text: string): string =>
   text
     .replaceAll('*', '∗')
@@ -66,15 +63,11 @@ const disarm = (text: string): string =>
     .replace(/:(?=[\w+'-]+:)/g, '∶')
     .replace(/^>+/, '›')
 
-/**
- * Shows a time in the reader's zone, or in the account's zone where Slack cannot.
- *
- * @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting
- */
+/** @see https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
 export const date = (instant: number, zone: string): string =>
   `<!date^${Math.floor(instant / 1000)}^{date_short_pretty} {time}|${when(instant, zone)}>`
 
-/** Removes marks and line breaks, for a notification. Times are in the account's zone. */
+/** For a notification. Times are in the account's zone. */
 export const withoutMarks = (text: string): string =>
   text
     .replace(/\n> ([^\n]*)/g, ' “$1”')

@@ -6,7 +6,7 @@ import { type AnsweredExchange, type Redact, redactorOf, tokenForms } from './tr
 export interface StoredBody {
   readonly status: number
   readonly contentType: string | null
-  /** At most 16 KiB of UTF-8, without the token. */
+  /** At most 16 KiB, without the token. */
   readonly body: string
   readonly truncated: boolean
 }
@@ -23,7 +23,7 @@ export function textOf(answer: AnsweredExchange): BodyText {
   return text === null ? { ok: false, reason: 'the body is not UTF-8' } : { ok: true, text }
 }
 
-/** Redacted before the cut, because half a token would not be found. */
+/** Redacted before the cut: half a token would not be found. */
 export function storedBodyOf(answer: AnsweredExchange, token: string): StoredBody {
   const redact = redactorOf(token)
   const { text, truncated } = cut(redact(answer.body.toString('utf8')), maxStoredBytes)
@@ -43,7 +43,7 @@ function cut(text: string, maxBytes: number): { text: string; truncated: boolean
   return { text: start, truncated: true }
 }
 
-/** Whether a body reports a failure. The vendor documents none, so `response_code` and `error` are conventions. */
+/** The vendor documents no failures, so `response_code` and `error` are conventions. */
 export function isErrorEnvelope(value: Json): boolean {
   if (!isObject(value)) return false
   const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
@@ -51,13 +51,13 @@ export function isErrorEnvelope(value: Json): boolean {
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
 
-/** Whether the body states success. An error beside success proves nothing. */
+/** An error beside success proves nothing. */
 export const saysItWentWell = (value: Json): boolean =>
   isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
 
 const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
 
-/** One failed row spoils a sum. Strict JSON bounds the recursion. */
+/** Strict JSON bounds the recursion. */
 export function holdsErrorEnvelope(value: Json): boolean {
   if (isErrorEnvelope(value)) return true
   if (typeof value !== 'object' || value === null) return false
@@ -85,7 +85,7 @@ export class AnswerBroken extends Error {
   }
 }
 
-/** An AbortSignal, or something lighter: a signal costs twice the log line of a request. */
+/** An AbortSignal costs twice the log line of a request. */
 export interface AbortSource {
   readonly aborted: boolean
   addEventListener(type: 'abort', act: () => void): void
@@ -93,15 +93,15 @@ export interface AbortSource {
 }
 
 export interface BodyLimits {
-  /** The service's longest silence while more is wanted. */
+  /** The longest silence while more is wanted. */
   readonly idleMs: number
-  /** Slow readers included, because each holds a connection. */
+  /** Slow readers included: each holds a connection. */
   readonly bodyMs: number
 }
 
 const bufferBytes = 64 * 1024
 
-/** Streams an answer at its reader's pace, up to the service's token. Destroying it early calls `abandon`. */
+/** At its reader's pace, up to the service's token. Destroying it early calls `abandon`. */
 export function createAnswerBody(
   response: IncomingMessage,
   options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },
@@ -156,9 +156,8 @@ export function createAnswerBody(
   return body
 }
 
-/** Holds back at most one token's length. */
 export interface TokenFilter {
-  /** `null` once the token is there; no byte of it was passed. */
+  /** `null`: the token is there, and no byte of it was passed. */
   pass(chunk: Buffer): Buffer | null
   end(): Buffer
 }
@@ -178,7 +177,7 @@ export function createTokenFilter(token: string): TokenFilter {
   }
 }
 
-/** The index where a part of `form` may start at the end of `bytes`; otherwise the length. */
+/** The index where `form` may start at the end of `bytes`; otherwise the length. */
 function startOfPart(bytes: Buffer, form: Buffer): number {
   const first = form.readUInt8()
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))

@@ -8,7 +8,7 @@ import { type FailedExchange, isUsableToken, parseBaseUrl, type ServiceToken, wa
 
 export interface OpenRequest {
   readonly operation: OpenOperation
-  /** Raw; `null` where the path names no project. */
+  /** Raw. `null`: the path names no project. */
   readonly segment: string | null
   /** Raw, without `?`. */
   readonly search: string
@@ -19,10 +19,9 @@ export interface OpenRequest {
 }
 
 /**
- * Streams the answer of an operation that consumes nothing. After a 401 the token is read again, for the next request.
- * A GET is sent once more if its connection never came up, or was a kept one that closed unanswered.
- *
- * @throws RangeError for a guarded operation or an unsendable request, and the token's errors. Nothing was sent.
+ * Streams an operation that consumes nothing. After a 401 the token is read again, for the next request. A GET is sent
+ * once more if its connection never came up, or was a kept one that closed unanswered.
+ * @throws RangeError and the token's errors. Nothing was sent.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
 
@@ -31,13 +30,12 @@ export interface OpenLimits extends BodyLimits {
   readonly firstByteMs: number
 }
 
-/** No function on AWS lives longer than 15 minutes. */
+/** No function on AWS lives longer. */
 const usualLimits: OpenLimits = { firstByteMs: 30_000, idleMs: 30_000, bodyMs: 15 * 60_000 }
 const maxOpenSockets = 64
 /** Connections of a frozen function die unnoticed. */
 const keptConnection = { keepAlive: true, maxSockets: maxOpenSockets, maxFreeSockets: maxOpenSockets, timeout: 10_000 }
 
-/** @throws RangeError for a malformed `baseUrl`. */
 export function createForward(options: {
   baseUrl: string
   token: ServiceToken
@@ -91,22 +89,20 @@ export type OpenedAnswer =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** All headers as received, including repeated ones, hop-by-hop headers and cookies. */
+      /** As received, also repeated, hop-by-hop and cookies. */
       readonly headers: readonly (readonly [name: string, value: string])[]
       /**
-       * Must be read or destroyed, because the body holds a connection. Throws AnswerBroken if the body stops early or
-       * has the service's token.
+       * Must be read or destroyed, because it holds a connection. Throws AnswerBroken if it stops early or has the
+       * service's token.
        */
       readonly body: Readable
     }
   | OpenFailure
 
-/** `sent: no`: the connection never came up. */
 type OpenFailure = Omit<FailedExchange, 'cause'> & {
   readonly cause: 'deadline' | 'connection' | 'protocol' | 'aborted'
 }
 
-/** Resolves with the head of the answer within `withinMs`. */
 function openExchange(
   request: ClientRequest,
   options: {
@@ -138,7 +134,7 @@ function openExchange(
     const onAbort = () => fail('aborted', 'the caller went away')
 
     signal?.addEventListener('abort', onAbort)
-    // The listeners stay: a late error without one would end the process.
+    // A late error without a listener would end the process.
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code?.startsWith('HPE_')) fail('protocol', 'the answer is not HTTP')
       else fail('connection', connection.describe(error))
@@ -160,7 +156,6 @@ function openExchange(
   })
 }
 
-/** Why an answer cannot be passed on. */
 function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): string | null {
   if (rawHeaders.some((text) => holdsToken(text, token))) return "the answer carries the service's token"
   const isEncoded =
@@ -170,17 +165,14 @@ function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): strin
   return isEncoded ? 'the body is encoded' : null
 }
 
-/** Node lists names and values in turn. */
+/** Names and values in turn. */
 export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
   const pairs: [name: string, value: string][] = []
   for (let at = 0; at < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''])
   return pairs
 }
 
-/**
- * Leaves out the caller's token and cookies, and `Accept-Encoding` and `Range`, which would hide our token in the
- * answer.
- */
+/** Without the caller's token and cookies, and without `Accept-Encoding` and `Range`, which would hide our token. */
 const forwarded: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -193,10 +185,10 @@ const forwarded: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** RFC 9110, section 5.5; node throws at anything else. */
+/** RFC 9110, section 5.5. */
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Repeated values are joined (RFC 9110, section 5.3). */
+/** RFC 9110, section 5.3. */
 function forwardedHeaders(given: Iterable<readonly [name: string, value: string]>): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const [anyCase, value] of given) {

@@ -1,22 +1,20 @@
-/** A further kind is a row here, its operations at the gateway (operations.ts), and its name in shared/client. */
+/** A further kind is a row here, its operations (operations.ts), and its name in shared/client. */
 export interface KindFacts {
   /** In `/{path}/{project}/estimate` and `…/run`. */
   readonly path: string
-  /** The kind's name in Slack. */
+  /** In Slack. */
   readonly short: string
-  /** How the kind's paths name the project. */
   readonly projectBy: 'name' | 'id'
-  /** A run adds a date to `/projects/{name}/dates`. */
+  /** In `/projects/{name}/dates`. */
   readonly leavesDates: boolean
-  /** In the setting's syntax. */
   readonly cooldown: string
-  /** JSON Pointers to the units in answers, and the cool-down. */
+  /** JSON Pointers to the units, and the cool-down. */
   readonly settings: {
     readonly estimatePointer: `ESTIMATE_POINTER_${string}`
     readonly runPointer: `RUN_POINTER_${string}`
     readonly cooldown: `COOLDOWN_${string}`
   }
-  /** Units per keyword at the stand-in. */
+  /** Units per keyword. */
   readonly standInCost: (project: { readonly searchengines: readonly { readonly country: string }[] }) => number
 }
 
@@ -51,7 +49,6 @@ export const productKinds = {
 
 export type Kind = keyof typeof productKinds
 
-/** The product's kinds, or a test's with more. */
 export type Kinds = Readonly<Record<Kind, KindFacts>>
 
 export const namesOf = (kinds: Kinds) => Object.keys(kinds) as [Kind, ...Kind[]]
@@ -64,7 +61,6 @@ export const datedKinds = (kinds: Kinds) => namesOf(kinds).filter((kind) => kind
 export const eachKind = <T>(kinds: Kinds, of: (facts: KindFacts) => T) =>
   Object.fromEntries(Object.entries(kinds).map(([name, facts]) => [name, of(facts)])) as Record<Kind, T>
 
-/** `both` of two, `all` of more. */
 export const allOf = (kinds: Kinds): 'both' | 'all' => (namesOf(kinds).length === 2 ? 'both' : 'all')
 
 export const anyOf = (words: readonly string[]): string =>
@@ -74,13 +70,11 @@ export interface Target {
   readonly kind: Kind
   /** Already encoded. */
   readonly segment: string
-  /** Raw, without `?`. */
   readonly search: string
 }
 
 /**
  * Equal arguments give equal bytes, so what was estimated is what runs.
- *
  * @throws RangeError for a project that cannot be one path segment.
  */
 export function targetOf(kind: Kind, project: string, query: Readonly<Record<string, string>> = {}): Target {

@@ -12,17 +12,13 @@ export const parameters = {
 
 interface Row {
   readonly method: Method
-  /** With at most one parameter. */
   readonly path: `/${string}`
-  /** Parameters that the interface names; others pass. */
+  /** Others pass. */
   readonly query: readonly string[]
-  /** The JSON body's schema; `null`: no body. */
   readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
-  /** See `neededScope`. */
   readonly scope: 'read' | 'write' | 'run'
-  /** The operation consumes units as this kind, so only the guard may send it. */
+  /** Consumes units as this kind, so only the guard may send it. */
   readonly guarded: Kind | null
-  /** The interface's section. */
   readonly section: string
   readonly purpose: string
 }
@@ -37,7 +33,7 @@ const onDemand = { section: 'On-demand ranking updates' } as const
 const difficulty = { section: 'Keyword-difficulty updates' } as const
 const marketShare = { section: 'Market share' } as const
 
-/** Every operation of the interface ("Endpoints"). */
+/** Every operation of the interface. */
 export const operations = {
   'list-projects': { ...read, ...projects, path: '/projects', purpose: 'lists all projects of the account' },
   'create-project': {
@@ -148,7 +144,6 @@ export type OperationName = keyof typeof operations
 export type GuardedOperation = {
   [Name in OperationName]: (typeof operations)[Name]['guarded'] extends Kind ? Name : never
 }[OperationName]
-/** Consumes no units. */
 export type OpenOperation = Exclude<OperationName, GuardedOperation>
 export type OperationScope = Row['scope'] | 'admin'
 
@@ -156,11 +151,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 
 export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
 
-/**
- * Other frequencies than `ondemand` take `admin`, because the service reserves units for them on its own.
- *
- * @param search raw, without `?`.
- */
+/** Other frequencies than `ondemand` take `admin`: the service reserves units for them by itself. */
 export function neededScope(name: OperationName, search: string): OperationScope {
   const isScheduled = queryValues(search, 'frequency').some((frequency) => frequency !== 'ondemand')
   return name === 'create-project' && isScheduled ? 'admin' : operations[name].scope
@@ -170,7 +161,6 @@ export type OperationMatch =
   | {
       readonly kind: 'operation'
       readonly operation: OperationName
-      /** As the caller encoded it; `null` where the path names no project. */
       readonly segment: string | null
     }
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly Method[] }
@@ -180,10 +170,7 @@ const maxSegmentLength = 512 * 4 * 3
 
 const templates = operationNames.map((name) => ({ name, words: operations[name].path.split('/') }))
 
-/**
- * Compares paths byte by byte: `null` for a path that matches only after decoding. HEAD is not GET, because a GET may
- * be a run.
- */
+/** Byte by byte: `null` for a path that matches only after decoding. HEAD is not GET, because a GET may be a run. */
 export function matchOperation(method: string, rawPath: string): OperationMatch | null {
   const words = rawPath.split('/')
   const known = templates.filter((template) => fits(template.words, words)).map(({ name }) => name)
@@ -204,11 +191,11 @@ export function operationPath(operation: OperationName, segment: string | null, 
   if (hasParameter !== (segment !== null) || (segment !== null && !isSegment(segment)) || !isQuery) {
     throw new RangeError(`not one path segment and a query for ${operation}`)
   }
-  const whole = path.replace(/\{\w+\}/, () => segment ?? '') // a function, because `$&` in a segment means itself
+  const whole = path.replace(/\{\w+\}/, () => segment ?? '') // `$&` in a segment means itself
   return search === '' ? whole : `${whole}?${search}`
 }
 
-/** `null`: not percent-encoded UTF-8. Decoded once, only here. */
+/** Decoded once, only here. */
 export function decodeSegment(raw: string): string | null {
   try {
     return decodeURIComponent(raw)
@@ -224,7 +211,7 @@ const fits = (template: readonly string[], words: readonly string[]): boolean =>
 
 const isParameter = (word: string): boolean => word.startsWith('{')
 
-/** `pchar` of RFC 3986, and four that browsers leave as they are. */
+/** `pchar` (RFC 3986), and four that browsers leave as they are. */
 const characters = /^(?:[\w.~!$&'()*+,;=:@[\]^|-]|%[\da-f]{2})+$/i
 const encodedControl = /%(?:[01][\da-f]|7f)/i
 const escapes = /%(?:25)*([\da-f]{2})/gi
@@ -242,8 +229,8 @@ function isSegment(raw: string): boolean {
 }
 
 /**
- * `null`: not percent-encoded UTF-8. Spelling must not hide a parameter that decides about rights, so names match
- * without case, blanks, `[]` or NUL, and `;` separates like `&`.
+ * Spelling must not hide a parameter that decides about rights: names match without case, blanks, `[]` or NUL, and `;`
+ * separates like `&`. `null`: not percent-encoded UTF-8.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
   const parts = search.split('&').flatMap((part) => (part.includes(';') ? [part, ...part.split(';')] : [part]))

@@ -2,8 +2,6 @@ import * as z from 'zod/mini'
 import { fromUtf8, parseStrictJson } from '../platform/json.ts'
 import { queryValues } from './operations.ts'
 
-/** The interface's "SearchEngine" values, in its order. */
-
 // biome-ignore format: ten to a row, as in the interface, so that the two can be compared by eye
 export const countries = [
   'US', 'UK', 'DE', 'FR', 'IT', 'JP', 'RO', 'ES', 'GR', 'BE',
@@ -57,7 +55,7 @@ export const searchEngineTypes = [
 
 export const frequencies = ['ondemand', 'daily', 'weekly'] as const
 
-/** The interface's "Resources and their fields". Unknown members pass, and the gateway forwards the original bytes. */
+/** Unknown members pass, and the gateway forwards the original bytes. */
 
 const text = z.string('takes text')
 const whole = z.number('must be a whole number').check(z.int('must be a whole number'))
@@ -87,7 +85,6 @@ const searchEngine = z.lazy(() =>
 )
 
 const colorTakes = 'must be a whole number from 0 to 255'
-/** The interface's "Limits". */
 const color = z.optional(z.number(colorTakes).check(z.int(colorTakes), z.gte(0, colorTakes), z.lte(255, colorTakes)))
 
 const website = z.lazy(() =>
@@ -114,7 +111,7 @@ export const createProjectInput = z.looseObject(
   'must be a JSON object with keywords, searchengines and websites',
 )
 
-/** The interface requires members that its own example lacks, so only the types of defined members are checked. */
+/** The interface requires members that its own example lacks, so only types are checked. */
 export const updateProjectInput = z.looseObject(
   {
     keywords: z.optional(keywords),
@@ -125,7 +122,6 @@ export const updateProjectInput = z.looseObject(
   'must be a JSON object',
 )
 
-/** The interface states no defaults. */
 export const createProjectQuery = z.object({
   frequency: z.optional(z.enum(frequencies, `must be one of ${frequencies.join(', ')}`)),
   country: z.optional(country),
@@ -152,11 +148,7 @@ export const checkCreateProject = (body: Uint8Array): CheckResult<CreateProjectI
 export const checkUpdateProject = (body: Uint8Array): CheckResult<UpdateProjectInput> =>
   checkBody(updateProjectInput, body)
 
-/**
- * A repeated parameter is refused: the service may take the other value.
- *
- * @param search raw, without `?`.
- */
+/** A repeated parameter is refused: the service may take the other value. */
 export function checkCreateQuery(search: string): CheckResult<CreateProjectQuery> {
   const names = Object.keys(createProjectQuery.shape)
   const given = names.map((name) => ({ name, values: queryValues(search, name) }))

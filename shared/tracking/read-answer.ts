@@ -12,11 +12,8 @@ import {
 } from './transport.ts'
 
 export type EstimateReading =
-  /** `source`: the pointer or the names that found it. */
   | { readonly kind: 'units'; readonly units: Units; readonly source: string }
-  /** `shape`: the body without its values. */
   | { readonly kind: 'unreadable'; readonly reason: string; readonly shape: string }
-  /** A status below 500 other than 2xx. */
   | { readonly kind: 'refused'; readonly status: number }
   /** A status from 500, or no whole answer. */
   | { readonly kind: 'unreachable'; readonly reason: string; readonly status: number | null }
@@ -49,8 +46,8 @@ const maxNameLength = 40
 const rowsCompared = 20
 
 /**
- * The structure of a body, to find the right pointer: `{"data": [2 × {"name": string}]}`, or media type and size. Names
- * come from the service, so they are redacted and cut.
+ * Helps to find the right pointer: `{"data": [2 × {"name": string}]}`, or media type and size. Names are the service's,
+ * so they are redacted and cut.
  */
 export function shapeOf(answer: AnsweredExchange, redact: Redact): string {
   const text = textOf(answer)
@@ -92,12 +89,11 @@ function mediaTypeOf(answer: AnsweredExchange): string {
 
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length - 1)}…`)
 
-/** The guard compares these units with the hold. */
 export interface StatedUnits {
   /** May be negative. */
   readonly units: number
   readonly source: string
-  /** `false`: a well-known name found the units. */
+  /** `false`: by a well-known name. */
   readonly byPointer: boolean
 }
 
@@ -117,7 +113,7 @@ interface WhyNotRan {
 /** 408, 409 and 421 do not say that the request was refused. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 410, 422, 429])
 
-/** `did-not-run` gives units back, so it needs proof; `ran` charges them; `unknown` keeps them counted. */
+/** `did-not-run` gives units back, so it needs proof; `unknown` keeps them counted. */
 export function readRun(exchange: Exchange, options: { pointer: JsonPointer | undefined; token: string }): RunResult {
   if (exchange.kind === 'failed') {
     const kind = exchange.sent === 'no' ? 'did-not-run' : 'unknown'
@@ -136,7 +132,7 @@ type Judgement =
   | { readonly kind: 'ran'; readonly stated: StatedUnits | null }
   | { readonly kind: 'did-not-run' | 'unknown'; readonly reason: string }
 
-/** Judges the body of a 2xx. */
+/** Of a 2xx. */
 function judgeBody(answer: AnsweredExchange, pointer: JsonPointer | undefined): Judgement {
   const body = textOf(answer)
   if (!body.ok) return { kind: 'unknown', reason: body.reason }
@@ -163,11 +159,11 @@ function readStated(text: string, pointer: JsonPointer | undefined): StatedUnits
 }
 
 export type DatesReading =
-  /** Sorted dates as YYYY-MM-DD, each once. */
+  /** Sorted, each once. */
   | { readonly kind: 'dates'; readonly dates: readonly string[] }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** More than fifty years of days. */
+/** More than fifty years. */
 const maxDates = 20_000
 
 /** The vendor does not document the body, so every string or name that is a date counts, also before a `T`. */
@@ -202,7 +198,7 @@ function collectDates(value: Json, dates: Set<string>): void {
   }
 }
 
-/** Tells a project without data from a body that is not understood. */
+/** Tells a project without data from an unreadable body. */
 function statesNoDates(value: Json, name: string): boolean {
   if (Array.isArray(value) && value.length === 0) return name === 'dates'
   if (Array.isArray(value)) return value.some((element) => statesNoDates(element, ''))

@@ -6,7 +6,7 @@ export type UnitsReading =
   | { readonly kind: 'units'; readonly units: Units; readonly source: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Other names need a configured pointer. */
+/** Others need a configured pointer. */
 const wellKnownNames: ReadonlySet<string> = new Set([
   ...['keyword_units', 'units', 'estimated_units', 'required_units', 'total_units'],
   ...['keywordUnits', 'estimatedUnits', 'requiredUnits', 'totalUnits'],
@@ -19,10 +19,7 @@ type Finding =
   | { readonly kind: 'unreadable'; readonly reason: string }
 type NumberFound = Extract<Finding, { kind: 'number' }>
 
-/**
- * Finds exactly one number of units in undocumented JSON. Ambiguity is unreadable, because a wrong number would be
- * spent.
- */
+/** Ambiguity is unreadable, because a wrong number would be spent. */
 export function readUnits(text: string, pointer: JsonPointer | undefined): UnitsReading {
   if (text.trim() === '') return unreadable('the body is empty')
   const json = parseStrictJson(text)
@@ -31,7 +28,7 @@ export function readUnits(text: string, pointer: JsonPointer | undefined): Units
   return pointer === undefined ? readByNames(json.value) : readByPointer(json.value, pointer)
 }
 
-/** A safe integer, as a number or plain digits; `null` otherwise. */
+/** A safe integer, or its plain digits. */
 export function integerOf(value: Json | undefined): number | null {
   const digits = typeof value === 'string' && /^\d{1,16}$/.test(value)
   const number = digits ? Number(value) : value
@@ -123,13 +120,13 @@ function onlyOne(nested: readonly NumberFound[]): Finding {
 
 const unreadable = (reason: string) => ({ kind: 'unreadable', reason }) as const
 
-/** RFC 6901; `tokens` are unescaped. */
+/** `tokens` are unescaped. */
 export interface JsonPointer {
   readonly text: string
   readonly tokens: readonly string[]
 }
 
-/** @throws RangeError for a malformed pointer, at the start. */
+/** @throws RangeError */
 export function parsePointer(text: string): JsonPointer {
   if (text === '') return { text, tokens: [] }
   if (!text.startsWith('/') || /~(?![01])/.test(text)) throw new RangeError(`not a JSON Pointer: ${text}`)
@@ -137,7 +134,6 @@ export function parsePointer(text: string): JsonPointer {
   return { text, tokens: text.slice(1).split('/').map(unescaped) }
 }
 
-/** RFC 6901, section 4. */
 export function resolvePointer(document: Json, pointer: JsonPointer): Json | undefined {
   let value: Json | undefined = document
   for (const token of pointer.tokens) {

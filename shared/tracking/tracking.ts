@@ -17,16 +17,14 @@ export type { RunResult, StatedUnits } from './read-answer.ts'
 export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 
-/** Failures of the service are values, not exceptions. */
+/** Failures of the service are values. */
 export interface Tracking {
   /** Repeated once after a failure; equal calls share an unsent request. */
   estimate(target: Target): Promise<EstimateReading>
   /**
-   * Exactly one request, on its own connection. The token is an argument because nothing may fail between fence and
-   * request.
+   * Exactly one request, on its own connection. The token is an argument: nothing may fail between fence and request.
    */
   run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
-  /** Repeated once after a failure. */
   dates(target: Target): Promise<DatesReading>
   readonly open: Forward
 }
@@ -34,10 +32,8 @@ export interface Tracking {
 type Pointers = Partial<Record<Kind, string | undefined>>
 
 /**
- * `timeoutMs` bounds a whole read, repetition included. Calls throw RangeError for an unsendable request, and the
- * token's errors; nothing was sent.
- *
- * @throws RangeError for a malformed base address or pointer.
+ * `timeoutMs` bounds a whole read, repetition included.
+ * @throws RangeError for an unsendable request or a malformed setting, and the token's errors; nothing was sent.
  */
 export function createTracking(options: {
   baseUrl: string
@@ -55,7 +51,7 @@ export function createTracking(options: {
 
   return {
     async estimate(target) {
-      const path = updatePath(target, 'estimate', kinds) // all that makes estimates equal
+      const path = updatePath(target, 'estimate', kinds)
       return join(path, async (onSend) => {
         const { exchange, token } = await read(path, onSend)
         return readEstimate(exchange, { pointer: estimatePointers[target.kind], token })
@@ -90,9 +86,8 @@ export interface Read {
 }
 
 /**
- * Repeats a failed read once, within the deadline: after a 5xx or a broken connection, on a fresh one; after a 401, if
- * the token has changed.
- *
+ * Repeats once within the deadline: after a 5xx or a broken connection, on a fresh one; after a 401, if the token has
+ * changed.
  * @returns `onSend` is called before the first request reaches a socket.
  */
 export function createReader(options: {
@@ -123,7 +118,7 @@ function isWorthRepeating(exchange: Exchange): boolean {
   return exchange.kind === 'failed' ? exchange.cause === 'connection' : exchange.status >= 500
 }
 
-/** Equal calls share a load until it is sent, so each answer is requested after its caller asked. */
+/** Equal calls share a load until it is sent, so each answer was requested after its caller asked. */
 export function createFlights<T>(): (key: string, load: (onSend: () => void) => Promise<T>) => Promise<T> {
   const unsent = new Map<string, Promise<T>>()
 

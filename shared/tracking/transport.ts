@@ -29,10 +29,9 @@ export const isSuccess = (status: number): boolean => status >= 200 && status <=
 
 export interface Transport {
   /**
-   * Sends at most one GET, byte for byte, whatever the answer. `fresh` uses a new connection: only its failure proves
-   * something. `onSend` is called when the request gets its socket.
-   *
-   * @throws RangeError when the token cannot be a header; nothing was sent.
+   * At most one GET, whatever the answer. `fresh` uses a new connection: only its failure proves something. `onSend`:
+   * the request has a socket.
+   * @throws RangeError for an unusable token; nothing was sent.
    */
   get(request: {
     path: string
@@ -45,7 +44,6 @@ export interface Transport {
 
 /**
  * Not fetch: it repeats a request after a 421, and follows redirects with the token.
- *
  * @throws RangeError for a malformed `baseUrl`.
  */
 export function createTransport(baseUrl: string): Transport {
@@ -102,7 +100,7 @@ function exchange(
     }
 
     deadline.addEventListener('abort', onDeadline)
-    // The listeners stay: a late error without one would end the process.
+    // A late error without a listener would end the process.
     request.on('error', onError)
     request.on('close', () => {
       // During an answer a close says nothing: the body is handed over later.
@@ -147,7 +145,7 @@ const overdue = (status: number | null): FailedExchange => ({
 })
 
 export interface Connection {
-  /** True once a byte of the request may have left. */
+  /** A byte of the request may have left. */
   isUsable(): boolean
   describe(error: NodeJS.ErrnoException): string
 }
@@ -189,16 +187,14 @@ function describeCode(code: string | undefined): string {
 
 export interface BaseUrl {
   readonly isSecure: boolean
-  /** Without the brackets of IPv6. */
   readonly host: string
   readonly port: number
-  /** Ends in `/v3`. */
   readonly path: string
 }
 
 /**
  * @throws RangeError unless it is http(s), ends in `/v3`, and has no credentials, query or fragment. The message hides
- * the address, because it may hold a password.
+ * the address, which may hold a password.
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -216,7 +212,7 @@ export function parseBaseUrl(text: string): BaseUrl {
 /** setTimeout turns a longer delay into one millisecond. */
 const maxTimeoutMs = 2 ** 31 - 1
 
-/** @throws RangeError for an impossible timeout; nothing was started. */
+/** @throws RangeError for an impossible timeout. */
 export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSignal) => Promise<T>): Promise<T> {
   if (!(timeoutMs >= 1 && timeoutMs <= maxTimeoutMs)) throw new RangeError(`not a timeout: ${timeoutMs} ms`)
   const controller = new AbortController()
@@ -228,17 +224,17 @@ export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSi
   }
 }
 
-/** Both functions throw if there is no token. */
+/** Both throw if the token is missing. */
 export interface ServiceToken {
   read(): Promise<string>
-  /** Called once after a 401; may return the same token. */
+  /** After a 401; may return the same token. */
   reread(refused: string): Promise<string>
 }
 
 /** Other characters would break the header. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** Cached, because every header of every answer is searched for these forms. */
+/** Every header of every answer is searched for these forms. */
 let latest: { readonly token: string; readonly forms: readonly string[] } | undefined
 
 export function tokenForms(token: string): readonly string[] {

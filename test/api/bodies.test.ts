@@ -475,7 +475,7 @@ describe('members of other bodies that are wrong: 400', () => {
       { ...ran, outcome: 'did-not-run', units: 5 },
       ['units', 'goes with ran only'],
     ],
-    [resolve, 'an unknown member', { ...ran, by: 'somebody else' }, ['by', unknown]],
+    [resolve, 'an unknown member', { ...ran, by: 'another person' }, ['by', unknown]],
     [many, 'an update twice', { ...ran, ids: ['upd_a', 'upd_a'] }, ['ids', 'names an update twice']],
     [many, 'ids as a text', { ...ran, ids: 'upd_a' }, ['ids', 'must be a list of ids']],
     [many, 'no ids', { ...ran, ids: [] }, ['ids', 'must have 1 to 100 ids']],
@@ -515,7 +515,7 @@ describe('members of other bodies that are wrong: 400', () => {
     ]),
     [
       caller,
-      'lists that are none',
+      'values that are not lists',
       { scopes: 'read', budgets: 5 },
       ['scopes', 'must be a list of scopes'],
       ['budgets', 'must be "*", or a list of at most 200 budgets'],

@@ -23,7 +23,7 @@ function expectProblem(called: Called, status: number, slug: string, detail: str
 const start = (options: Parameters<typeof startProduct>[0] = {}) =>
   startProduct({ store: createMemoryStore(), ...options })
 
-/** A store that fails in one way, from when it is told to. */
+/** A store that fails in one way, from the moment it is set to. */
 function createFailingStore() {
   const real = createMemoryStore()
   let failure: (() => Error) | null = null

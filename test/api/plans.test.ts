@@ -246,7 +246,7 @@ describe('POST /plans/{name}/run', () => {
 
   test.each<[string, object, string]>([
     ['no time', {}, 'time'],
-    ['a time that is none', { time: 'now' }, 'time'],
+    ['not a valid time', { time: 'now' }, 'time'],
     ['a time as a number', { time: 1795168800000 }, 'time'],
     ['30 February', { time: '2026-02-30T10:00:00Z' }, 'time'],
     ['a time without a zone', { time: '2026-11-20T10:00:00' }, 'time'],

@@ -89,28 +89,31 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     ['/dashboard/inbox', 'Note (optional; needed to say whether it ran)'],
     ['an update', 'Reason (optional)'],
     ['/dashboard/callers', 'Reason'],
-  ])('Enter behind a reason decides nothing, as nobody knows which button was meant: %s', async (path, label) => {
-    const { page } = await dashboard.insider(undefined, noScript)
-    const update = dashboard.updateOf('juniper-travel.example', 'awaiting-approval')
-    await page.goto(path === 'an update' ? update : path)
-    for (const each of ['juniper-travel.example', 'reporting-agent'])
-      for (const box of await page.getByRole('checkbox', { name: each }).all()) await box.check()
-    await page.getByLabel(label, { exact: true }).fill('not this month')
-    await page.keyboard.press('Enter')
-    // It is followed only where nothing else was under way.
-    await page.getByRole('link', { name: 'Overview' }).click()
-    expect(await page.getByRole('status').count()).toBe(0)
-    expect(await dashboard.stateOf(update)).toBe('awaiting-approval')
-    expect((await dashboard.scenario.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
-      undefined,
-    )
-  })
+  ])(
+    'Enter behind a reason decides nothing, because it does not say which button was meant: %s',
+    async (path, label) => {
+      const { page } = await dashboard.insider(undefined, noScript)
+      const update = dashboard.updateOf('juniper-travel.example', 'awaiting-approval')
+      await page.goto(path === 'an update' ? update : path)
+      for (const each of ['juniper-travel.example', 'reporting-agent'])
+        for (const box of await page.getByRole('checkbox', { name: each }).all()) await box.check()
+      await page.getByLabel(label, { exact: true }).fill('not this month')
+      await page.keyboard.press('Enter')
+      // It is followed only where nothing else was under way.
+      await page.getByRole('link', { name: 'Overview' }).click()
+      expect(await page.getByRole('status').count()).toBe(0)
+      expect(await dashboard.stateOf(update)).toBe('awaiting-approval')
+      expect((await dashboard.scenario.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
+        undefined,
+      )
+    },
+  )
 
   test('an approval that grants what is short says so before', async () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto(dashboard.updateOf('opal-press.example', 'awaiting-approval'))
     expect(await page.getByRole('main').innerText()).toContain(
-      'Approving also grants press 80 one-time units this month.',
+      'approving it also grants press 80 one-time units this month.',
     )
     expect(troubles).toEqual([])
   })
@@ -296,16 +299,12 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
         await guard.putBudget({ name: `team-${each}`, parent: 'account', limits, projects: [] }, { caller: 'mira' })
       const { page, troubles } = await month.insider()
       const size = async (path: string) => gzipSync(await (await page.request.get(path)).body()).length
-      for (const [path, last] of [
-        ['/', /^Budgets/],
-        ['/dashboard/inbox', 'Decided lately'],
-      ] as const) {
+      for (const path of ['/', '/dashboard/inbox']) {
         await page.setViewportSize({ width: 1440, height: 900 })
         await page.goto(path)
         const stylesheet = await page.locator('link[rel=stylesheet]').getAttribute('href')
         expect((await size(path)) + (await size(stylesheet ?? ''))).toBeLessThan(60_000)
-        const end = await page.getByRole('region', { name: last }).boundingBox()
-        expect((end?.y ?? 0) + (end?.height ?? Number.POSITIVE_INFINITY)).toBeLessThanOrEqual(3 * 900)
+        expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(3 * 900)
         expect(await everyLook(page)).toEqual([])
       }
       expect(troubles).toEqual([])

@@ -1,15 +1,15 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-const mostSteps = 60
+const maxSteps = 60
 
 /** As a user without a mouse: from one thing to the next, and each time they see where they are. */
 export async function tabTo(page: Page, to: Locator): Promise<void> {
   const focused = page.locator(':focus')
-  for (let step = 0; step < mostSteps; step++) {
+  for (let step = 0; step < maxSteps; step++) {
     await page.keyboard.press('Tab')
     expect(await page.evaluate<string>('getComputedStyle(document.activeElement).outline')).toMatch(/solid 3px$/)
     if ((await to.and(focused).count()) === 1) return
   }
-  throw new Error(`${mostSteps} times Tab do not lead to ${to}`)
+  throw new Error(`${maxSteps} times Tab do not lead to ${to}`)
 }

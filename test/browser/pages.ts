@@ -6,7 +6,7 @@ type UpdateOf = Dashboard['updateOf']
 export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf) => string])[] = [
   ['overview', () => '/'],
   ['updates', () => '/dashboard/updates'],
-  ['updates, none found', () => '/dashboard/updates?project=nobody.example'],
+  ['updates, none found', () => '/dashboard/updates?project=missing.example'],
   ['inbox', () => '/dashboard/inbox'],
   ['an update that waits', (updateOf) => updateOf('lakeside-hotels.example', 'awaiting-approval')],
   ['an update in doubt', (updateOf) => updateOf('fernway-garden.example', 'in-doubt')],

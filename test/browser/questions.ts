@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { count } from '../../shared/guard/sentences.ts'
 import { asNumber } from '../../shared/ledger/book/book.ts'
 import { limitOf, personOf, rootBudget } from '../../shared/ledger/book/definitions.ts'
-import { movedOnRoot } from '../../shared/ledger/book/entry.ts'
+import { movedOnTops } from '../../shared/ledger/book/entry.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { dayMs } from '../../shared/platform/clock.ts'
 import type { Dashboard } from '../support/browser/dashboard.ts'
@@ -55,7 +55,7 @@ const textOf = async (locator: Locator): Promise<string> => (await locator.inner
 const howMuchIsLeft: Question = async (page, _click, guard) => {
   const { view, updates, entries } = await recordsOf(guard)
   const inDoubt = updates.filter(({ state }) => state === 'in-doubt').map(({ hold }) => hold?.units ?? 0)
-  const outside = entries.map((entry) => movedOnRoot(entry, 'spent'))
+  const outside = entries.map((entry) => movedOnTops([rootBudget], entry, 'spent'))
   const account = view.definitions.budgets[rootBudget]
   const limit = account ? asNumber(limitOf(account, 'month')) : 0
   const left = limit - charged(updates) - sum([...inDoubt, ...outside])

@@ -170,7 +170,7 @@ describe('an update', () => {
   })
 
   test.each([
-    ['a budget that is none', { ...initech, budget: 'none' }, '/problems/invalid-request'],
+    ['an unknown budget', { ...initech, budget: 'none' }, '/problems/invalid-request'],
     ['an estimate that cannot be read', { ...initech, project: 'odd' }, '/problems/estimate-unreadable'],
   ])('client.update answers %s with a problem and nothing is recorded', async (_name, wanted, type) => {
     const { guard } = await start({
@@ -230,6 +230,22 @@ describe('no answer:', () => {
     })
     const { kind } = await guard.update(initech)
     expect([kind, times]).toEqual(['problem', 1])
+  })
+
+  test('the client asks its function for a token again after a 401, once, and a fixed token never', async () => {
+    const { url, product, runs } = await start()
+    const valid = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp: product.inDays(1) })
+    const ended = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp: product.inDays(-1) })
+    const given = async (...tokens: string[]) => {
+      let times = 0
+      const token = async () => tokens[times++] ?? ended
+      const { kind } = await new UnitGuard({ url, token, deadlineMs: 15_000 }).update(initech)
+      return [kind, times]
+    }
+    expect(await given(ended, valid)).toEqual(['settled', 2])
+    expect(await given(ended, ended, valid)).toEqual(['problem', 2])
+    expect((await new UnitGuard({ url, token: ended }).update(initech)).kind).toBe('problem')
+    expect(runs()).toBe(1)
   })
 
   test('client.update is unanswered with its key at the deadline', async () => {

@@ -97,7 +97,7 @@ describe('callers', () => {
     for (const [filled, said] of [
       [{ reason: 'x' }, 'sub: choose at least one caller, or name one.'],
       [{ other: 'mallory' }, '✕ Is needed: say why.'],
-      [{ other: 'two words', reason: 'x' }, '✕ Must have 1 to 200 visible characters without #.'],
+      [{ other: 'two words', reason: 'x' }, '✕ Must have 1 to 256 visible characters without #.'],
     ] as const)
       expect((await press(eve, page, 'Disable', filled)).text).toContain(said)
     expect(await listed()).toEqual([])
@@ -190,13 +190,16 @@ describe('what one caller may do', () => {
   test('a preview says what it takes and gives, and changes nothing; confirming changes it, once', async () => {
     const { eve, caller, reasons } = await startWithCrawler()
     const before = await caller('crawler')
-    const wanted = { scopes: ['read', 'propose'], charging: 'some', budgets: 'seo', day: '1 000', reason: 'a loop' }
+    const wanted = {
+      ...{ scopes: ['read', 'propose'], charging: 'some', budgets: 'seo', reading: 'some', readsBudgets: 'seo' },
+      ...{ day: '1 000', reason: 'a loop' },
+    }
     const preview = await press(eve, await eve.get(edit), 'Preview', wanted)
     expect(preview.text).toContain(
-      'What changes Scopes read, run, approve → then read, propose Budgets all → then seo Limit per day unlimited → then 1,000 Reason: a loop',
+      'What changes Scopes read, run, approve → then read, propose Budgets all → then seo Budgets to read all → then seo Limit per day unlimited → then 1,000 Reason: a loop',
     )
     expect(preview.text).toContain(
-      'crawler loses: run and approve. crawler gains: propose, as far as the token says so.',
+      'crawler loses: run and approve. crawler gains: propose, as far as the token says so. crawler can then read seo and the budgets below, and nothing of others',
     )
     expect(preview.text).toContain('Of their own limit, crawler has 1,000 of 1,000 units left today.')
     expect(await caller('crawler')).toEqual(before)
@@ -205,6 +208,7 @@ describe('what one caller may do', () => {
     expect(changed.text).toContain('✓ The permissions of crawler are changed from the next request on.')
     const after = {
       ...{ sub: 'crawler', disabled: false, scopes: ['read', 'propose'], budgets: ['seo'], ratePerMinute: 1_200 },
+      readsBudgets: ['seo'],
       limits: [{ window: 'day', units: 1_000 }],
     }
     expect(await caller('crawler')).toMatchObject(after)
@@ -212,6 +216,13 @@ describe('what one caller may do', () => {
       '✓ The permissions of crawler are already as you want them.',
     )
     expect((await reasons()).filter((line: string) => line.includes('a loop'))).toEqual(['eve: a loop'])
+
+    await press(eve, await press(eve, await eve.get(edit), 'Preview', { perUpdate: '60' }), 'Save')
+    expect(await caller('crawler')).toMatchObject({ ...after, perUpdate: 60 })
+    const wide = await press(eve, await eve.get(edit), 'Preview', { reading: 'all' })
+    expect(wide.text).toContain('crawler can then read everything.')
+    await press(eve, wide, 'Save')
+    expect(await caller('crawler')).not.toHaveProperty('readsBudgets')
   })
 
   test('lists a new caller: a token is not narrowed at first, and a Slack user may do nothing', async () => {
@@ -224,6 +235,7 @@ describe('what one caller may do', () => {
     expect(narrowed).toMatchObject({ sub: 'tool', perUpdate: 60 })
     expect(narrowed).not.toHaveProperty('scopes')
     expect(narrowed).not.toHaveProperty('budgets')
+    expect(narrowed).not.toHaveProperty('readsBudgets')
 
     const dora = await eve.get('/dashboard/callers/edit?sub=slack%3AU02DORA')
     expect(dora.html).not.toContain(' checked=""')
@@ -261,7 +273,7 @@ describe('what one caller may do', () => {
     const form = await eve.get(edit)
     const filled = { charging: 'some', budgets: 'nowhere', perUpdate: '1.5', month: 'many', person: 'two words' }
     const wrong = await press(eve, form, 'Preview', filled)
-    expect(wrong.text).toContain('✕ Must have 1 to 200 visible characters without #.')
+    expect(wrong.text).toContain('✕ Must have 1 to 256 visible characters without #.')
     expect(wrong.text).toContain('✕ Must be a whole number of units, or unlimited.')
     expect(wrong.text).toContain('✕ Must be a whole number')
     expect(wrong.html).toContain('value="two words"')
@@ -269,7 +281,7 @@ describe('what one caller may do', () => {
     expect((await press(eve, form, 'Preview', unknown)).text).toContain('✕ There is no budget nowhere.')
     expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing has changed.')
     const unnamed = await eve.get('/dashboard/callers/edit?sub=two+words')
-    expect((await eve.get(unnamed.location ?? '')).text).toContain('✕ Must have 1 to 200 visible characters')
+    expect((await eve.get(unnamed.location ?? '')).text).toContain('✕ Must have 1 to 256 visible characters')
     expect(await caller('crawler')).toEqual(before)
   })
 
@@ -278,7 +290,7 @@ describe('what one caller may do', () => {
     await list('eve', { scopes: ['read', 'admin'] })
     const form = await eve.get('/dashboard/callers/edit?sub=eve')
     expect(form.text).not.toContain('Remove eve')
-    for (const filled of [{ disabled: 'yes' }, { scopes: ['read'] }])
+    for (const filled of [{ disabled: 'yes' }, { scopes: ['read'] }, { reading: 'some', readsBudgets: 'seo' }])
       expect((await press(eve, form, 'Preview', filled)).text).toContain('✕ Someone else has to disable you')
     const { formToken } = form
     const sent = await eve.post('/dashboard/callers/delete', { form: formToken, sub: 'eve', revision: '9' })
@@ -321,7 +333,13 @@ describe('what one caller may do', () => {
     expect(await caller('crawler')).toMatchObject({ scopes: ['read', 'run', 'approve'] })
   })
 
-  test.each(['"><script>alert(1)</script>', '../..', 'a/b?c=d&e'])('a name like %s is a name', async (sub) => {
+  test.each([
+    '"><script>alert(1)</script>',
+    '../..',
+    'a/b?c=d&e',
+    'github:repo:acme@1/reports@2:ref:refs/heads/main',
+    `okta:100%25+${'x'.repeat(244)}`,
+  ])('a name like %s is a name', async (sub) => {
     const { product, eve } = await start()
     await product.guard.putCaller(sub, { person: '<img/src=x>' }, { caller: 'ada' })
     const { html } = await eve.get('/dashboard/callers')

@@ -7,7 +7,7 @@ import { formWith, press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 
-// What people decide on the pages: who may, what is told afterwards, and that it is what the API would have done.
+// What people decide on the pages: who may, what the page says afterwards, and that it is what the API would have done.
 
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -79,7 +79,7 @@ describe('the inbox', () => {
     const { text } = await bob.get('/dashboard/inbox')
     expect(text).toContain('seo has 2,000 → 1,880 left this month')
     expect(text).toContain('130 units · small has 100 → 0 left this month')
-    expect(text).toContain('Approving also grants small 30 one-time units this month.')
+    expect(text).toContain('; approving it also grants small 30 one-time units this month.')
   })
 
   test.each([
@@ -149,6 +149,23 @@ describe('the inbox', () => {
     expect(form).toContain('name="units" type="text" value="300"')
   })
 
+  test('lists a paused plan once, with all of its budgets', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['one', 'two'], schedule: 'cron(0 5 * * ? *)' }
+    const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
+    for (const [budget, name] of Object.entries({ east: 'one', west: 'two' }))
+      await product.call('PUT', `/budgets/${budget}`, { body: { limits: month(900), projects: [{ name }] } })
+    await product.call('POST', '/plans/night/pause', { body: { reason: 'a holiday' } })
+    const eve = openBrowser(product)
+    await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    for (const [path, end] of [
+      ['/dashboard/inbox', 'Decided lately'],
+      ['/', 'Who spent'],
+    ] as const)
+      expect((await eve.get(path)).text).toMatch(
+        new RegExp(`plan night plan paused of east, west, since 20 Nov 2026 10:00 by \\w+: a holiday Resume… ${end}`),
+      )
+  })
+
   test('doubts: what is looked for, and from when on what can be said', async () => {
     const { product, bob } = await start()
     await ask(product, 'lost')
@@ -212,12 +229,12 @@ describe('decisions', () => {
   test('approving one: recorded, begun by the queue, told once', async () => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
-    const told = await bob.decide({ do: 'approve', id, reason: 'it is in the contract' })
+    const told = await bob.decide({ do: 'approve', id, reason: 'it is agreed' })
     expect(told.text).toContain('✓ The ranking update of dear is approved and starts in a moment.')
     expect((await bob.get('/dashboard/inbox')).text).not.toContain('is approved')
     await product.deliver()
     const { body } = await product.call('GET', `/updates/${id}`)
-    expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is in the contract'])
+    expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is agreed'])
   })
 
   test('several at once, each up to units of its own; a cap counts with Approve and for what is chosen', async () => {
@@ -232,8 +249,8 @@ describe('decisions', () => {
     const low = await bob.decide({ ...approve, [`units-${dear}`]: '119' })
     expect(low.text).toContain('✓ The ranking update of dearer is approved')
     expect(low.text).toContain('✕ The ranking update of dear cannot be approved up to 119 units: it needs 120 units.')
-    expect((await bob.decide({ ...approve, id: [dear, dearest] })).text).toContain(
-      `${dearest}: must be a whole number of units`,
+    expect((await bob.decide({ ...approve, id: [dear, dearest] })).html).toMatch(
+      new RegExp(`name="units-${dearest}" type="text" value="many"[^>]* aria-invalid="true"`),
     )
     expect(await stateOf(product, dear)).toBe('awaiting-approval')
     await bob.decide({ ...approve, id: dear })
@@ -271,7 +288,7 @@ describe('decisions', () => {
     ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
     ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
   ])(
-    'whoever presses %s twice is told that it is done; somebody else, who was faster',
+    'a person who presses %s twice reads that it is done; another person, who was faster',
     async (button, project, said) => {
       const { product, as, bob } = await start()
       const carl = await as('carl', 'read approve')
@@ -374,33 +391,65 @@ describe('decisions', () => {
   })
 
   test.each<[string, Record<string, string | string[]>, string]>([
-    ['nothing chosen', { do: 'approve' }, 'id: needs at least one update: choose some first.'],
+    ['nothing chosen', { do: 'approve' }, '✕ Choose at least one update first.'],
     ['no reason', { do: 'ran', id: 'upd_x' }, 'reason: is needed to say whether it ran.'],
-    ['a long reason', { do: 'ran', id: 'upd_x', reason: 'x'.repeat(501) }, 'reason: must have at most 500 characters.'],
-    [
-      'a reason of two lines',
-      { do: 'ran', id: 'upd_x', reason: 'one\ntwo' },
-      'reason: must not contain line breaks or other control characters.',
-    ],
     ['no such action', { do: 'pay', id: 'upd_x' }, 'do: must be one of the buttons.'],
-    ['no number', { do: 'ran', id: 'upd_x', reason: 'x', units: 'many' }, 'units: must be a whole number of units'],
-    [
-      'units that did not run',
-      { do: 'did-not-run', id: 'upd_x', reason: 'x', units: '1' },
-      'units: goes with “It ran” only.',
-    ],
     [
       '101 at once',
       { do: 'reject', id: Array.from({ length: 101 }, (_, each) => `u${each}`) },
-      'id: must have at most 100 updates.',
+      '✕ Choose at most 100 updates.',
     ],
     ['no such update', { do: 'reject', id: 'upd_none' }, 'There is no update upd_none.'],
-    ['a field of somebody’s own', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
+    ['an unknown field', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
   ])('%s', async (_name, fields, said) => {
     const { bob } = await start()
     const told = await bob.decide(fields)
     expect(told.status).toBe(200)
     expect(told.text).toContain(said)
+  })
+
+  test.each<[string, Record<string, string>, string, string]>([
+    ['no reason', { do: 'ran', reason: '' }, 'reason', 'Is needed to say whether it ran.'],
+    ['a long reason', { do: 'ran', reason: 'x'.repeat(501) }, 'reason', 'Must have at most 500 characters.'],
+    [
+      'a reason of two lines',
+      { do: 'ran', reason: 'one\ntwo' },
+      'reason',
+      'Must not contain line breaks or other control characters.',
+    ],
+    [
+      'no number',
+      { do: 'ran', reason: 'x', units: 'many', from: 'update' },
+      'units',
+      'Must be a whole number of units',
+    ],
+    [
+      'units that did not run',
+      { do: 'did-not-run', reason: 'x', units: '1', from: 'update' },
+      'units',
+      'Goes with “It ran” only.',
+    ],
+    ['a sum that is no number', { do: 'reject', inAll: 'many' }, 'inAll', 'Must be a whole number of units'],
+    ['a row without its note', { one: 'ran', reason: '' }, 'note-', 'Is needed to say whether it ran.'],
+    ['a row with no number', { one: 'approve', 'units-': 'many' }, 'units-', 'Must be a whole number of units'],
+  ])('marks the field, keeps what was typed, and decides nothing: %s', async (_name, fields, marked, fault) => {
+    const { product, bob } = await start()
+    const dear = await ask(product, 'dear')
+    await ask(product, 'dearer')
+    const lost = await ask(product, 'lost')
+    const id = fields.one === 'approve' || fields.do === 'reject' ? dear : lost
+    const named = (name: string) => (name.endsWith('-') ? `${name}${id}` : name)
+    const sent = Object.entries({ id, ...fields }).map(([name, value]) => [
+      named(name),
+      name === 'one' ? `${value} ${id}` : value,
+    ])
+    const told = await bob.decide(Object.fromEntries(sent))
+    expect(told.text).toContain('✕ Nothing was done yet. Please correct the marked field.')
+    const [input = ''] = new RegExp(`<input [^>]*name="${named(marked)}"[^>]*>`).exec(told.html) ?? []
+    expect(input).toContain('aria-invalid="true" autofocus=""')
+    expect(input).toContain(`value="${fields[marked] ?? ''}"`)
+    expect(told.text).toContain(`✕ ${fault}`)
+    expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
   })
 
   test('names the outcome of a project with the longest name, too', async () => {
@@ -416,18 +465,18 @@ describe('decisions', () => {
     const lost = await ask(product, 'lost')
     const reason = 'in the “contract” & <signed>'
     const list = await press(bob, await bob.get('/dashboard/inbox'), 'Reject chosen', { reason })
-    expect(list.text).toContain('choose some first')
+    expect(list.text).toContain('Choose at least one update first.')
     expect(formWith(list.html, 'Reject chosen').fields).toMatchObject({ reason: [reason], [`note-${dear}`]: [''] })
     const own = await bob.get(`/dashboard/updates/${lost}`)
     const again = await press(bob, own, 'It ran', { reason, units: 'about 40' })
-    expect(again.text).toContain('units: must be a whole number of units')
+    expect(again.text).toContain('✕ Must be a whole number of units')
     expect(formWith(again.html, 'It ran').fields).toMatchObject({ reason: [reason], units: ['about 40'] })
     const done = await press(bob, list, 'Reject chosen', { reason, id: dear })
     expect(done.text).toContain('✓ The ranking update of dear is rejected.')
     expect(formWith(done.html, 'Reject chosen').fields).toMatchObject({ reason: [''] })
   })
 
-  test('a hundred are told one by one, as far as a cookie has room; no other session sees them', async () => {
+  test('a hundred are listed one by one, as far as a cookie has room; no other session sees them', async () => {
     const { product, bob, as } = await start()
     const ids: string[] = []
     for (const project of many) ids.push(await ask(product, project))

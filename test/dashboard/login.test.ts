@@ -320,9 +320,9 @@ describe('forms', () => {
   test.each<[string, Record<string, string | undefined>]>([
     ['another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
     ['another host of this site', { 'sec-fetch-site': 'same-site', origin: 'http://other.localhost' }],
-    ['nobody knows where, as a browser says', { 'sec-fetch-site': 'none', origin: 'null' }],
+    ['an unknown origin, as a browser says', { 'sec-fetch-site': 'none', origin: 'null' }],
     ['another origin, by an old browser', { 'sec-fetch-site': undefined, origin: 'https://evil.example' }],
-    ['nobody knows where, by an old browser', { 'sec-fetch-site': undefined, origin: 'null' }],
+    ['an unknown origin, by an old browser', { 'sec-fetch-site': undefined, origin: 'null' }],
   ])('from %s are refused, logging in and out included', async (_name, headers) => {
     const { product, browser, formToken } = await inside()
     const token = await product.signed(reader)

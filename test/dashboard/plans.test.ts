@@ -116,7 +116,7 @@ describe('the calendar', () => {
 })
 
 describe('a plan', () => {
-  test('what it asks for, and what became of it', async () => {
+  test('what it asks for, and the outcome of its runs', async () => {
     const { product, browser, fire } = await start({ plans: [{ ...night, leave: { account: 2_000, seo: 30 } }] })
     await (await product.guard.background()).readPrices(product.endsAt())
     product.clock.set('2026-11-20T14:00:00Z')

@@ -5,7 +5,7 @@ import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 
 describe('the page of a problem', () => {
-  test('there is one for each type of the contract', () => {
+  test('there is one for each problem type', () => {
     const contract = [
       'invalid-request unauthorized forbidden over-budget over-update-limit kind-not-allowed over-max-units',
       'already-fresh budget-frozen plan-paused not-found method-not-allowed in-progress duplicate-work ledger-restored wrong-state',
@@ -33,7 +33,7 @@ describe('the page of a problem', () => {
   })
 
   test.each(['/problems/none', '/problems/constructor', '/problems/over-budget/', '/problems/'])(
-    '%s is none',
+    '%s is not a problem page: 404',
     async (path) => {
       const { get } = openBrowser(await startProduct({ store: createMemoryStore() }))
       const called = await get(path)

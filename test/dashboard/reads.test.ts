@@ -70,16 +70,16 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
 }
 
 const readings = {
-  '/': 14,
-  '/?window=month:2026-11-01': 14,
+  '/': 11,
+  '/?window=month:2026-11-01': 11,
   '/dashboard/budgets': 9,
   '/dashboard/budgets/account': 14,
   '/dashboard/find?q=a': 5,
   '/dashboard/updates': 8,
   '/dashboard/updates?state=settled': 8,
   '/dashboard/inbox': 13,
-  '/dashboard/plans': 12,
-  '/dashboard/plans/night': 15,
+  '/dashboard/plans': 10,
+  '/dashboard/plans/night': 14,
   '/dashboard/statements': 4,
   '/dashboard/statements?window=month:2026-11-01': 4,
   '/dashboard/statements?by=budget': 9,

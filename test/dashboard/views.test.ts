@@ -269,7 +269,7 @@ describe('the overview', () => {
     expect(text).toContain('Left at the reset 49,880 with plans only; fewer than three days of history')
     expect(text).toContain('Needs you 1 40 units 1 in doubt')
     expect(text).toContain(
-      'At risk 1 of 5 budgets full nothing left all 40 are used blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
+      'At risk 1 of 5 budgets full nothing left all 40 are used; the price of its next update is not known yet blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
     )
     expect(text).toContain('Who spent ada 80 100 %')
     expect(text).toContain('seo frozen 2,420 20 today 40 0 2,420 –')
@@ -277,6 +277,24 @@ describe('the overview', () => {
     expect(text).toContain('All times are in Europe/Berlin')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
     expect(bar).toContain('<rect class="fill" width="40%"')
+  })
+
+  test('says of a refusal before the estimate what is known of its price', async () => {
+    const { product, browser } = await start()
+    await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })
+    await ask(product, { project: 'one', budget: 'full' })
+    product.clock.advance(hours(24))
+    await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    const refusal = async (project: string) => {
+      const { body } = await product.update({ kind: 'ranking', project, budget: 'full' })
+      return (await browser.get(`/dashboard/updates/${body.updates[0].id}`)).text
+    }
+    expect(await refusal('one')).toContain(
+      'It was stopped before its price was asked for. Its last run cost 40 units: at that price, full lacks 40 for the month. Grant 40 to full…',
+    )
+    expect(await refusal('new')).toContain(
+      'Its price is not known yet: the month limit of full stopped it before the service was asked for an estimate. Grant units to full…',
+    )
   })
 
   test('leads to the form that helps, filled in, only if the user may use it', async () => {
@@ -364,6 +382,31 @@ describe('the updates', () => {
     expect(await projectsAt(query)).toEqual(projects)
   })
 
+  test.each([
+    ['updates?since=2026-02-30&plan=none', 'since', 'Must be a date such as 2026-11-20.'],
+    ['updates?budget=A', 'budget', 'Must have 1 to 63 of a-z, 0-9 and -, not beginning with -.'],
+    [`updates?search=${'x'.repeat(201)}`, 'search', 'Must have at most 200 characters.'],
+    ['updates?via=mail', 'via', 'Must be '],
+    ['activity?since=2026-11-31', 'since', 'Must be a date such as 2026-11-20.'],
+    ['activity?budget=A', 'budget', 'Must have 1 to 63 of a-z, 0-9 and -, not beginning with -.'],
+  ])('marks a filter with a fault, and lists nothing: %s', async (path, name, fault) => {
+    const { browser } = await withUpdates()
+    const { status, html, text } = await browser.get(`/dashboard/${path}`)
+    const [field = ''] = new RegExp(`<(?:input|select) [^>]*name="${name}"[^>]*>`).exec(html) ?? []
+    expect([status, field]).toEqual([200, expect.stringContaining('aria-invalid="true" autofocus=""')])
+    expect(text).toContain(`✕ ${fault}`)
+    expect(text).toContain('Nothing is listed. Please correct the marked filter.')
+    expect((await browser.get(`/dashboard/${path.replace('?', '.csv?')}`)).status).toBe(400)
+  })
+
+  test('marks a price that is not a number, and shows the statement without it', async () => {
+    const { browser } = await withUpdates()
+    const { text, html } = await browser.get('/dashboard/statements?by=budget&price=much')
+    expect(html).toMatch(/<input id="statement-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
+    expect(text).toContain('✕ Must be a price for one unit, such as 0.012.')
+    expect(text).toContain('By budget')
+  })
+
   test('what was chosen stays chosen, and goes with the CSV', async () => {
     const { browser, ids } = await withUpdates()
     const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
@@ -421,7 +464,6 @@ describe('the updates', () => {
     expect((await browser.get('/dashboard/updates')).text).toContain('No updates since 1 Nov 2026 00:00.')
     expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No matches.')
     for (const [query, said] of [
-      ['?since=2026-02-30', 'since: must be a date such as 2026-11-20.'],
       ['?state=done', 'state: must be one of awaiting-approval, requested,'],
       ['?colour=red', 'colour: is not a known member.'],
       ['?cursor=x', 'cursor: not a cursor of this list.'],

@@ -137,6 +137,15 @@ describe('the month of an agency', () => {
     expect((await product.call('GET', '/budgets', agent)).status).toBe(403)
   })
 
+  test("a login for a client's manager", async () => {
+    const { product, put, as } = await agency()
+    const body = { scopes: ['read', 'approve'], budgets: ['acme'], readsBudgets: ['acme'], person: 'mia' }
+    expect((await put('/callers/mia', body)).status).toBe(201)
+    const { budgets } = (await product.call('GET', '/budgets', as('mia', 'read approve admin'))).body
+    expect(budgets.map(({ name }: { name: string }) => name)).toEqual(['acme'])
+    expect((await product.call('GET', '/budgets/globex', as('mia', 'read'))).status).toBe(404)
+  })
+
   test('the month turns on the 12th', async () => {
     const { product, enter, as } = await agency({ env: { ACCOUNT_RENEWAL_DAY: '12' } })
     const ask = () => product.update({ kind: 'ranking', project: 'initech' }, as('dora', 'run'))

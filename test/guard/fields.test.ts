@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
-import {
-  allFaults,
-  budgetName,
-  kindOf,
-  planName,
-  project,
-  query,
-  shorten,
-  someUnits,
-  textFaults,
-  toPath,
-  units,
-} from '../../shared/guard/fields.ts'
+import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/guard/fields.ts'
+import { allFaults, shorten, textFaults, toPath } from '../../shared/platform/faults.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 
 const kind = kindOf(productKinds)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { describe as described, problem } from '../../shared/guard/problems.ts'
 import { count, type Figures, left, list, onTheWall, tightest, units, when } from '../../shared/guard/sentences.ts'
+import { onlyProblem, toAnswer } from '../../shared/guard/update/answer.ts'
 import type { Row } from '../../shared/guard/update/batch.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
-import { onlyProblem, toAnswer } from '../../shared/guard/update/submit.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import { at, u, updateOf } from '../support/records.ts'
 
@@ -160,7 +160,7 @@ describe('an answer', () => {
     expect([shown.earlier, answer(row('settled')).earlier]).toEqual([['upd_9'], []])
   })
 
-  test('without a problem of its own says what became of the update, by whom, and why', () => {
+  test('without a problem of its own says the outcome of the update, by whom, and why', () => {
     const history = [{ state: 'expired', at: 0, by: 'sweep', note: 'too late' }] as const
     expect(answer(row('expired', { history })).problem).toEqual({
       ...{ slug: 'expired', detail: 'The update upd_1 was expired by sweep: too late.', members: {} },

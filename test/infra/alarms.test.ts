@@ -43,6 +43,8 @@ describe('the alarms', () => {
       ['TokenRefused', 'token-refused', 1],
       ['TokenExpires', 'service-token-expires', 1],
       ['SecretUnavailable', 'secret-unavailable', 1],
+      ['IssuerUnavailable', 'issuer-unavailable', 1],
+      ['IssuerRenamed', 'issuer-renamed', 1],
       ['ForeignData', 'foreign-data', 1],
       ['PlanNotDone', 'PlansNotDone', 1],
       ['PlanNotRun', 'plan-not-run', 1],

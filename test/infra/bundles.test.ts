@@ -15,7 +15,7 @@ import { updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { scopes } from '../../shared/platform/words.ts'
-import { writePlans } from '../support/infra/deployment.ts'
+import { okta, writeIssuers, writePlans } from '../support/infra/deployment.ts'
 import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
 import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
@@ -43,7 +43,10 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
     const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 5 * * ? *)' }
-    bundles = await bundleAll({ into: folder, plansFile: writePlans([plan]) })
+    bundles = await bundleAll({
+      into: folder,
+      files: { PLANS: writePlans([plan]), TRUSTED_ISSUERS: writeIssuers([okta]) },
+    })
     service = await startScriptedService({ fallback: answerOf })
     slack = await startSlackChannel({})
     secrets = await startTestSecrets({
@@ -305,6 +308,33 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     const env = { ...process.env, AWS_REGION: 'eu-central-1', SANDBOX_TABLE: 'unit-guard-sandbox' }
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env })
     expect(stdout).toBe('')
+  })
+
+  test('plans and issuers lie beside the code of the functions of the guard alone', async () => {
+    const having = await Promise.all(
+      Object.entries(bundles.folders).map(async ([name, folder]) => {
+        const files = await readdir(folder)
+        return files.includes('plans.json') && files.includes('issuers.json') ? [name] : []
+      }),
+    )
+    expect(having.flat().toSorted()).toEqual(['api', 'dashboard', 'outbox', 'scheduled'])
+  })
+
+  test('no function loads the verification of issuers’ tokens at its start', async () => {
+    for (const [name, folder] of Object.entries(bundles.folders)) {
+      const files = ['index.mjs']
+      for (const file of files) {
+        const code = await readFile(join(folder, file), 'utf8')
+        expect(code.includes('/.well-known/openid-configuration'), `${name}/${file}`).toBe(false)
+        const found = [...code.matchAll(/(?:^|[;}\n])(?:import|export)[^;"'()]*?["']\.\/([\w.-]+\.mjs)["']/g)]
+        for (const [, next = ''] of found) if (!files.includes(next)) files.push(next)
+      }
+      const names = (await readdir(folder)).filter((file) => file.endsWith('.mjs'))
+      const all = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')))
+      const isThere = all.some((code) => code.includes('/.well-known/openid-configuration'))
+      expect(isThere, name).toBe(!['slack', 'sandbox'].includes(name))
+      if (isThere) expect(files.length, name).toBeGreaterThan(1)
+    }
   })
 
   test('the API ships no descriptions of the OpenAPI document', async () => {

@@ -18,7 +18,7 @@ describe('a deployment with a wrong setting', () => {
     ['an unknown time zone', { ACCOUNT_TIME_ZONE: 'Europe/Atlantis' }, 'ACCOUNT_TIME_ZONE: must be a time zone'],
     ['renewal day 32', { ACCOUNT_RENEWAL_DAY: '32' }, 'ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31'],
     ['renewal at 24:00', { ACCOUNT_RENEWAL_TIME: '24:00' }, 'ACCOUNT_RENEWAL_TIME: must be a time like 00:00'],
-    ['a pointer that is none', { RUN_POINTER_RANKING: 'units' }, 'RUN_POINTER_RANKING: must be a JSON Pointer'],
+    ['not a JSON Pointer', { RUN_POINTER_RANKING: 'units' }, 'RUN_POINTER_RANKING: must be a JSON Pointer'],
     ['a cool-down of a month', { COOLDOWN_RANKING: 'month' }, 'COOLDOWN_RANKING: takes day, 0, or a time'],
     [
       'two minutes for a call',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { guardSettings, settleMarginMs } from '../../shared/guard/options.ts'
 import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
-import { needed, writePlans } from '../support/infra/deployment.ts'
+import { login, needed, okta, writePlans } from '../support/infra/deployment.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 
 const all = {
@@ -116,11 +116,24 @@ describe('the environment of', () => {
     expect(propertiesOf('Sandbox', functions)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
   })
 
-  test('without plans, no function has PLANS', () => {
+  test('without plans and issuers, no function has PLANS or TRUSTED_ISSUERS', () => {
     const { functions } = synthesize()
-    expect(Object.keys(functions).map((name) => environmentOf(name, functions).PLANS)).toEqual(
-      Array.from({ length: 6 }, () => undefined),
-    )
+    for (const name of Object.keys(functions)) {
+      const { PLANS, TRUSTED_ISSUERS, LOGIN_CLIENT_SECRET } = environmentOf(name, functions)
+      expect([PLANS, TRUSTED_ISSUERS, LOGIN_CLIENT_SECRET], name).toEqual([undefined, undefined, undefined])
+    }
+  })
+
+  test('the functions of the guard have the issuers and the login, and only the dashboard the client’s secret', () => {
+    const { functions, ofType } = synthesize({ issuers: [okta], env: { ...login, MINTED_TOKENS: 'off' } })
+    const identity = { ...login, MINTED_TOKENS: 'off', TRUSTED_ISSUERS: 'issuers.json' }
+    for (const name of ['Api', 'Dashboard', 'Scheduled', 'OutboxStart'])
+      expect(environmentOf(name, functions), name).toMatchObject(identity)
+    const secrets = Object.keys(functions).map((name) => environmentOf(name, functions).LOGIN_CLIENT_SECRET)
+    expect(secrets).toEqual(['SecretsLoginClient', ...Array.from({ length: 5 }, () => undefined)])
+    const { Properties, ...kept } = ofType('AWS::SecretsManager::Secret').at(-1) ?? {}
+    expect(kept).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate' })
+    expect(Properties).toEqual({ Name: 'unit-guard/login-client', Description: expect.any(String) })
   })
 })
 

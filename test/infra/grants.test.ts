@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { login, okta } from '../support/infra/deployment.ts'
 import { plain, type Resource, type Synthesized, synthesize } from '../support/infra/stack.ts'
 
 const guard = synthesize()
@@ -72,6 +73,13 @@ describe('what each function may do', () => {
 
   test('each role has exactly the listed grants', () => {
     expect(grantsOf(guard)).toEqual(expected)
+  })
+
+  test('only the dashboard reads the secret of the login, where people log in at an issuer', () => {
+    const { Dashboard, ...others } = grantsOf(synthesize({ issuers: [okta], env: login }))
+    const { Dashboard: withoutLogin, ...same } = expected
+    expect(others).toEqual(same)
+    expect(Dashboard).toEqual([...withoutLogin, secret('LoginClient')])
   })
 
   test('the stand-in’s role reaches only its own table and the service token', () => {

@@ -56,9 +56,8 @@ describe('the OpenAPI document', () => {
     },
   )
 
-  test('says what each member of a body and each parameter means', () => {
-    const bodies = allOperations.flatMap(({ body }) => (body ? [body.input.name] : []))
-    const members = bodies.flatMap((name) => membersOf(name, document.components.schemas[name]))
+  test('says what each member of a body or an answer and each parameter means', () => {
+    const members = Object.entries(document.components.schemas).flatMap(([name, schema]) => membersOf(name, schema))
     const parameters = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).flatMap(({ operationId, parameters }) =>
         (Array.isArray(parameters) ? parameters : []).map((each) => [`${operationId} ${each.name}`, each.description]),
@@ -80,6 +79,7 @@ describe('the OpenAPI document', () => {
 describe('an answer that the document does not know fails a test:', () => {
   const answered = { method: 'GET', path: '/health', status: 200, text: '{"status":"ok"}' }
   const json = new Headers({ 'content-type': 'application/json' })
+  const html = new Headers({ 'content-type': 'text/html; charset=UTF-8' })
   const problemJson = new Headers({ 'content-type': 'application/problem+json' })
   const notFound = { type: '/problems/not-found', title: 'There is nothing here', status: 404, detail: 'None.' }
 
@@ -93,6 +93,8 @@ describe('an answer that the document does not know fails a test:', () => {
     ['JSON at an unknown address', { headers: json, path: '/nothing' }, /does not know/],
     ['a problem at an unknown address', { ...problemOf(notFound), path: '/nothing', status: 404 }, null],
     ['a problem with another member', { ...problemOf({ ...notFound, units: 1 }), path: '/nothing' }, /additional/],
+    ['a page that does not exist', { headers: html, path: '/problems/none', status: 404, text: '<p>None.' }, null],
+    ['a page where a problem is due', { headers: html, path: '/updates/x', status: 404, text: '' }, /as text/],
     ['a problem of another status', { ...problemOf(notFound), path: '/forecast', status: 404 }, /answered 404/],
   ] as const)('%s', (_name, changes, fails) => {
     const check = () => mustBeDocumented({ ...answered, ...changes })
@@ -140,7 +142,10 @@ const pathsOf = (): string[] =>
 
 const membersOf = (name: string, schema: JsonSchema = {}) =>
   shapesOf(schema).flatMap(({ properties }) =>
-    Object.entries(properties ?? {}).map(([member, { description }]) => [`${name} ${member}`, description]),
+    Object.entries(properties ?? {})
+      // A constant of a problem, such as its type, says itself.
+      .filter(([, member]) => member.const === undefined)
+      .map(([member, { description, $ref }]) => [`${name} ${member}`, description ?? $ref]),
   )
 
 const toHtml = (text: string): string =>

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readDeployment } from '../../infra/deployment.ts'
 import { readSettings } from '../../infra/local/settings.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
-import { needed } from '../support/infra/deployment.ts'
+import { login, needed, okta, writeIssuers } from '../support/infra/deployment.ts'
 
 const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/other/stream/2026-11-20T10:00:00.000'
 const opening = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }
@@ -64,6 +64,51 @@ describe('a deployment is refused, by name,', () => {
   ])('%s', (_, context, sentence) => {
     const read = () => readDeployment(needed, (name) => context[name], Object.keys(context))
     expect(read).toThrow(sentence)
+  })
+
+  test.each<[string, object, Record<string, string>, string]>([
+    [
+      'a fault in an entry',
+      { algorithms: ['HS256'] },
+      {},
+      'the issuers file issuers.json: 0.algorithms.0: must be of RS256',
+    ],
+    [
+      'an issuer in clear text',
+      { issuer: 'http://127.0.0.1:8080' },
+      {},
+      'TRUSTED_ISSUERS: the issuer of okta must be an https address on AWS',
+    ],
+    [
+      'the login at another issuer',
+      {},
+      { ...login, LOGIN_ISSUER: 'entra' },
+      'LOGIN_ISSUER: must be the name of an issuer in the file that TRUSTED_ISSUERS names',
+    ],
+    ['a login without a client', {}, { ...login, LOGIN_CLIENT_ID: '' }, 'LOGIN_CLIENT_ID: is needed with LOGIN_ISSUER'],
+    ['a client without a login', {}, { ...login, LOGIN_ISSUER: '' }, 'LOGIN_CLIENT_ID: needs LOGIN_ISSUER too'],
+    [
+      'a client that is the audience of the API',
+      {},
+      { ...login, LOGIN_CLIENT_ID: okta.audience },
+      'LOGIN_CLIENT_ID: must not be the audience of okta in the issuers file',
+    ],
+    ['a login that leads nowhere', {}, { ...login, DASHBOARD_URL: '' }, 'DASHBOARD_URL: is needed with LOGIN_ISSUER'],
+  ])('with issuers and %s', (_, entry, env, sentence) => {
+    const TRUSTED_ISSUERS = writeIssuers([{ ...okta, ...entry }])
+    expect(() => readDeployment({ ...needed, ...env, TRUSTED_ISSUERS }, () => undefined)).toThrow(sentence)
+  })
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'a file that is not there',
+      { TRUSTED_ISSUERS: '/nowhere/trusted.json' },
+      'the issuers file trusted.json is not there',
+    ],
+    ['neither issuers nor own tokens', { MINTED_TOKENS: 'off' }, 'MINTED_TOKENS: off needs an issuer in the file'],
+    ['no issuer and no own tokens', { MINTED_TOKENS: 'off', TRUSTED_ISSUERS: writeIssuers([]) }, 'MINTED_TOKENS: off'],
+  ])('with %s', (_, env, sentence) => {
+    expect(() => readDeployment({ ...needed, ...env }, () => undefined)).toThrow(sentence)
   })
 
   test('a deployment accepts the CDK’s own options and the settings of npm start', () => {

@@ -4,9 +4,10 @@ import { withStream } from '../../infra/local/database/memory-stream.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
-import { minutes } from '../support/clock.ts'
+import { createTestClock, minutes } from '../support/clock.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 import { json, startProduct } from '../support/product.ts'
+import { startProvider } from '../support/provider.ts'
 
 const actions = {
   put: 'dynamodb:PutItem',
@@ -33,7 +34,10 @@ async function watched() {
     },
   }
   const store = withStream(noted, (event) => events.push(event))
-  const product = await startProduct({ store, slack: true, stream: false, units: { dear: 640 } })
+  const clock = createTestClock()
+  const provider = await startProvider({ clock })
+  const issuers = [provider.entry()]
+  const product = await startProduct({ store, clock, issuers, slack: true, stream: false, units: { dear: 640 } })
   const process = product.startProcess()
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
   /** Until the stream tells nothing new. */
@@ -47,7 +51,7 @@ async function watched() {
       }
     }
   }
-  return { product, who, deliver, of: (name: string) => [...(written.get(name) ?? [])].toSorted() }
+  return { product, provider, who, deliver, of: (name: string) => [...(written.get(name) ?? [])].toSorted() }
 }
 
 /** What a role may write: each action with each prefix that a condition names, or with any. */
@@ -67,7 +71,7 @@ const guard = synthesize()
 
 describe('what a function really writes is what its role may write:', () => {
   test('the Slack functions write only under their prefixes; the others may write the book', async () => {
-    const { product, who, deliver, of } = await watched()
+    const { product, provider, who, deliver, of } = await watched()
     await product.call('PUT', '/callers/slack:U1ADA', {
       body: { scopes: ['read', 'run', 'approve', 'admin'], budgets: '*' },
     })
@@ -84,10 +88,14 @@ describe('what a function really writes is what its role may write:', () => {
       body: { kind: 'ranking', project: 'queued' },
       headers: { prefer: 'respond-async' },
     })
+    await product.call('GET', '/budgets', { token: provider.sign({ groups: ['seo'] }) })
     await deliver()
+    // The API has kept the keys of before.
+    product.clock.advance(minutes(1))
+    await provider.rotate()
     await who.run('dashboard', async () => {
       const browser = openBrowser(product)
-      await browser.logIn(product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' }))
+      await browser.logIn(provider.sign({ groups: ['leads'] }))
       const { rows } = await product.guard.ledger.open('awaiting-approval', 10)
       await browser.decide({ do: 'approve', id: rows.map(({ id }) => id) })
     })
@@ -103,7 +111,8 @@ describe('what a function really writes is what its role may write:', () => {
     expect(of('slack')).toEqual(mayWrite('SlackApp'))
     expect(of('tell')).toEqual(mayWrite('OutboxTell'))
     // Each holds, settles and changes the definitions: a person, a command of Slack, an overrun.
-    expect(of('dashboard')).toEqual(['dynamodb:PutItem update#'])
+    expect(of('dashboard')).toEqual(['dynamodb:PutItem issuer-keys#', 'dynamodb:PutItem update#'])
+    expect(of('api')).toContain('dynamodb:PutItem issuer-keys#')
     expect(mayWrite('Dashboard')).toEqual(mayWrite('Api'))
     for (const [name, role] of [
       ['api', 'Api'],

@@ -477,7 +477,7 @@ describe('whatever happens', () => {
           await put(name, monthly, daily)
         }
         for (const [index, step] of steps.entries()) {
-          const said = { by: 'somebody', note: 'said so' }
+          const said = { by: 'ada', note: 'said so' }
           const entry = {
             id: `ent_${index}`,
             content: 'c',

@@ -91,9 +91,9 @@ describe('a change of the definitions', () => {
 
   test('refuses an impossible change of the definitions, and says why', async () => {
     const { ledger } = open()
-    expect(await put(ledger, { ...budget('seo', 10), parent: 'nobody' })).toEqual({
+    expect(await put(ledger, { ...budget('seo', 10), parent: 'missing' })).toEqual({
       kind: 'faulty',
-      faults: [{ path: 'parent', message: 'there is no budget nobody; create it first' }],
+      faults: [{ path: 'parent', message: 'there is no budget missing; create it first' }],
     })
     expect((await ledger.view()).definitions.revision).toBe(1)
   })

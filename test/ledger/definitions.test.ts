@@ -52,13 +52,13 @@ describe('what is wrong with a set of budgets', () => {
     ['eleven deep: said once', chain(11), [tooDeep]],
     [
       'an unknown parent',
-      define(budget('seo', 'nobody')),
-      [{ path: 'parent', message: 'there is no budget nobody; create it first' }],
+      define(budget('seo', 'missing')),
+      [{ path: 'parent', message: 'there is no budget missing; create it first' }],
     ],
     [
       'an unknown parent above another budget: only the one that is missing is named',
-      define(budget('seo', 'nobody'), budget('blog', 'seo')),
-      [{ path: 'parent', message: 'there is no budget nobody; create it first' }],
+      define(budget('seo', 'missing'), budget('blog', 'seo')),
+      [{ path: 'parent', message: 'there is no budget missing; create it first' }],
     ],
     [
       'a parent that every object has',
@@ -138,11 +138,11 @@ describe('what is wrong with a set of budgets', () => {
     [
       'several things at once',
       define(
-        budget('seo', 'nobody', { projects: [{ name: 'acme' }] }),
+        budget('seo', 'missing', { projects: [{ name: 'acme' }] }),
         budget('blog', 'blog', { projects: [{ name: 'acme' }] }),
       ),
       [
-        { path: 'parent', message: 'there is no budget nobody; create it first' },
+        { path: 'parent', message: 'there is no budget missing; create it first' },
         tooDeep,
         { path: 'projects', message: 'acme has one owner, and cannot belong to seo and to blog' },
       ],
@@ -205,7 +205,7 @@ describe('what is known about callers and plans', () => {
     expect(names(counterOwnersIn(definitions))).toEqual(['account', 'seo', 'caller:slack:U1'])
     expect(names(counterOwnersIn(define(budget('seo', 'account'))))).toEqual(['account', 'seo'])
     expect(limitsOfCaller(definitions, 'slack:U1')).toEqual([{ name: 'caller:slack:U1', limits }])
-    for (const caller of ['ada', 'bob', 'nobody', 'constructor'])
+    for (const caller of ['ada', 'bob', 'missing', 'constructor'])
       expect(limitsOfCaller(definitions, caller)).toEqual([])
   })
 
@@ -219,7 +219,11 @@ describe('what is known about callers and plans', () => {
   })
 
   test('the person of a caller is the named one, or the caller', () => {
-    expect(['ada', 'bob', 'nobody'].map((caller) => personOf(definitions, caller))).toEqual(['Ada L.', 'bob', 'nobody'])
+    expect(['ada', 'bob', 'missing'].map((caller) => personOf(definitions, caller))).toEqual([
+      'Ada L.',
+      'bob',
+      'missing',
+    ])
     expect(personOf(define(), 'ada')).toBe('ada')
     expect(callerNamed(definitions, 'toString')).toBeUndefined()
   })
@@ -263,9 +267,9 @@ describe('the tree', () => {
   })
 
   test.each<[string, Definitions, string]>([
-    ['an unknown budget', definitions, 'nobody'],
+    ['an unknown budget', definitions, 'missing'],
     ['a name that every object has', definitions, 'toString'],
-    ['an unknown parent', define(budget('seo', 'nobody')), 'seo'],
+    ['an unknown parent', define(budget('seo', 'missing')), 'seo'],
     ['a circle', define(budget('a', 'b'), budget('b', 'a')), 'a'],
     ['nine deep', chain(9), 'b9'],
   ])('refuses a broken chain of budgets: %s', (_name, broken, name) => {

@@ -133,9 +133,9 @@ describe('a transfer', () => {
       kind: 'not-possible',
       why: 'blog and blog are the same budget.',
     })
-    expect(await enter({ ...transfer, to: 'nobody' })).toEqual({ kind: 'unknown-budget', budget: 'nobody' })
-    expect(await enter({ ...transfer, budget: 'nobody' })).toEqual({ kind: 'unknown-budget', budget: 'nobody' })
-    expect(await enter({ to: 'nobody' })).toMatchObject({ kind: 'entered' })
+    expect(await enter({ ...transfer, to: 'missing' })).toEqual({ kind: 'unknown-budget', budget: 'missing' })
+    expect(await enter({ ...transfer, budget: 'missing' })).toEqual({ kind: 'unknown-budget', budget: 'missing' })
+    expect(await enter({ to: 'missing' })).toMatchObject({ kind: 'entered' })
   })
 
   test('two concurrent transfers take the same units once', async () => {

@@ -583,7 +583,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account')).toMatchObject({ held: 80, inDoubt: 40 })
     })
 
-    test('a hold is sent until its deadline, and the store is told what is left of it', async () => {
+    test('a hold is sent until its deadline, and the store gets what is left of it', async () => {
       await hold()
       const leftMs: unknown[] = []
       const timed: Store = {

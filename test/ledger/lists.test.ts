@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import { BadCursor } from '../../shared/ledger/errors.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Key } from '../../shared/ledger/store/store.ts'
 import { begin, next, type State, type Update } from '../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../shared/ledger/views/lists.ts'
@@ -224,6 +225,21 @@ describe.each(stores)('lists: %s', (_name, create) => {
     expect(second.next).toBeUndefined()
   })
 
+  test('no cursor names a row that the reader may not see, and all pages equal the whole list', async () => {
+    const sees = ({ id }: Update) => Number(id.slice(-3)) % 7 === 0
+    const found: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await ledger.updates({}, 3, cursor, sees)
+      found.push(...page.rows.map(({ id }) => id))
+      cursor = page.next
+      const named = /upd_\d{3}/.exec(Buffer.from(cursor ?? '', 'base64url').toString())?.[0]
+      expect(named).toBe(cursor === undefined ? undefined : found.at(-1))
+    } while (cursor !== undefined)
+    const whole = await all((next) => ledger.updates({}, 50, next))
+    expect(found).toEqual(whole.filter(sees).map(({ id }) => id))
+  })
+
   test('a page ends where it is full, and the next starts there, even between months', async () => {
     const first = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2)
     expect(first.rows.map(({ id }) => id)).toEqual(['upd_009', 'upd_008'])
@@ -275,7 +291,7 @@ describe.each(stores)('lists: %s', (_name, create) => {
         (await ledger.entries({ month, budget }, 200)).rows.map(({ units }) => units)
       expect(await unitsOf('seo')).toEqual([11, 9, 7, 5, 3, 1, 1_000])
       expect(await unitsOf('account')).toEqual([12, 10, 8, 7, 6, 4, 2, 1])
-      expect(await unitsOf('nobody')).toEqual([])
+      expect(await unitsOf('missing')).toEqual([])
     })
 
     test('lists entries since an instant, inclusive', async () => {
@@ -357,4 +373,19 @@ describe.each(stores)('lists: %s', (_name, create) => {
       await expect(ledger.updates({ until: since - hours(24 * 10) }, 5, ofUpdates)).rejects.toThrow(BadCursor)
     })
   })
+})
+
+test('a list whose reader sees no row of a busy month reads on to its end', async () => {
+  const clock = createTestClock('2026-11-20T10:00:00Z')
+  const ledger = createLedger({ store: createMemoryStore(), clock, account })
+  await ledger.view()
+  for (let index = 0; index < 1_300; index++) {
+    const id = `upd_${String(index).padStart(6, '0')}`
+    await ledger.record({ ...recordOf(0), id, createdAt: clock.now() - hours(20) + index }, null)
+  }
+  const sees = ({ id }: Update) => id === 'upd_000000'
+  expect((await ledger.updates({}, 1)).next).toBeDefined()
+  const page = await ledger.updates({}, 2, undefined, sees)
+  expect(page.rows.map(({ id }) => id)).toEqual(['upd_000000'])
+  expect(Buffer.from(page.next ?? '', 'base64url').toString()).not.toContain('upd_')
 })

@@ -475,3 +475,22 @@ describe('a task', () => {
     expect(await ledger.slackEvents.get('nightly')).toBeNull()
   })
 })
+
+describe('keys of an issuer', () => {
+  const keys = { name: 'okta', issuer: 'https://acme.okta.com', jwks: '{"keys":[]}', fetchedAt: at }
+
+  test('keys of an issuer are read as they were kept, with members of later versions', async () => {
+    const { ledger, damage } = open()
+    expect(await ledger.issuerKeys.read('okta')).toBeNull()
+    expect(await ledger.issuerKeys.keep(keys)).toBe('kept')
+    damage('issuer-keys', { later: true })
+    expect(await ledger.issuerKeys.read('okta')).toMatchObject(keys)
+  })
+
+  test('damaged keys of an issuer are not used', async () => {
+    const { ledger, damage } = open()
+    await ledger.issuerKeys.keep(keys)
+    damage('issuer-keys', { fetchedAt: 'now' })
+    await expect(ledger.issuerKeys.read('okta')).rejects.toThrow('issuer-keys#okta (issuer-keys) is damaged: fetchedAt')
+  })
+})

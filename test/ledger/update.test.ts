@@ -368,7 +368,7 @@ describe('the stored record', () => {
   })
 })
 
-describe('what people are told of it, with the record', () => {
+describe('what is announced of it, with the record', () => {
   const link = 'https://hooks.slack.com/commands/1'
   const asked = begin(
     { ...withoutHold(running), replyTo: [link] },

@@ -225,7 +225,7 @@ describe('npm run budgets', () => {
 
   test('npm run budgets exits with 1 for a refused file and 2 for wrong usage', async () => {
     const { env, close } = await listening()
-    const wrong = await fileOf(lines('budget,parent,month', 'acme,nobody,5', 'globex,,x'), 'wrong.csv')
+    const wrong = await fileOf(lines('budget,parent,month', 'acme,missing,5', 'globex,,x'), 'wrong.csv')
     const [faulty, usage, away] = await Promise.all([
       runLocal('budgets', ['apply', wrong], env),
       runLocal('budgets', ['apply', 'budgets.txt'], env),

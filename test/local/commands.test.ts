@@ -95,6 +95,10 @@ describe('wrong usage is one line that names the nearest right one, with exit co
       ...(['token', ['--sub', 'a b', '--scope', 'read']] as const),
       '--sub must be 1 to 128 visible characters without blanks and #, and no reserved name',
     ],
+    [
+      ...(['token', ['--sub', 'okta:ada', '--scope', 'read']] as const),
+      '--sub: okta:ada would be refused: names that begin like okta: belong to Slack, schedules and trusted issuers; leave the colon out',
+    ],
     ['token', ['--sub', 'a', '--scope', 'reed'], "--scope: no scope 'reed'; did you mean read?"],
     ['plan', ['x', '--time', '2026-02-30T09:00:00Z'], `--time must be a time such as ${instant}`],
     ['plan', [], '<name> is needed'],
@@ -154,6 +158,14 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
     const { code, err } = await run(name, args, { DATA_DIR: folder })
     const sentence = `npm start has not run with the folder ${folder}: start it first, `
     expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^${sentence}.*or set ${settings}\\.\n$`))])
+  })
+
+  test('npm run token where own tokens are refused', async () => {
+    const { code, err } = await run('token', ['--sub', 'a', '--scope', 'read'], { ...stopped, MINTED_TOKENS: 'off' })
+    expect([code, err]).toEqual([
+      1,
+      'This Unit Guard refuses tokens of npm run token (MINTED_TOKENS=off): take one of a trusted issuer (docs/identity.md).\n',
+    ])
   })
 
   test('npm run login where the ledger is in memory', async () => {

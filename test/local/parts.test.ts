@@ -10,7 +10,7 @@ import { describeToken, examineService } from '../../infra/local/commands/doctor
 import { pointersToUnits, readProjects } from '../../infra/local/commands/projects.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { createListener } from '../../infra/local/listener.ts'
-import { createSecretsEndpoint, readCallerKey } from '../../infra/local/secrets.ts'
+import { createSecretsEndpoint, readKeys } from '../../infra/local/secrets.ts'
 import { readSettings, sandboxToken } from '../../infra/local/settings.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { parsePlans } from '../../shared/guard/plans/plans-file.ts'
@@ -187,17 +187,26 @@ describe('the secrets endpoint', () => {
 describe('the caller key', () => {
   it('the caller key is long, random and kept across starts', async () => {
     const directory = await newDirectory()
-    const key = await readCallerKey(directory)
-    expect(key.current).toMatch(/^[\w-]{64}$/)
-    expect(await readCallerKey(directory)).toEqual(key)
-    expect(await readCallerKey(null)).not.toEqual(await readCallerKey(null))
+    const keys = await readKeys(directory)
+    expect(keys.callerKey.current).toMatch(/^[\w-]{64}$/)
+    expect(await readKeys(directory)).toEqual(keys)
+    expect((await readKeys(null)).callerKey).not.toEqual((await readKeys(null)).callerKey)
+  })
+
+  it('the caller key stays when a file without a quote key gets one', async () => {
+    const directory = await newDirectory()
+    const callerKey = { current: 'c'.repeat(64), previous: 'p'.repeat(64) }
+    await writeFile(join(directory, 'secrets.json'), JSON.stringify({ callerKey }))
+    const keys = await readKeys(directory)
+    expect(keys).toEqual({ callerKey, quoteKey: { current: expect.stringMatching(/^[\w-]{64}$/) } })
+    expect(await readKeys(directory)).toEqual(keys)
   })
 
   it('a damaged file with the caller key is not replaced', async () => {
     const directory = await newDirectory()
     const file = join(directory, 'secrets.json')
     await writeFile(file, '{"callerKey": {"current": "short"}}')
-    await expect(readCallerKey(directory)).rejects.toThrow('holds no caller key')
+    await expect(readKeys(directory)).rejects.toThrow('holds no caller key')
     expect(await readFile(file, 'utf8')).toContain('short')
   })
 })

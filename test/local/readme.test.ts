@@ -33,7 +33,7 @@ async function newcomer() {
   await writeFile(join(directory, 'package.json'), JSON.stringify({ scripts }))
   const env = { PATH: process.env.PATH, HOME: directory, PORT: '0', SANDBOX_PORT: '0' }
 
-  /** A terminal that goes on from block to block, as a reader's does. */
+  /** A terminal that continues from block to block, as a reader's does. */
   function terminal() {
     const bash = spawn('bash', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] })
     onTestFinished(() => void bash.kill('SIGKILL'))

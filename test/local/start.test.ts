@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { isDynamoDb } from '../../infra/local/database/dynamodb.ts'
+import { okta } from '../support/infra/deployment.ts'
 import { patienceMs } from '../support/patience.ts'
 import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startScriptedService } from '../support/scripted-service.ts'
@@ -75,7 +76,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     const PLANS = await plansFile('plans of a test.json', [
       { ...plan, name: 'nightly', projects: ['globex', 'acme.example'] },
       { ...plan, name: 'later', projects: ['globex'], enabled: false },
-      { ...plan, name: 'unknown', projects: ['nobody.example'] },
+      { ...plan, name: 'unknown', projects: ['missing.example'] },
     ])
     first = spawnLocal('start', { env: { DATA_DIR: data, PLANS }, asIs: true })
     await first.ready()
@@ -194,13 +195,13 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     const run = (...args: string[]) => runLocal('plan', args, { DATA_DIR: data })
     const [disabled, unknown, late, wrong, waiting] = await Promise.all([
       run('later'),
-      run('nobody'),
+      run('missing'),
       run('nightly', '--time', '2020-01-01T05:00:00Z'),
       run(),
       run('unknown'),
     ])
     expect(disabled).toEqual({ code: 1, out: '', err: 'The plan later is not enabled in the plans file.\n' })
-    expect(unknown.err).toBe('There is no plan nobody. The plans file has nightly, later and unknown.\n')
+    expect(unknown.err).toBe('There is no plan missing. The plans file has nightly, later and unknown.\n')
     expect([unknown.code, unknown.out]).toEqual([1, ''])
     expect([late.code, late.out.trim().split('\n')[1]]).toEqual([1, '  not run, it came more than an hour late'])
     expect([wrong.code, wrong.err]).toEqual([2, '<name> is needed (npm run plan -- --help)\n'])
@@ -268,9 +269,15 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     second.signalGroup('SIGKILL')
     await second.ended
 
-    const third = start({ DATA_DIR: data, DEMO: 'off' })
+    const TRUSTED_ISSUERS = join(directory, 'trusted.json')
+    await writeFile(TRUSTED_ISSUERS, JSON.stringify([okta]))
+    const login = { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: 'web', LOGIN_CLIENT: 'canary-login' }
+    const third = start({ DATA_DIR: data, DEMO: 'off', TRUSTED_ISSUERS, ...login })
     await third.ready()
     expect(third.said.out).not.toContain('demonstration')
+    expect(third.said.out).toContain(`issuers  okta (${okta.issuer}); people log in to the dashboard at okta\n`)
+    expect(readEnvFile(data)).toMatchObject({ TRUSTED_ISSUERS, LOGIN_ISSUER: 'okta' })
+    expect(JSON.stringify(readEnvFile(data))).not.toContain('canary-login')
     const kept = await (await get(asked.headers.get('location') ?? '', readEnvFile(data))).json()
     expect(kept).toMatchObject({ state: 'settled', units: { charged: 120 } })
     const interrupted = await msToStop(third, () => {
@@ -332,6 +339,14 @@ describe('what cannot work is one line and exit code 1', () => {
     expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
     expect(err).toContain('wrong.json: these plans are wrong: plan 1 (x), schedule: EventBridge has no @daily')
     expect(existsSync(data)).toBe(false)
+  })
+
+  it('npm start names wrong issuers in one line', async () => {
+    const TRUSTED_ISSUERS = await plansFile('issuers.json', [])
+    const data = join(directory, 'wrong')
+    const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, TRUSTED_ISSUERS })
+    expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
+    expect(err).toContain('the issuers file issuers.json: must be a list of issuers')
   })
 
   it('a command without npm start fails in one line', async () => {

@@ -50,7 +50,7 @@ describe('a store with a stream', () => {
       ],
       'once',
     )
-    expect(told, 'the write waits for nobody').toEqual([])
+    expect(told, 'the write waits for no one').toEqual([])
     await until(() => told.length === 2)
     expect(told[1]?.Records).toEqual([
       {
@@ -84,7 +84,7 @@ describe('a store with a stream', () => {
     let told = 0
     const store = withStream(createMemoryStore(), () => {
       told++
-      throw new Error('nobody listens')
+      throw new Error('no one listens')
     })
     const put = { kind: 'put', item: key, when: isNew } as const
     expect(await store.transact([put], 'first')).toEqual({ applied: true })

@@ -11,7 +11,7 @@
 #include "scenes.pml"
 
 mtype:state = { absent, awaiting, requested, running, in_doubt, settled, released, refused, cancelled, expired }
-mtype:who = { nobody, sender, sweep, evidence, time, person }
+mtype:who = { no_one, sender, sweep, evidence, time, person }
 mtype:found = { ran, did_not_run, unknown }
 mtype:told = { silence, accepted, rejected }
 mtype:known = { no, yes, unread }
@@ -25,8 +25,8 @@ typedef Record {
   byte attempt;                       /* hold.attempt: the delivery that holds */
   byte day;                           /* hold.day */
   byte charged;
-  mtype:who doubtBy = nobody;
-  mtype:who closedBy = nobody;
+  mtype:who doubtBy = no_one;
+  mtype:who closedBy = no_one;
   bool corrected;
   bool approved;
   mtype:known dataBefore = unread;    /* hold.datesBefore */

@@ -35,7 +35,7 @@ const statements = ['reports/{statements,summary}']
 const wayTests = [
   ...['update/decide', 'people/permissions', 'update/settle', 'sentences', 'fields', 'update/execute'],
   ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate', 'services'],
-  ...['people/approval-expiry', 'people/inbox'],
+  ...['people/approval-expiry', 'people/inbox', 'people/persons', 'update/kept-token', 'sweep/turns'],
   ...['update/price', 'update/payer', 'update/one-work', 'update/project-names', 'update/key-taken', 'update/short'],
 ].map((name) => `test/guard/${name}.test.ts`)
 

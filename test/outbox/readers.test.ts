@@ -182,7 +182,7 @@ describe('the start reader', () => {
 })
 
 describe('the tell reader', () => {
-  test('notify: delivered twice: INSERT of an announcement: it is told, once, however often it comes', async () => {
+  test('notify: delivered twice: INSERT of an announcement: it is sent once, however often it comes', async () => {
     const { product, announce } = await readersProduct()
     await add(product, 'a1')
     for (let times = 0; times < 2; times++)

@@ -24,6 +24,8 @@ describe('settings', () => {
     TABLE_NAME: 'unit-guard',
     SERVICE_TOKEN_SECRET: 'unit-guard/service-token',
     CALLER_KEY_SECRET: 'unit-guard/caller-key',
+    LOGIN_CLIENT_SECRET: 'unit-guard/login-client',
+    MINTED_TOKENS: 'on',
     SLACK_SECRET: 'unit-guard/slack',
     ACCOUNT_UNITS_PER_MONTH: 50_000,
     TRACKING_BASE_URL: 'https://service.example/api/v3',

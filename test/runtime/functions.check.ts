@@ -21,7 +21,7 @@ let token: string
 beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
   closings.push(() => rm(folder, { recursive: true }))
-  const { folders } = await bundleAll({ into: folder, plansFile: undefined })
+  const { folders } = await bundleAll({ into: folder })
   service = await startScriptedService({ fallback: () => json({ response_code: 0, data: { keyword_units: 40 } }) })
   closings.push(() => service.close())
   const secrets = await startTestSecrets({

@@ -58,10 +58,10 @@ describe('sandbox: every operation', () => {
   const ofProject = operations.filter(([, path]) => /globex|100/.test(path))
   it.each(ofProject)('%s %s is 404 for a project that there is not', async (method, path) => {
     const { json, used } = sandbox()
-    const unknown = path.replace(/\/(globex|100[\d,]+)/, '/nobody')
+    const unknown = path.replace(/\/(globex|100[\d,]+)/, '/missing')
     expect(await json(`/v3${unknown}`, { method, ...(method === 'POST' && { body: '{}' }) })).toEqual({
       status: 404,
-      body: { response_code: 404, error: 'There is no project called nobody' },
+      body: { response_code: 404, error: 'There is no project called missing' },
     })
     expect(await used()).toBe(0)
   })

@@ -94,9 +94,9 @@ describe('sandbox: projects', () => {
 
   it('details and dates of an unknown project are 404', async () => {
     const { json } = sandbox()
-    const unknown = { status: 404, body: { response_code: 404, error: 'There is no project called nobody' } }
-    expect(await json('/v3/projects/nobody/details')).toEqual(unknown)
-    expect(await json('/v3/projects/nobody/dates')).toEqual(unknown)
+    const unknown = { status: 404, body: { response_code: 404, error: 'There is no project called missing' } }
+    expect(await json('/v3/projects/missing/details')).toEqual(unknown)
+    expect(await json('/v3/projects/missing/dates')).toEqual(unknown)
   })
 
   it('names keep their slashes, percent signs and broken escapes', async () => {
@@ -165,7 +165,7 @@ describe('sandbox: projects', () => {
       'keywords.0.name',
       'removeSearchengines.0.svc_id',
     ])
-    expect((await post('/v3/projects/nobody/update', {})).status).toBe(404)
+    expect((await post('/v3/projects/missing/update', {})).status).toBe(404)
     expect((await json('/v3/projects/globex/details')).body).toEqual(before)
   })
 })

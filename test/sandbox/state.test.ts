@@ -66,7 +66,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     ])
   })
 
-  it('a fault that is to happen 3 times does so, whoever asks at the same time', async () => {
+  it('a fault that is to happen 3 times does so, however many ask at the same time', async () => {
     const { put, send, json } = sandbox({ state: await create() })
     await put({ operation: 'estimate', times: 3, fault: 'status', status: 503 })
     const asked = await Promise.all(Array.from({ length: 10 }, () => send(`${globex}/estimate`)))

@@ -34,9 +34,9 @@ describe('sandbox: costs', () => {
     }
     expect((await json('/v3/keyword-difficulty/1001,globex,1002/estimate')).body).toEqual({ response_code: 0, data })
     expect((await json('/v3/keyword-difficulty/1001%2Cglobex/estimate')).body).toEqual({ response_code: 0, data })
-    expect(await json('/v3/keyword-difficulty/1001,nobody/estimate')).toEqual({
+    expect(await json('/v3/keyword-difficulty/1001,missing/estimate')).toEqual({
       status: 404,
-      body: { response_code: 404, error: 'There is no project called nobody' },
+      body: { response_code: 404, error: 'There is no project called missing' },
     })
   })
 
@@ -112,8 +112,8 @@ describe('sandbox: runs', () => {
 
   it('a run of an unknown project is 404 and takes nothing', async () => {
     const { json, used } = sandbox()
-    expect((await json('/v3/on-demand/nobody/run')).status).toBe(404)
-    expect((await json('/v3/on-demand/globex,nobody/run')).status).toBe(404)
+    expect((await json('/v3/on-demand/missing/run')).status).toBe(404)
+    expect((await json('/v3/on-demand/globex,missing/run')).status).toBe(404)
     expect(await used()).toBe(0)
   })
 
@@ -136,7 +136,7 @@ describe('sandbox: runs', () => {
     expect(await used()).toBe(640)
   })
 
-  it('the account begins anew with the UTC month', async () => {
+  it('the account begins again with the UTC month', async () => {
     const { json, at } = sandbox({ unitsPerMonth: 700 })
     await json(`${globex}/run`)
     at('2026-11-30T23:59:59Z')

@@ -55,7 +55,7 @@ describe('sandbox: its world', () => {
     ])
   })
 
-  it('shows the public hosts in one order, whoever is tracked beside them', () => {
+  it('shows the public hosts in one order, whichever sites are tracked beside them', () => {
     const without = hosts(createResultPages([])('red shoes', engine, '2026-11-20'))
     const withShoes = hosts(createResultPages(shoes ? [shoes] : [])('red shoes', engine, '2026-11-20'))
     const others = withShoes.filter((host) => host !== 'shoes.example')

@@ -10,7 +10,7 @@ import { startProduct } from '../support/product.ts'
 const due = '2026-11-20T10:00:00Z'
 const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
 
-/** A store that counts what it is asked, and fails where it is told to. */
+/** A store that counts what it is asked, and fails where the test says. */
 function watchedStore() {
   const inner = createMemoryStore()
   const asked: string[] = []
@@ -61,7 +61,7 @@ describe('an event that no rule of ours sends', () => {
     ['a plan without its time', { plan: 'night' }],
     ['a time without its plan', { time: due }],
     ['a plan without a name', { plan: '', time: due }],
-    ['a plan that is none', { plan: 7, time: due }],
+    ['a plan that is not a name', { plan: 7, time: due }],
     ['a name that is too long', { plan: 'n'.repeat(64), time: due }],
     ['both', { plan: 'night', time: due, task: 'sweep' }],
     ['a member too many', { task: 'sweep', at: due }],
@@ -163,7 +163,7 @@ describe('the sweep', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('one occurrence that cannot go on does not keep the others', async () => {
+  test('one occurrence that cannot continue does not hold up the others', async () => {
     const inner = createMemoryStore()
     let broken: string | null = null
     const product = await startProduct({

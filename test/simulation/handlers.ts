@@ -34,6 +34,10 @@ export function createHandlers(machine: Machine, told: (message: string) => void
   const services: Services = {
     ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrice: null, isLocal: false },
     tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
+    issuers: async () => [],
+    identity: async () => null,
+    acceptsMinted: true,
+    login: null,
     callerKey: secretOf(callerKey),
     slackApi: { channel: null },
     slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),

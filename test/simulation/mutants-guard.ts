@@ -66,8 +66,8 @@ export const guardMutants: readonly Mutant[] = [
   {
     bug: 'a key is no key: every delivery is a new update',
     file: guard('update/submit'),
-    find: 'digest(asker.caller, asker.route, key, String(position))',
-    replace: 'digest(asker.caller, asker.route, key, String(position), ids.random())',
+    find: 'updateIdOf({ ...asker, key }, position)',
+    replace: 'updateIdOf({ ...asker, key: ids.random() }, position)',
   },
   {
     bug: 'whatever its state, an update is admitted again',
@@ -91,7 +91,7 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'who asked can approve it under another name',
     seed: 269,
     file: guard('people/permissions'),
-    find: 'if (personOf(definitions, caller) !== personOf(definitions, by)) return null',
+    find: 'if (comparable(asker) !== comparable(personOf(definitions, by, person))) return null',
     replace: 'if (caller !== by) return null',
   },
   {
@@ -215,12 +215,12 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'approvers may approve their own requests',
     seed: 98,
     file: guard('people/permissions'),
-    find: 'const own = ownRequest(by, update, view)\n  if (own) return problem',
-    replace: 'const own = ownRequest(by, update, view)\n  if (false) return problem',
+    find: 'const own = ownRequest({ by, person }, update, view)\n  if (own) return problem',
+    replace: 'const own = ownRequest({ by, person }, update, view)\n  if (false) return problem',
   },
   {
     bug: 'a lease ends with the deadline of its sender, so that a clock ahead ends it earlier',
-    seed: 1032,
+    seed: 1020,
     file: guard('update/records'),
     find: 'leaseUntil: view.now + held.options.serviceTimeoutMs + settleMarginMs,',
     replace: 'leaseUntil: view.now + held.options.serviceTimeoutMs,',
@@ -233,7 +233,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'what a list shows as waiting expires, whatever its record says',
-    seed: 1380,
+    seed: 3964,
     file: guard('people/approvals'),
     find: "if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(view, update, 'expired')",
     replace: '',

@@ -5,6 +5,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
+import { asLines, says } from '../support/slack/talk.ts'
 
 const everything = ['read', 'run', 'approve', 'admin']
 
@@ -128,10 +129,7 @@ describe('what is acknowledged', () => {
     product.service.script('', { kind: 'hang' })
     const answer = await product.slack.command('estimate ranking acme')
     expect(answer.status).toBe(200)
-    expect(await answer.json()).toMatchObject({
-      response_type: 'ephemeral',
-      text: 'Asking the tracking service what a ranking update of acme would cost. The answer comes here in a few seconds.',
-    })
+    expect(await answer.json()).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('Asking') })
     expect((await product.slack.press('approve', 'upd_1')).status).toBe(200)
     expect(product.service.requests).toEqual([])
     expect(product.slack.posted()).toEqual([])
@@ -142,9 +140,7 @@ describe('what is acknowledged', () => {
     const product = await slackProduct()
     await product.slack.command('estimate ranking acme')
     await product.deliver()
-    expect(product.slack.posted().map(({ to, text }) => [to, text])).toEqual([
-      ['asker', 'A ranking update of acme would cost 40 units. ✅ It would pass now.'],
-    ])
+    expect(asLines(product.slack.posted())).toEqual(says('private: 40 units. ✅'))
     expect(await waiting(product)).toEqual([])
   })
 
@@ -154,12 +150,10 @@ describe('what is acknowledged', () => {
       const help = await shownBy(product.slack.command('help', { user }))
       expect([help.response_type, help.text]).toEqual([
         'ephemeral',
-        'Unit Guard watches over the keyword units that updates of the tracking service cost. The commands: estimate, run, updates, show, cancel, freeze, unfreeze, pause, resume, reconcile, login, help.',
+        expect.stringContaining('The commands: estimate, run,'),
       ])
       const mistake = await shownBy(product.slack.command('rnu ranking acme', { user }))
-      expect(mistake.text).toBe(
-        'There is no command “rnu”; did you mean /units run? /units help lists all commands. It is written like this: /units help',
-      )
+      expect(mistake.text).toContain('did you mean /units run?')
     }
     expect(await waiting(product)).toEqual([])
     expect(product.slack.posted()).toEqual([])
@@ -168,10 +162,8 @@ describe('what is acknowledged', () => {
   test('a user who is not listed reads whom to ask, and nothing is recorded', async () => {
     const product = await slackProduct()
     const answer = await product.slack.command('run ranking acme', { user: 'U9NOBODY' })
-    expect([answer.status, (await shownBy(answer)).text]).toEqual([
-      200,
-      'You are not listed in Unit Guard, so nothing was done. Ask an administrator to list you as the caller slack:U9NOBODY.',
-    ])
+    expect(answer.status).toBe(200)
+    expect((await shownBy(answer)).text).toContain('nothing was done. Ask an administrator to list you')
     expect(await waiting(product)).toEqual([])
     await product.deliver()
     expect([product.service.requests, product.slack.posted()]).toEqual([[], []])
@@ -181,9 +173,7 @@ describe('what is acknowledged', () => {
     const product = await slackProduct()
     await listPeople(product, { U1ADA: { scopes: everything, disabled: true } })
     const answer = await product.slack.command('updates')
-    expect((await shownBy(answer)).text).toBe(
-      'slack:U1ADA is disabled here, so nothing was done. Ask an administrator of Unit Guard.',
-    )
+    expect((await shownBy(answer)).text).toContain('slack:U1ADA is disabled here, so nothing was done')
     expect(await waiting(product)).toEqual([])
   })
 
@@ -191,12 +181,7 @@ describe('what is acknowledged', () => {
     const product = await slackProduct()
     await product.slack.press('approve', 'upd_1', { user: 'U9NOBODY' })
     await product.deliver()
-    const [told, ...more] = product.slack.posted()
-    expect(more).toEqual([])
-    expect([told?.to, told?.body.response_type, told?.body.replace_original]).toEqual(['asker', 'ephemeral', undefined])
-    expect(told?.text).toBe(
-      'You are not allowed to do that: it needs the scope approve. Ask an administrator of Unit Guard to list you as the caller slack:U9NOBODY.',
-    )
+    expect(asLines(product.slack.posted())).toEqual(says('private: list you as the caller slack:U9NOBODY'))
   })
 
   test('other things that Slack tells its apps are acknowledged and forgotten', async () => {
@@ -272,11 +257,9 @@ describe('what is not from this world', () => {
       await product.slack.press(action, value)
       await product.deliver()
     }
-    expect(product.slack.posted().map(({ text }) => text)).toEqual([
-      'There is no update upd_none.',
-      'There is no update account.',
-      'There is nothing to confirm here. Please type the command again.',
-    ])
+    expect(asLines(product.slack.posted())).toEqual(
+      says('private: no update upd_none', 'private: no update account', 'place: nothing to confirm here'),
+    )
   })
 
   test('more than 256 KiB: 413, before the signature', async () => {
@@ -363,7 +346,7 @@ describe('hostile content', () => {
 })
 
 describe('when something is down', () => {
-  const sorry = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
+  const sorry = expect.stringContaining('cannot take this right now, so nothing was done')
 
   test('request, key: answer lost: what may have been recorded is not said to be undone, and is done', async () => {
     const inner = createMemoryStore()
@@ -377,8 +360,7 @@ describe('when something is down', () => {
       },
     }
     const product = await slackProduct({ store })
-    const unsure =
-      'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
+    const unsure = expect.stringContaining('not certain that Unit Guard has taken this')
     isLosing = true
     const typed = await product.slack.command('freeze account a loop')
     expect([typed.status, (await shownBy(typed)).text]).toEqual([200, unsure])

@@ -6,7 +6,10 @@ import { figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { doneMessage, loginMessage } from '../../shared/slack/messages/help.ts'
 import { homeView } from '../../shared/slack/messages/home.ts'
 import { withEnd } from '../../shared/slack/messages/links.ts'
-import { outcomeMessage } from '../../shared/slack/messages/updates.ts'
+import { modalFor, type Opener, readForm } from '../../shared/slack/messages/modals.ts'
+import { outcomeMessage, updateMessage, updatesMessage } from '../../shared/slack/messages/updates.ts'
+import { hours, minutes } from '../support/clock.ts'
+import { json } from '../support/product.ts'
 import {
   account,
   at,
@@ -20,6 +23,8 @@ import {
   zone,
 } from '../support/slack/records.ts'
 import { samples } from '../support/slack/samples.ts'
+import { listPeople } from '../support/slack/slack.ts'
+import { month, startTalk } from '../support/slack/talk.ts'
 
 const author = { by: 'slack:U02ALICE7', reason: 'the loop is fixed' }
 const counts = { settled: 0, upToDate: 0, refused: 0, released: 0, awaitingApproval: 0, requested: 0 }
@@ -83,6 +88,9 @@ const more: readonly (readonly [name: string, message: Message])[] = [
       place,
     ),
   ],
+  ['updates: with the dashboard', updatesMessage({ updates: [settled(), awaiting()], ...place })],
+  ['update: with the dashboard', updateMessage({ update: settled(), ...place })],
+  ['outcome: several, with the dashboard', outcomeMessage({ updates: [settled(), awaiting()], ...place })],
   ['App Home', { text: '', blocks: homeView(home).blocks }],
   ['done', doneMessage('Done: seo is frozen.')],
   ['login', loginMessage('https://units.example/login?code=abc')],
@@ -113,11 +121,166 @@ function linesOf(block: Block): readonly string[] {
 const render = ([name, { text, blocks }]: readonly [string, Message]): string =>
   [`## ${name}`, `Notification: ${text}`, ...blocks.flatMap(linesOf)].map(readable).join('\n\n')
 
-test('says in every message exactly what the reviewed catalogue says', async () => {
-  const intro =
-    'What Slack shows, one message after another. To update: npx vitest run --config test/vitest.config.ts catalogue -u'
-  const page = ['# Slack messages', intro, ...[...samples(), ...more].map(render)].join('\n\n')
-  const hint =
-    'A message has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts catalogue -u`.'
-  await expect(`${page}\n`, hint).toMatchFileSnapshot('messages.golden.txt')
+const openers: readonly Omit<Opener, 'responseUrl'>[] = [
+  { action: 'approve-up-to', value: 'upd_1', shown: u(640) },
+  { action: 'reject-because', value: 'upd_1', shown: u(640) },
+  { action: 'grant-units', value: 'seo' },
+]
+
+interface Form {
+  title: { text: string }
+  submit: { text: string }
+  close: { text: string }
+  blocks: { label: { text: string }; hint: { text: string }; optional?: boolean; element: { initial_value?: string } }[]
+}
+
+/** A form as it opens, and what it says about wrong values. */
+function renderForm(opener: Omit<Opener, 'responseUrl'>): string {
+  const { title, submit, close, blocks } = modalFor({ ...opener, responseUrl: '' }) as Form
+  const inputs = blocks.map(({ label, hint, optional, element }) => {
+    const value = element.initial_value === undefined ? '' : ` (${element.initial_value})`
+    return `${label.text}${optional ? ', optional' : ''}:${value}\n${hint.text}`
+  })
+  const faults = (['0 ', '639 x\ny', `5 ${'x'.repeat(501)}`] as const).flatMap((typed) => {
+    const [units = '', ...reason] = typed.split(' ')
+    const values = { units: { units: { value: units } }, reason: { reason: { value: reason.join(' ') } } }
+    const view = { id: 'V1', private_metadata: JSON.stringify({ ...opener, responseUrl: '' }), state: { values } }
+    const read = readForm({ type: 'view_submission', user: { id: 'U1ADA' }, view })
+    return read?.kind === 'faults' ? Object.entries(read.faults).map(([field, fault]) => `${field}: ${fault}`) : []
+  })
+  const buttons = `[${close.text}] [${submit.text}]`
+  return [`## Form: ${title.text}`, ...inputs, buttons, ...new Set(faults)].join('\n\n')
+}
+
+const command = 'npx vitest run --config test/vitest.config.ts catalogue -u'
+const hint = `A message has changed. If that is meant, run \`${command}\`.`
+
+test('says in every message and form exactly what the reviewed catalogue says', async () => {
+  const intro = `What Slack shows, one message after another. To update: ${command}`
+  const parts = ['# Slack messages', intro, ...[...samples(), ...more].map(render), ...openers.map(renderForm)]
+  await expect(`${parts.join('\n\n')}\n`, hint).toMatchFileSnapshot('messages.golden.txt')
+})
+
+const people = { Ada: 'U1ADA', Bob: 'U2BOB', Rita: 'U3RITA', Pia: 'U4PIA', Zoe: 'U5ZOE', Carl: 'U6CARL', New: 'U9NEW' }
+type Talk = Awaited<ReturnType<typeof startTalk>>
+/** `Bob: …` types a command; `Bob presses …` presses that button for the latest update; else something happens. */
+type Step = string | readonly [happens: string, effect: (talk: Talk) => unknown]
+
+const priceOf =
+  (units: number) =>
+  ({ product }: Talk) =>
+    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: units }))
+const acme = 'run ranking acme budget=seo'
+
+const talks: Readonly<Record<string, readonly Step[]>> = {
+  'Who may do what': [
+    ...['New: updates', 'New presses approve', 'Ada: rnu ranking acme', 'Zoe: updates', 'Rita: run ranking acme'],
+    ...['Rita: cancel upd_1', 'Bob: freeze seo it loops', 'Bob: run ranking acme', 'Bob: run ranking acme budget=none'],
+    ['Zoe loses her scopes.', ({ product }) => listPeople(product, { U5ZOE: { scopes: [] } })],
+    'Zoe: updates',
+    ['Zoe is disabled.', ({ product }) => listPeople(product, { U5ZOE: { scopes: ['run'], disabled: true } })],
+    ...['Zoe: updates', 'Ada: login', 'Ada: show upd_unknown', 'Ada: freeze none why not', 'Ada: pause none why not'],
+  ],
+  'A run': [
+    ...['Bob: estimate ranking acme', `Bob: ${acme}`, 'Ada presses confirm', 'Rita presses confirm'],
+    ...['New presses confirm', 'Bob presses confirm', 'Bob presses confirm', 'Bob: updates', 'Bob: show {id}'],
+    ...['Carl presses approve', 'Ada: cancel {id}'],
+    ['Updates cost 6,000 units now.', priceOf(6_000)],
+    'Bob: run ranking blog budget=seo',
+  ],
+  'A run that comes to nothing': [
+    `Bob: ${acme}`,
+    ['More than an hour passes.', ({ sweep }) => sweep(hours(1) + 1)],
+    ...['Bob presses confirm', `Bob: ${acme}`],
+    ['Updates cost 41 units now.', priceOf(41)],
+    ...['Bob presses confirm', 'Bob: run ranking blog budget=seo'],
+    ['ada freezes seo.', ({ product }) => product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })],
+    'Bob presses confirm',
+    [
+      'The service knows no project.',
+      ({ product }) => product.service.script(({ url }) => url.endsWith('/estimate'), { status: 404 }),
+    ],
+    'Bob: estimate ranking unknown',
+  ],
+  'An approval': [
+    ...[`Pia: ${acme}`, 'Pia presses confirm', 'Bob: cancel {id}', 'Pia presses approve', 'Rita presses approve'],
+    ...['Carl presses approve', 'Carl presses reject', 'Pia: run ranking blog budget=seo', 'Pia presses confirm'],
+    ...['Pia: cancel {id}', 'Pia: cancel {id}'],
+    [
+      'ada asks for shop, and seo wants approval above 39 units.',
+      async ({ product }) => {
+        await product.call('PUT', '/budgets/seo', { body: { limits: month(1_000), approvalAbove: 39 } })
+        await product.update({ kind: 'ranking', project: 'shop', budget: 'seo' })
+      },
+    ],
+    ['A minute passes.', ({ product }) => product.clock.advance(minutes(1))],
+    ['Updates cost 700 units now.', priceOf(700)],
+    ...['Carl presses approve', 'Carl presses the first approve'],
+    ['seo is deleted.', ({ product }) => product.call('DELETE', '/budgets/seo')],
+    ...['Carl presses approve', 'Carl presses reject'],
+  ],
+  'An approval that comes too late': [
+    ...[`Pia: ${acme}`, 'Pia presses confirm'],
+    ['A day passes.', ({ product }) => product.clock.advance(hours(24))],
+    'Carl presses approve',
+    ['The sweep runs.', ({ sweep }) => sweep()],
+    'Carl presses approve',
+  ],
+  'A doubt': [
+    ['The service fails.', ({ product }) => product.service.script('/on-demand/acme/run', { status: 500 })],
+    ...[`Bob: ${acme}`, 'Bob presses confirm', 'Carl presses resolve-did-not-run'],
+    ['Five minutes pass.', ({ sweep }) => sweep(minutes(5))],
+    ...['Carl presses resolve-did-not-run', 'Ada presses resolve-ran'],
+  ],
+  'Stops and bookings': [
+    ...['Ada: freeze seo a loop', 'Ada: freeze account all of it', 'Ada: unfreeze seo it ended'],
+    ...['Ada: unfreeze account it ended', 'Ada: pause nightly the site moves', 'Ada: resume nightly done'],
+    ...['Ada: reconcile 49000 as of 10:40', 'Ada: reconcile 49000 as of 10:41'],
+  ],
+}
+
+async function play({ product, news, updates }: Talk, step: Extract<Step, string>): Promise<string[]> {
+  const [, name = '', verb, text = ''] = /^(\w+)(: | presses (?:the first )?)(.*)$/.exec(step) ?? []
+  const user = people[name as keyof typeof people]
+  const { slack } = product
+  const [{ id = 'upd_1' } = {}] = await updates()
+  const shown = slack.posted().flatMap(({ body }) => /"value":"(cmd_\w+)"/.exec(JSON.stringify(body))?.[1] ?? [])
+  const value = text === 'confirm' ? (shown.at(-1) ?? '') : id
+  const block = verb?.includes('first') ? 'shown:40' : slack.block()
+  const answer = await (verb === ': '
+    ? slack.command(text.replace('{id}', id), { user })
+    : slack.press(text, value, { user, block }))
+  const body = await answer.text()
+  return [...(body.startsWith('{') ? [`at once: ${JSON.parse(body).text}`] : []), ...(await news())]
+}
+
+test('answers commands and presses exactly as the reviewed catalogue says', async () => {
+  const parts = ['# Talks in Slack', `What each command and press is answered with. To update: ${command}`]
+  const scopes = {
+    U1ADA: ['read', 'run', 'approve', 'admin'],
+    U2BOB: ['read', 'run'],
+    U3RITA: ['read'],
+    U4PIA: ['read', 'propose', 'approve'],
+  }
+  const listed = Object.entries({ ...scopes, U5ZOE: ['run'], U6CARL: ['approve'] })
+  const plans = [{ name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 3 * * ? *)' }]
+  for (const [title, steps] of Object.entries(talks)) {
+    const talk = await startTalk(
+      {
+        budgets: { seo: { limits: month(1_000) } },
+        people: Object.fromEntries(listed.map(([user, of]) => [user, { scopes: of, budgets: ['seo'] }])),
+      },
+      { plans },
+    )
+    parts.push(`## ${title}`)
+    for (const step of steps) {
+      // So that the latest update is the latest.
+      talk.product.clock.advance(1_000)
+      const [happens, effect] = typeof step === 'string' ? [step] : step
+      const told = effect ? [(await effect(talk)) ?? [], await talk.news()].flat() : await play(talk, happens)
+      const lines = told.filter((line) => typeof line === 'string').map((line) => `→ ${line}`)
+      parts.push([happens, ...lines].join('\n').replace(/\b(upd)_[0-9a-z]{8,}/g, '$1_…'))
+    }
+  }
+  await expect(`${parts.join('\n\n')}\n`, hint).toMatchFileSnapshot('talks.golden.txt')
 })

@@ -57,7 +57,7 @@ test('a message is one POST of JSON', async () => {
   ])
 })
 
-describe("what becomes of a message follows from the answer's status", () => {
+describe("the outcome of a message follows from the answer's status", () => {
   const again = (reason: string, afterMs = 60_000) => ({ kind: 'try-again', afterMs, reason })
   const refused = (code: number, reason: string) => ({ kind: 'refused', status: code, reason })
 

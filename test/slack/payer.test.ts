@@ -49,9 +49,7 @@ describe('/units run with a budget above the project’s owner', () => {
   test('without the right there is nothing to confirm', async () => {
     const { product, type } = await slackProduct(false)
     const [told] = await type('run ranking shop budget=clients')
-    expect(told?.text).toBe(
-      '⛔ A ranking update of shop would be refused now, so there is nothing to confirm. Nothing was spent. “slack:U2BOB may not charge clients for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.”',
-    )
+    expect(told?.text).toMatch(/^⛔ .*may not charge clients for shop/)
     expect(product.slack.buttons()).toEqual([])
   })
 
@@ -59,9 +57,7 @@ describe('/units run with a budget above the project’s owner', () => {
     const { product, listBob, type, confirm } = await slackProduct()
     await type('run ranking shop budget=clients')
     await listBob(false)
-    expect(await confirm()).toEqual([
-      'slack:U2BOB may not charge clients for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.',
-    ])
+    expect(await confirm()).toEqual([expect.stringContaining('may not charge clients for shop')])
     expect(product.seen('run')).toEqual([])
   })
 })
@@ -86,7 +82,7 @@ describe('Confirm charges nothing but what was shown', () => {
   test.each([
     ['by default', 'run ranking shop'],
     ['with a budget', 'run ranking shop budget=account'],
-  ])('%s: not where the project has another owner by then', async (_how, text) => {
+  ])('%s: not where the project has another owner now', async (_how, text) => {
     const { product, put, type, confirm } = await slackProduct()
     await type(text)
     await put('acme', { parent: 'clients', projects: [] })
@@ -105,8 +101,6 @@ describe('Confirm charges nothing but what was shown', () => {
     product.slack.news()
     await product.slack.press('confirm', button?.value ?? '', { user: 'U2BOB' })
     await product.deliver()
-    expect(product.slack.news().map(({ text }) => text)).toEqual([
-      'slack:U2BOB is disabled here. Ask an administrator of Unit Guard.',
-    ])
+    expect(product.slack.news().map(({ text }) => text)).toEqual([expect.stringContaining('slack:U2BOB is disabled')])
   })
 })

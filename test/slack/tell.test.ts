@@ -28,10 +28,11 @@ async function tellingProduct(options: Parameters<typeof startProduct>[0] = {}) 
   return { product, ask, texts, sweep, open }
 }
 
-const asked =
-  'ada asks for a ranking update of dear. It would spend 640 units of seo. It needs approval by 21 Nov 2026 10:00 UTC.'
-const inDoubt =
-  "It is not known whether the ranking update of doubtful ran. 40 units stay counted until a person or the service's data show whether it did."
+/** Whole sentences stand in the catalogues. */
+const says = (...keys: readonly string[]) => keys.map((key) => expect.stringMatching(new RegExp(`^${key}`)))
+const asked = 'ada asks for .*640 units of seo.*by 21 Nov 2026 10:00 UTC'
+const inDoubtKey = 'It is not known .*doubtful ran. 40 units stay counted'
+const [inDoubt] = says(inDoubtKey)
 const doubted = { limit: 5_000, granted: 0, available: 4_960, held: 0, inDoubt: 40, spent: 0 }
 
 describe('each announcement is sent once', () => {
@@ -39,14 +40,14 @@ describe('each announcement is sent once', () => {
     const { product, ask, texts, sweep } = await tellingProduct()
     await ask('dear')
     await product.deliver()
-    expect(texts()).toEqual([asked])
+    expect(texts()).toEqual(says(asked))
     expect(await sweep(hours(12) - 1)).toEqual([])
     product.clock.advance(1)
     for (let round = 0; round < 3; round++) {
       await product.triggers.sweep(product.endsAt())
       await product.deliver()
     }
-    expect(texts()).toEqual([`Reminder: ${asked}`])
+    expect(texts()).toEqual(says(`Reminder: ${asked}`))
     expect(await sweep(hours(2))).toEqual([])
   })
 
@@ -61,8 +62,8 @@ describe('each announcement is sent once', () => {
     product.service.script(({ url }) => url.endsWith('/doubtful/dates'), json({ dates: ['2026-11-19', '2026-11-20'] }))
     await sweep(minutes(5))
     await product.deliver()
-    expect(product.slack.posted().at(-1)?.text).toBe(
-      'The ranking update of doubtful was in doubt and is now known: it ran and cost 40 units. seo now counts 40 units more than before.',
+    expect(product.slack.posted().at(-1)?.text).toMatch(
+      /in doubt and is now known: it ran .* 40 units more than before/,
     )
     product.slack.news()
     expect(await sweep(minutes(5))).toEqual([])
@@ -75,10 +76,9 @@ describe('each announcement is sent once', () => {
     product.service.script('/on-demand/acme/run', json({ keyword_units: 90 }))
     await ask('acme')
     await product.deliver()
-    expect(texts()).toEqual([
-      'The ranking update of acme cost 90 units, 50 more than the 40 that the tracking service had estimated.',
-      "seo has used 80 % of this month's units: 90 of 100. 10 are left until 1 Dec 2026 00:00 UTC.",
-    ])
+    expect(texts()).toEqual(
+      says('.*acme cost 90 units, 50 more than the 40', 'seo has used 80 % .*90 of 100. 10 are left'),
+    )
     expect(await sweep(minutes(5))).toEqual([])
   })
 
@@ -102,14 +102,12 @@ describe('each announcement is sent once', () => {
       await product.triggers.fire('nightly', product.clock.now(), product.endsAt())
       await product.deliver()
     }
-    expect(texts()).toEqual([
-      '🗓️ The plan nightly of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated. 80 units charged in all.',
-    ])
+    expect(texts()).toEqual(says('🗓️ .*nightly of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated. 80 units'))
     for (let times = 0; times < 2; times++) {
       await product.triggers.digest(product.endsAt())
       await product.deliver()
     }
-    expect(texts()).toEqual(['2026-11-20: 80 units spent in 24 hours by account and all below it.'])
+    expect(texts()).toEqual(says('2026-11-20: 80 units spent'))
   })
 
   test('an approval that was given before it was told is not asked for', async () => {
@@ -142,7 +140,7 @@ describe('a Slack that does not take it', () => {
     expect(await sweep(59_999)).toEqual([])
     expect(await sweep(1)).toEqual([inDoubt])
     expect([await open(), await sweep(hours(1))]).toEqual([[], []])
-    expect(product.slack.posted().filter(({ text }) => text === inDoubt)).toHaveLength(3)
+    expect(product.slack.posted().filter(({ text }) => new RegExp(inDoubtKey).test(text))).toHaveLength(3)
     expect(await product.figures('seo')).toEqual({ ...doubted, available: 4_920, spent: 40 })
     expect(await product.audit()).toBe(true)
   })
@@ -199,7 +197,7 @@ describe('a Slack that does not take it', () => {
     expect(await open()).toEqual([])
   })
 
-  test('notify: slow: one that hangs takes no more of a sweep than its time: plans go on', async () => {
+  test('notify: slow: one that hangs takes no more of a sweep than its time: plans continue', async () => {
     const { product, sweep } = await tellingProduct({ stream: false })
     const { ledger } = product.guard
     for (let position = 0; position < 10; position++) {
@@ -255,7 +253,7 @@ describe('without a webhook', () => {
       .map((line) => JSON.parse(line))
       .filter((line) => JSON.stringify(line).includes('announced'))
     expect(lines).toHaveLength(1)
-    expect(lines[0].text).toBe(inDoubt)
+    expect(lines[0].text).toEqual(inDoubt)
   })
 
   test('without the secret at all it waits until there is one', async () => {

@@ -6,7 +6,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
  * token.
  */
 const canary =
-  /canary-(?:service|caller|slack|webhook|response|new|newest|rotated)[\w-]*|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
+  /canary-(?:service|caller|quote|login|slack|webhook|response|new|newest|rotated)[\w-]*|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
 
 /** Exempt: Slack's response URL is kept until it was answered. */
 type Allowed = 'canary-response'

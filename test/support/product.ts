@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
 import { createApi } from '../../functions/api/app.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
+import { createMcp } from '../../functions/mcp/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
@@ -22,14 +20,17 @@ import { watchForSecrets } from './canaries.ts'
 import { createTestClock, type TestClock } from './clock.ts'
 import { mustBeDocumented } from './documented.ts'
 import { faultOf } from './log-lines.ts'
+import { mcpPartsOf, quoteKey } from './quote-key.ts'
 import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
 import { botToken, channel, slackOf, slackSecretOf, startRecorder, startSlackChannel } from './slack/slack.ts'
 import { recordStream } from './store/recorded-store.ts'
 import { createStore, patienceMs } from './store/stores.ts'
+import { writeFileOf } from './written-file.ts'
 
 export const serviceToken = 'canary-service-token-7f3a9c'
 export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
+export const loginSecret = 'canary-login-client-4b1d07'
 
 /** `pastDeadline` lets it pass where a service hangs. */
 export const serviceTimeoutMs = 20_000
@@ -47,10 +48,7 @@ export type Product = Awaited<ReturnType<typeof startProduct>>
 interface ProductOptions {
   env?: Record<string, string>
   store?: Store
-  /**
-   * Without a stream nothing is delivered, and only the product's own requests reach the store: usual on the real
-   * store.
-   */
+  /** Without it nothing is delivered, and only own requests reach the store: usual on the real store. */
   stream?: boolean
   clock?: TestClock
   /** What an update of each project costs; others cost 40. */
@@ -62,6 +60,9 @@ interface ProductOptions {
   /** A bot token, and the Web API to use it. */
   bot?: true
   plans?: readonly object[]
+  /** Entries of the file of trusted issuers. */
+  issuers?: readonly object[]
+  issuersWithinMs?: number
   kinds?: Kinds
 }
 
@@ -84,14 +85,19 @@ export async function startProduct(options: ProductOptions = {}) {
   const settings = settingsOf(kinds, {
     TRACKING_BASE_URL: service.baseUrl,
     SECRETS_ENDPOINT: secrets.endpoint,
-    ...(options.plans && { PLANS: await writePlans(options.plans) }),
+    ...(options.plans && { PLANS: await writeFileOf('plans', options.plans) }),
+    ...(options.issuers && { TRUSTED_ISSUERS: await writeFileOf('issuers', options.issuers) }),
     ...(recorder && { SLACK_API_URL: recorder.apiUrl, SLACK_CHANNEL: channel }),
     ...options.env,
   })
   /** Another process of the same deployment: its own caches, the same table. */
-  const startProcess = () => startProcessOf({ settings, store, clock, kinds, watch, write })
+  const startProcess = (own: Partial<GuardSettings> = {}) =>
+    startProcessOf({
+      ...{ settings: { ...settings, ...own }, store, clock, kinds, watch, write },
+      issuersWithinMs: options.issuersWithinMs,
+    })
   const main = startProcess()
-  const { services, api, dashboard } = main
+  const { services, api, dashboard, mcp } = main
   const endsAt = () => clock.now() + 15 * 60_000
   const { inDays, signed } = signerOf(clock)
   const admin = signed({
@@ -111,6 +117,7 @@ export async function startProduct(options: ProductOptions = {}) {
     guard: services.guard,
     api,
     dashboard,
+    mcp,
     triggers: main.triggers,
     deliver: () => stream.deliverTo(main, endsAt),
     endsAt,
@@ -161,6 +168,7 @@ async function startSecrets(
     own ?? {
       'unit-guard/service-token': serviceToken,
       'unit-guard/caller-key': callerKey,
+      'unit-guard/quote-key': quoteKey,
       'unit-guard/slack': slackSecretOf(webhookUrl, botToken),
     },
   )
@@ -198,10 +206,11 @@ function startProcessOf(deployment: {
   kinds: Kinds
   watch: Watch
   write: (line: string) => void
+  issuersWithinMs: number | undefined
 }) {
-  const { settings, store, clock, kinds, watch, write } = deployment
+  const { settings, store, clock, kinds, watch, write, issuersWithinMs = patienceMs } = deployment
   const log = createLog({ write, now: clock.now })
-  const services = createServices(settings, { store, clock, log, kinds, secretsWithinMs: patienceMs })
+  const services = createServices(settings, { store, clock, log, kinds, secretsWithinMs: patienceMs, issuersWithinMs })
   const parts = { ...services, slack: createSlack(services) }
   const slackApp = watch.answers(
     createSlackApp({
@@ -213,6 +222,7 @@ function startProcessOf(deployment: {
     services,
     api: watch.answers(createApi(services, localReference)),
     dashboard: watch.answers(createDashboard(services, localReference)),
+    mcp: watch.answers(createMcp(services, mcpPartsOf(settings, { clock, log }))),
     slackApp,
     slack: parts.slack,
     start: createStartReader(parts),
@@ -265,14 +275,6 @@ async function figuresOf(call: Call, budget = 'account', window = 'month') {
     (each: { window: string }) => each.window === window,
   )
   return { limit, granted, available, held, inDoubt, spent }
-}
-
-async function writePlans(plans: readonly object[]): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'plans-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  const file = join(directory, 'plans.json')
-  await writeFile(file, JSON.stringify(plans))
-  return file
 }
 
 function answerOf(request: Recorded, units: Record<string, number>): Answer {

@@ -68,7 +68,7 @@ async function deadBaseUrl(): Promise<string> {
   return service.baseUrl
 }
 
-describe('what goes on the wire', () => {
+describe('what a request puts on the wire', () => {
   it.each<[name: string, target: Target, url: string]>([
     ['ranking', alpha, '/v3/on-demand/alpha/run'],
     ['keyword difficulty', targetOf('keyword-difficulty', '17'), '/v3/keyword-difficulty/17/run'],

@@ -210,7 +210,7 @@ describe('forwarding an answer', () => {
     [500, {}, 'x'],
     [503, {}, 'x'],
     [599, {}, 'x'],
-  ])('%d %j goes on as it is, after one request', async (status, headers, body) => {
+  ])('%d %j is forwarded as it is, after one request', async (status, headers, body) => {
     const service = await startService({ status, headers, body })
     for (const request of [listing, create]) {
       const answer = answered(await clientOf(service).open(request))

@@ -15,7 +15,7 @@ import { json, serviceToken, startProduct } from '../support/product.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { listPeople } from '../support/slack/slack.ts'
 
-// The product with one more row in its table of kinds: nothing else is told about it.
+// The product with one more row in its table of kinds: nothing else knows about it.
 
 const pageSpeed: KindFacts = {
   path: 'page-speed',

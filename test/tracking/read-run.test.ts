@@ -88,7 +88,7 @@ describe('run, by the body of a 200', () => {
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 'the body is not UTF-8'],
     ['gzip', gzipSync('{}'), { 'content-encoding': 'gzip' }, 'the body is content-encoded'],
     [
-      'an error beside a code that says there is none',
+      'an error beside a code that denies it',
       '{"response_code":0,"error":{"code":0,"message":""},"data":{"keyword_units":40}}',
       {},
       'the body says both that it went well and that it failed',

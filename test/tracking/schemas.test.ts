@@ -140,7 +140,7 @@ describe('CreateProjectInput', () => {
     ['null', null, ['']],
     ['text', '"x"', ['']],
     [
-      'lists that are none',
+      'values that are not lists',
       { keywords: 'a', searchengines: {}, websites: null },
       ['keywords', 'searchengines', 'websites'],
     ],

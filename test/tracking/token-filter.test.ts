@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { createTokenFilter, holdsToken } from '../../shared/tracking/answer.ts'
 
-/** All that goes on of some chunks, and whether they were cut. */
+/** All that is forwarded of some chunks, and whether they were cut. */
 function filtered(token: string, chunks: readonly (string | Buffer)[]): { text: string; isCut: boolean } {
   const filter = createTokenFilter(token)
   const passed: Buffer[] = []

@@ -21,7 +21,7 @@ interface ForwardRequest {
   readonly search: string
 }
 
-/** Passes reads and writes on in their own bytes. Writes are first checked against the documented interface. */
+/** In their own bytes; writes are first checked against the documented interface. */
 export async function forward(c: Context<ApiEnv>, services: Services, request: ForwardRequest): Promise<Response> {
   const { operation, segment, search } = request
   if (operation === 'create-project' || operation === 'update-project') {
@@ -33,7 +33,7 @@ export async function forward(c: Context<ApiEnv>, services: Services, request: F
   return answerOpened(c, await services.tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
 }
 
-/** Records a write before sending it, so that a crash hides no write, and again with its outcome. */
+/** Recorded before it is sent, so that a crash hides no write, and again with its outcome. */
 async function write(
   c: Context<ApiEnv>,
   { guard: { ledger }, tracking, clock, log }: Services,
@@ -59,7 +59,7 @@ async function write(
   return answerOpened(c, answer)
 }
 
-/** Counts what a write adds and removes. @throws Refusal 400 with all faults of body and query. */
+/** @throws Refusal 400 with all faults of body and query. */
 function countsOf(
   operation: 'create-project' | 'update-project',
   search: string,

@@ -1,17 +1,40 @@
 import type { Context } from 'hono'
+import { mustReadAll } from '../../../shared/api/permissions.ts'
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
+import type { Caller } from '../../../shared/auth/tokens.ts'
 import { problem } from '../../../shared/guard/problems.ts'
+import { noProject, seesProject } from '../../../shared/guard/reads/sees.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { isGuarded, matchOperation, neededScope } from '../../../shared/tracking/operations.ts'
+import { listingsOf } from '../../../shared/ledger/book/definitions.ts'
+import type { Scope } from '../../../shared/platform/words.ts'
+import { decodeSegment, isGuarded, matchOperation, neededScope } from '../../../shared/tracking/operations.ts'
 import { type ApiEnv, gatewayPath, mustHave, rawTarget, tokenMustHave } from '../context.ts'
 import { answerProblem } from '../route.ts'
 import { forward } from './forward.ts'
 import { runThroughGateway } from './run.ts'
 
-/**
- * The service's own 23 operations under its own paths. Reads and writes pass through; a run becomes a guarded update.
- * No other path or method reaches the service.
- */
+/** @throws Refusal 403 or 404 if the caller does not read the project. */
+async function readerOf(
+  c: Context<ApiEnv>,
+  { guard }: Services,
+  scope: Scope,
+  segment: string | null,
+): Promise<Caller> {
+  const permitted = await mustHave(c, scope)
+  if (permitted.readsBudgets !== '*') {
+    if (segment === null) mustReadAll(permitted)
+    const project = decodeSegment(segment ?? '') ?? ''
+    const { definitions } = await guard.ledger.view()
+    // The service may read another spelling as another project.
+    const isSpelled = listingsOf(definitions, project).every((each) =>
+      [each.project.name, each.project.id].includes(project),
+    )
+    if (!isSpelled || !seesProject(definitions, permitted, project)) throw new Refusal(noProject(project))
+  }
+  return permitted.token
+}
+
+/** Reads and writes pass through; a run becomes a guarded update. No other path or method reaches the service. */
 export async function answerGateway(c: Context<ApiEnv>, services: Services): Promise<Response> {
   const { path, search } = rawTarget(c)
   c.set('route', `${gatewayPath}/*`)
@@ -28,7 +51,7 @@ export async function answerGateway(c: Context<ApiEnv>, services: Services): Pro
   const { operation, segment } = match
   c.set('route', operation)
   const scope = neededScope(operation, search)
-  const caller = isGuarded(operation) ? tokenMustHave(c, scope) : (await mustHave(c, scope)).token
+  const caller = isGuarded(operation) ? tokenMustHave(c, scope) : await readerOf(c, services, scope, segment)
   if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
     throw invalid([{ path: '', message: 'the query has characters that have to be percent-encoded' }])
   }

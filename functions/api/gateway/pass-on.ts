@@ -9,7 +9,6 @@ import { answerProblem } from '../route.ts'
 
 type ServiceAnswer = Extract<OpenedAnswer, { kind: 'answered' }>
 
-/** Answers with the service's status, bytes and the headers meant for the caller. */
 export async function passOn(
   c: Context<ApiEnv>,
   { status, headers: serviceHeaders, body }: ServiceAnswer,
@@ -26,7 +25,6 @@ export async function passOn(
   return send(c, status, headers, content)
 }
 
-/** Answers with the service's recorded answer, under the guard's own headers. */
 export function answerFromRecord(
   c: Context<ApiEnv>,
   record: { status: number; contentType: string | null; body: string },
@@ -161,7 +159,6 @@ async function* withLeadingChunk(content: Buffer<ArrayBuffer> | Readable): Async
 /** A `Response` with one of these statuses takes no body (Fetch, "null body status"). */
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Reports an answer of the service that ended early or cannot be passed on. */
 function answerBroken(c: Context<ApiEnv>): Response {
   const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
   return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))

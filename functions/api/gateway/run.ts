@@ -5,7 +5,7 @@ import type { Caller } from '../../../shared/auth/tokens.ts'
 import { budgetName, project } from '../../../shared/guard/fields.ts'
 import { figuresOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { Answer } from '../../../shared/guard/update/submit.ts'
+import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
 import { isKnownToHaveRun, type Update } from '../../../shared/ledger/updates/update.ts'
 import { decodeSegment, type GuardedOperation, operations } from '../../../shared/tracking/operations.ts'
@@ -24,7 +24,7 @@ interface GatewayRun {
 
 const maxProjects = 20
 
-/** `GET …/run`: one guarded update for each project in its segment. */
+/** One guarded update for each project in the segment. */
 export async function runThroughGateway(c: Context<ApiEnv>, services: Services, run: GatewayRun): Promise<Response> {
   const { guard, options } = services
   const { caller, operation, segment, search } = run
@@ -56,7 +56,10 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
   if (!update) throw new Error('an answer without a problem has an update')
   c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
   if (others.length > 0) return answerSeveral(c, services, answer)
-  if (update.state !== 'settled' && !isKnownToHaveRun(update)) return c.json(showAnswer(answer), 202)
+  // 200: an earlier update that the caller may not read did the work.
+  if (update.state !== 'settled' && !isKnownToHaveRun(update)) {
+    return c.json(showAnswer(answer), answer.status === 200 ? 200 : 202)
+  }
   return answerSettled(c, services, update, answer)
 }
 
@@ -75,7 +78,7 @@ async function answerSettled(c: Context<ApiEnv>, services: Services, update: Upd
   return isComplete ? answerFromRecord(c, service) : c.json(showUpdate(update))
 }
 
-/** Adds headers with the units of all updates. Updates of several budgets have no single figure of available units. */
+/** Updates of several budgets have no single figure of available units. */
 async function addUnitHeaders(c: Context<ApiEnv>, services: Services, { updates, replayed, earlier }: Answer) {
   const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
   c.header('Unit-Guard-Units-Charged', sum(updates))
@@ -86,7 +89,7 @@ async function addUnitHeaders(c: Context<ApiEnv>, services: Services, { updates,
   if (available !== null) c.header('Unit-Guard-Units-Available', String(available))
 }
 
-/** Returns `null` if unlimited or unknown. */
+/** `null` if unlimited or unknown. */
 async function availableTo({ guard }: Services, { budget }: Update): Promise<number | null> {
   const view = await guard.ledger.view().catch(() => null)
   const definition = view && budgetNamed(view.definitions, budget)

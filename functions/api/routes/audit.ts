@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { mustReadAll } from '../../../shared/api/permissions.ts'
 import { showAudit } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
@@ -8,7 +9,7 @@ import { route } from '../route.ts'
 export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/audit', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      mustReadAll(await mustHave(c, 'read'))
       const reads = c.get('expensiveReads')
       reads.admit(c.get('caller').sub)
       return c.json(showAudit(await reads.audit(guard.ledger.audit)))

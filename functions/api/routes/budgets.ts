@@ -14,6 +14,7 @@ import {
 import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import { removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
@@ -37,10 +38,10 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
   })
   route(app, '/budgets/:name', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      const { guard } = await mustHave(c, 'read')
       const { window } = readQuery(c, windowQuery)
-      const view = await viewOf(services, window)
-      return answerBudget(c, services, 200, { view, outlooks: await outlooksOf(services, view) })
+      const view = await viewOf(guard, window)
+      return answerBudget(c, services, 200, { view, outlooks: await outlooksOf(guard, view) })
     },
     PUT: (c) => putBudget(c, services, budgetRequest),
     DELETE: async (c) => {
@@ -62,10 +63,10 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
 }
 
 async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Response> {
-  await mustHave(c, 'read')
+  const { guard } = await mustHave(c, 'read')
   const { window, sort } = readQuery(c, budgetsQuery)
-  const view = await viewOf(services, window)
-  const outlooks = await outlooksOf(services, view)
+  const view = await viewOf(guard, window)
+  const outlooks = await outlooksOf(guard, view)
   if (sort === 'risk' && !outlooks) throw invalid([{ path: 'sort', message: 'only the open month has risks' }])
   c.header('ETag', `"${view.definitions.revision}"`)
   const kindNames = namesOf(services.kinds)
@@ -78,7 +79,7 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
 }
 
 /** `null`: the view is of an earlier month. */
-async function outlooksOf({ guard }: Services, view: View): Promise<readonly BudgetOutlook[] | null> {
+async function outlooksOf(guard: Guard, view: View): Promise<readonly BudgetOutlook[] | null> {
   if (view.now >= view.month.end) return null
   const { outlook } = await guard.background()
   return (await outlook(view)).budgets
@@ -112,7 +113,7 @@ async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetB
 }
 
 /** The ledger now, or as it was in an earlier month. */
-async function viewOf({ guard: { ledger } }: Services, window: string | undefined): Promise<View> {
+async function viewOf({ ledger }: Guard, window: string | undefined): Promise<View> {
   const view = await ledger.view()
   if (window === undefined || window === view.month.name) return view
   const month = monthNamed(view.definitions.calendar, window)
@@ -215,7 +216,7 @@ export const budgetOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/budgets/{name}/unfreeze', id: 'unfreezeBudget', scopes: ['admin'] },
-    summary: 'Lets a frozen budget go on',
+    summary: 'Unfreezes a budget',
     headers: ['If-Match'],
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'repaired' } },
     answers: { 200: { description: 'It is not frozen any more', body: 'Budget', headers: ['ETag'] } },

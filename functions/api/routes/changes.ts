@@ -2,7 +2,6 @@ import type { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
 import { showProjectChange } from '../../../shared/api/to-json.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -10,10 +9,10 @@ import { route } from '../route.ts'
 
 const pageQuerySchema = z.lazy(() => z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) }))
 
-export function addChanges(app: Hono<ApiEnv>, { guard }: Services): void {
+export function addChanges(app: Hono<ApiEnv>): void {
   route(app, '/changes', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      const { guard } = await mustHave(c, 'read')
       const { limit, cursor } = readQuery(c, pageQuerySchema)
       const { rows, next } = await guard.ledger.projectChanges(limit, cursor)
       return c.json({ changes: rows.map(showProjectChange), ...(next !== undefined && { next }) })

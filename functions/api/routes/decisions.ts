@@ -14,17 +14,16 @@ import { updateIdOf } from './updates.ts'
 
 /** Must come before addUpdates, whose `/updates/:id` also matches `/updates/cancel`. */
 export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
-  const { guard } = services
   route(app, '/updates/resolve', {
     POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
+      const { sub, guard } = await mustHave(c, 'approve')
       const { ids, ...details } = await readBody(c, manyResolutionsSchema)
       return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, details))
     },
   })
   route(app, '/updates/cancel', {
     POST: async (c) => {
-      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
+      const { sub, scopes, guard } = await mustHave(c, 'run', 'propose', 'admin')
       const { ids, reason } = await readBody(c, manyCancellationsSchema)
       const by = { caller: sub, isAdmin: scopes.has('admin') }
       return answerEach(c, 'notCancelled', ids, (id) => guard.cancel(id, by, reason))
@@ -33,14 +32,14 @@ export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/:id/approve', { POST: (c) => approve(c, services) })
   route(app, '/updates/:id/reject', {
     POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
+      const { sub, token, guard } = await mustHave(c, 'approve')
       const { reason } = await readBody(c, optionalReasonBody, { optional: true })
-      return answerDecided(c, await guard.reject(updateIdOf(c), sub, reason))
+      return answerDecided(c, await guard.reject(updateIdOf(c), sub, reason, token.person))
     },
   })
   route(app, '/updates/:id/cancel', {
     POST: async (c) => {
-      const { sub, scopes } = await mustHave(c, 'run', 'propose', 'admin')
+      const { sub, scopes, guard } = await mustHave(c, 'run', 'propose', 'admin')
       const { reason } = await readBody(c, optionalReasonBody, { optional: true })
       const by = { caller: sub, isAdmin: scopes.has('admin') }
       return answerDecided(c, await guard.cancel(updateIdOf(c), by, reason))
@@ -48,19 +47,20 @@ export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   })
   route(app, '/updates/:id/resolve', {
     POST: async (c) => {
-      const { sub } = await mustHave(c, 'approve')
+      const { sub, guard } = await mustHave(c, 'approve')
       return answerDecided(c, await guard.resolve(updateIdOf(c), sub, await readBody(c, resolutionSchema)))
     },
   })
 }
 
-async function approve(c: Context<ApiEnv>, { guard, log }: Services): Promise<Response> {
-  const { sub } = await mustHave(c, 'approve')
+async function approve(c: Context<ApiEnv>, { log }: Services): Promise<Response> {
+  const { sub, token, guard } = await mustHave(c, 'approve')
   const { reason, units } = await readBody(c, approvalSchema, { optional: true })
   const id = updateIdOf(c)
   const outcome = await guard.approve(id, sub, {
     ...(reason !== undefined && { reason }),
     ...(units !== undefined && { units }),
+    ...(token.person !== undefined && { person: token.person }),
   })
   if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
   // If starting fails here, the queue starts it.
@@ -145,7 +145,7 @@ export const decisionOperations: readonly Operation[] = [
     },
     answers: {
       200: { description: 'It has ended', body: 'Update' },
-      202: { description: 'It was started, and goes on', body: 'Update' },
+      202: { description: 'It was started and is running', body: 'Update' },
     },
     problems: ['wrong-state', 'not-found'],
   },

@@ -32,12 +32,12 @@ const entryFilterSchema = z.lazy(() =>
   }),
 )
 
-export function addEntries(app: Hono<ApiEnv>, { guard }: Services): void {
-  const { ledger } = guard
+export function addEntries(app: Hono<ApiEnv>, services: Services): void {
+  const { ledger } = services.guard
 
   route(app, '/budgets/:name/entries', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      const { ledger } = (await mustHave(c, 'read')).guard
       const { window, since, limit, cursor } = readQuery(c, entryFilterSchema)
       const view = await ledger.view()
       const month = window ?? view.month.name

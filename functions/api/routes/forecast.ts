@@ -1,14 +1,13 @@
 import type { Hono } from 'hono'
 import { showForecast } from '../../../shared/api/to-json.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-export function addForecast(app: Hono<ApiEnv>, { guard }: Services): void {
+export function addForecast(app: Hono<ApiEnv>): void {
   route(app, '/forecast', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      const { guard } = await mustHave(c, 'read')
       const { forecast } = await guard.background()
       return c.json({ budgets: (await forecast()).map(showForecast) })
     },

@@ -5,6 +5,7 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reasonBody } from '../../../shared/api/schemas.ts'
 import { showOccurrence, showPlan } from '../../../shared/api/to-json.ts'
 import { planName } from '../../../shared/guard/fields.ts'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
@@ -27,13 +28,13 @@ const contentionProblem = problem(
 
 const unavailableProblem = problem(
   'ledger-unavailable',
-  'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
+  'The ledger does not answer. What this had begun is recorded, and the sweep continues it; the same request may be sent again, and runs nothing twice.',
 )
 
-export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): void {
+export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
   route(app, '/plans', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      const { guard } = await mustHave(c, 'read')
       const { planStatuses } = await guard.background()
       const { plans, zone } = await planStatuses()
       return c.json({ plans: plans.map((status) => showPlan(status, zone)) })
@@ -43,9 +44,9 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
   for (const action of ['pause', 'resume'] as const) {
     route(app, `/plans/:name/${action}`, {
       POST: async (c) => {
-        const { sub } = await mustHave(c, 'admin')
+        const { sub, guard } = await mustHave(c, 'admin')
         const { reason } = await readBody(c, reasonBody)
-        const name = await planNameOf(c)
+        const name = await planNameOf(c, guard)
         const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
         const result = await change(name, { caller: sub, reason })
         if (result.kind === 'problem') return answerProblem(c, result.problem)
@@ -59,8 +60,9 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
   route(app, '/plans/:name/run', {
     POST: async (c) => {
       const caller = await mustHave(c, 'run')
+      const { guard } = caller
       const { time, only } = await readBody(c, occurrenceSchema)
-      const name = await planNameOf(c)
+      const name = await planNameOf(c, guard)
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       try {
@@ -80,7 +82,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
   })
 
   /** @throws Refusal 404 */
-  async function planNameOf(c: Context<ApiEnv>): Promise<string> {
+  async function planNameOf(c: Context<ApiEnv>, guard: Guard): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
     const { planStatuses } = await guard.background()
     const { plans } = await planStatuses()
@@ -92,7 +94,7 @@ export function addPlans(app: Hono<ApiEnv>, { guard, clock, log }: Services): vo
 export const planOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/plans', id: 'listPlans', scopes: ['read'] },
-    summary: 'What schedules ask for, when next, and what became of it last',
+    summary: 'What schedules ask for, when next, and how the last run ended',
     answers: { 200: { description: 'All plans of the plans file', body: 'PlanList' } },
     problems: [],
   },
@@ -127,7 +129,7 @@ export const planOperations: readonly Operation[] = [
     },
     answers: {
       200: { description: 'It has ended', body: 'Occurrence' },
-      202: { description: 'It goes on', body: 'Occurrence' },
+      202: { description: 'The occurrence is running', body: 'Occurrence' },
     },
     problems: ['plan-paused', 'wrong-state', 'not-found'],
   },

@@ -7,7 +7,6 @@ import { answerProblem, route } from '../route.ts'
 
 export const unknownAddress = problem('not-found', 'There is nothing at this address.')
 
-/** Adds the routes that need no token. */
 export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardUrl: string | null): void {
   route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   route(app, '/openapi.json', {

@@ -16,10 +16,10 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-export function addStatements(app: Hono<ApiEnv>, { guard, unitPrice }: Services): void {
+export function addStatements(app: Hono<ApiEnv>, { unitPrice }: Services): void {
   route(app, '/statements', {
     GET: async (c) => {
-      await mustHave(c, 'read')
+      const { guard } = await mustHave(c, 'read')
       const { window, by, price } = readQuery(c, statementQuery)
       const isExport = wantsCsv(c)
       const reads = c.get('expensiveReads')

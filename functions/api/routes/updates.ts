@@ -9,7 +9,7 @@ import { budgetName, kindOf, project, query, units } from '../../../shared/guard
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import type { Answer } from '../../../shared/guard/update/submit.ts'
+import type { Answer } from '../../../shared/guard/update/answer.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave, tokenMustHave } from '../context.ts'
 import { prefersAsync, readBodyAndKey, readQuery } from '../input.ts'
@@ -20,18 +20,14 @@ export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
   const filter = z.lazy(() => updateFilterOf(services.kinds))
   const request = updatesRequestOf(services.kinds)
   route(app, '/updates', {
-    GET: (c) => listUpdates(c, services, filter),
+    GET: (c) => listUpdates(c, filter),
     POST: (c) => submitUpdates(c, services, request),
   })
-  route(app, '/updates/:id', { GET: (c) => showOne(c, services) })
+  route(app, '/updates/:id', { GET: (c) => showOne(c) })
 }
 
-async function listUpdates(
-  c: Context<ApiEnv>,
-  { guard }: Services,
-  filter: z.ZodMiniLazy<ReturnType<typeof updateFilterOf>>,
-) {
-  await mustHave(c, 'read')
+async function listUpdates(c: Context<ApiEnv>, filter: z.ZodMiniLazy<ReturnType<typeof updateFilterOf>>) {
+  const { guard } = await mustHave(c, 'read')
   const { limit, cursor, ...criteria } = readQuery(c, filter)
   if (wantsCsv(c)) {
     c.get('expensiveReads').admit(c.get('caller').sub)
@@ -76,8 +72,8 @@ function answer(c: Context<ApiEnv>, answer: Answer): Response {
   })
 }
 
-async function showOne(c: Context<ApiEnv>, { guard }: Services) {
-  await mustHave(c, 'read')
+async function showOne(c: Context<ApiEnv>) {
+  const { guard } = await mustHave(c, 'read')
   const id = updateIdOf(c)
   const update = await guard.ledger.update(id)
   return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
@@ -148,7 +144,7 @@ export const updateOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
     summary: 'Asks for updates: each is estimated, held against its budgets, run at most once, and settled',
     details:
-      'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 413, 415, 422, 429 and 503, nor where the estimate failed.',
+      'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 404, 413, 415, 422, 429 and 503, nor where the estimate failed.',
     headers: ['Idempotency-Key', 'Prefer'],
     body: {
       input: updatesRequest,

@@ -27,7 +27,6 @@ interface TableProps {
   readonly path: string
 }
 
-/** All budgets, a line each. By name it is a tree. */
 export function BudgetTable({ view, budgets, query, path }: TableProps) {
   const { sort = 'risk', show = 'all' } = query
   const rows = sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))
@@ -64,7 +63,7 @@ function BudgetLine({ outlook, depth, view }: { outlook: BudgetOutlook; depth: n
         <a href={budgetAddress(budget)}>{budget}</a>
       </th>
       <td data-name="Status">
-        <Pill outlook={outlook} zone={zoneOf(view)} />
+        <Pill reason={outlook.reasons[0]} zone={zoneOf(view)} />
       </td>
       <td data-name="Used and committed" class="bar-cell">
         <Bar figures={figures} committed={month.committed} />
@@ -85,10 +84,15 @@ function BudgetLine({ outlook, depth, view }: { outlook: BudgetOutlook; depth: n
   )
 }
 
+/** The only one of a reader's budgets may have been deleted. */
+export const NoBudgets = () => (
+  <p class="empty">You may read no budget. Ask an administrator of Unit Guard to list one for you.</p>
+)
+
 const isShown = (outlook: BudgetOutlook, show: Filter): boolean =>
   show === 'all' || (show === 'frozen' ? outlook.status === 'frozen' : isAtRisk(outlook))
 
-/** Each budget with its depth, if it stands below its parent. */
+/** By name it is a tree, with the depth of each budget. */
 function sorted(budgets: readonly BudgetOutlook[], sort: Sort): readonly (readonly [BudgetOutlook, number])[] {
   if (sort === 'risk') return budgets.map((each) => [each, 0])
   if (sort === 'spent') return budgets.toSorted((a, b) => b.figures.spent - a.figures.spent).map((each) => [each, 0])
@@ -125,7 +129,6 @@ const Choices = ({ names, chosen, to }: { names: readonly string[]; chosen: stri
   </>
 )
 
-/** An ended month as its book has it. */
 export const PastTable = ({ rows }: { rows: readonly Figures[] }) => (
   <Section id="budgets" title="Budgets">
     <div class="scroll">

@@ -4,7 +4,6 @@ import type { History } from '../../../shared/guard/reports/history.ts'
 import type { DayUse } from '../../../shared/guard/reports/months.ts'
 import { count, type Figures, units } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
-import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import { addressWith } from './lists.tsx'
 import { totalOf } from './outlook.tsx'
@@ -12,7 +11,6 @@ import { numberColumns, shortDay, TableHead, Time, UnitsCell } from './parts.tsx
 
 // Parts differ by pattern, not by colour alone. Numbers that a drawing shows are also in text beside it.
 
-/** Each page with a bar needs this fill once. */
 export const FillPatterns = () => (
   <svg class="patterns" aria-hidden="true" focusable="false">
     <pattern id="committed" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)">
@@ -22,7 +20,6 @@ export const FillPatterns = () => (
   </svg>
 )
 
-/** Used units, and hatched those that plans will still take. */
 export function Bar({ figures, committed = 0 }: { figures: Figures; committed?: number }) {
   const total = totalOf(figures)
   if (total === null) return null
@@ -46,6 +43,8 @@ export function ShareBar(props: { of: number; used: number; committed?: number; 
 
 interface ChartProps {
   readonly name: string
+  /** Whose updates the bars lead to; absent: all. */
+  readonly budget?: string | undefined
   readonly history: History
   readonly month: Window
   readonly days: readonly DayUse[]
@@ -54,8 +53,7 @@ interface ChartProps {
   readonly zone: string
 }
 
-/** What was left when each day ended, with the limit of that time, and below it a bar for each day. */
-function LeftChart({ name, history, month, days, forecast, zone }: ChartProps) {
+function LeftChart({ name, budget, history, month, days, forecast, zone }: ChartProps) {
   const xOf = (at: number) => Math.min(1, Math.max(0, (at - month.start) / (month.end - month.start)))
   const known = pointsOf(history)
   const isDrawn = known.some(({ limit }) => limit > 0)
@@ -94,7 +92,7 @@ function LeftChart({ name, history, month, days, forecast, zone }: ChartProps) {
             </text>
           ))}
           {weeksIn(month).map((at) => (
-            <text class="tick" x={percent(xOf(at))} y="100%" dy="16">
+            <text class="tick" x={percent(xOf(at))} y="100%" dy="16" text-anchor={xOf(at) > 0.9 ? 'end' : undefined}>
               {shortDay(at, zone)}
             </text>
           ))}
@@ -102,7 +100,7 @@ function LeftChart({ name, history, month, days, forecast, zone }: ChartProps) {
           {now.x > 0.85
             ? null
             : ends.map(({ left, words }, position) => (
-                <text class="end" x="100%" y={height(left)} dy={position === 0 ? -18 : 17} text-anchor="end">
+                <text class="end" x="100%" y={height(left)} dy={position === 0 ? -24 : 17} text-anchor="end">
                   {count(left)} {words}
                 </text>
               ))}
@@ -111,18 +109,17 @@ function LeftChart({ name, history, month, days, forecast, zone }: ChartProps) {
           </text>
         </svg>
       ) : null}
-      <DayBars {...{ days, xOf, name, zone }} />
+      <DayBars {...{ days, xOf, budget, zone }} />
     </div>
   )
 }
 
-/** Each bar leads to the updates of its day. */
 function DayBars({
   days,
   xOf,
-  name,
+  budget,
   zone,
-}: Pick<ChartProps, 'days' | 'name' | 'zone'> & { xOf: (at: number) => number }) {
+}: Pick<ChartProps, 'days' | 'budget' | 'zone'> & { xOf: (at: number) => number }) {
   const most = Math.max(1, ...days.map((day) => day.units))
   return (
     <svg class="days" viewBox="0 0 1000 100" preserveAspectRatio="none">
@@ -131,7 +128,7 @@ function DayBars({
         const [x, width] = [per1000(xOf(start)), per1000(xOf(end)) - per1000(xOf(start))]
         const height = Math.max(used > 0 ? 2 : 0, Math.round((Math.max(0, used) / most) * 100))
         return (
-          <a href={updatesOfDay(name, date)}>
+          <a href={updatesOfDay(budget, date)}>
             <title>{`${shortDay(start, zone)}: ${units(used)}`}</title>
             <rect class="hit" x={x} width={width} height="100" />
             <rect class="day" x={x + 3} width={Math.max(1, width - 6)} y={100 - height} height={height} />
@@ -142,10 +139,9 @@ function DayBars({
   )
 }
 
-const updatesOfDay = (budget: string, date: string): string =>
-  addressWith('/dashboard/updates', { since: date, until: date, budget: budget === rootBudget ? undefined : budget })
+const updatesOfDay = (budget: string | undefined, date: string): string =>
+  addressWith('/dashboard/updates', { since: date, until: date, budget })
 
-/** The chart with its key, and its figures as a table. */
 export function ChartFigure(props: ChartProps) {
   const { history, zone, forecast } = props
   return (
@@ -153,9 +149,9 @@ export function ChartFigure(props: ChartProps) {
       <figure>
         <LeftChart {...props} />
         <figcaption>
-          <LineKey line="so-far">left</LineKey> <LineKey line="limit">limit and grants of that day</LineKey>{' '}
-          {forecast ? <LineKey line="foreseen">to the reset</LineKey> : null} Bars: units used each day; each leads to
-          its updates.
+          <LineKey line="so-far">left</LineKey> <LineKey line="limit">limit and grants</LineKey>{' '}
+          {forecast ? <LineKey line="foreseen">to the reset</LineKey> : null} Bars: units each day; each leads to its
+          updates.
           {history.nights.length === 0 ? ' No day has ended yet, so the line is straight.' : null}
         </figcaption>
       </figure>

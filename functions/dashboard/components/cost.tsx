@@ -7,7 +7,6 @@ import { EffectOnChain } from './effect-on-chain.tsx'
 import { LastRun, runBefore } from './last-run.tsx'
 import { Section, Time, Units } from './parts.tsx'
 
-/** From the estimate to the charge, beside the run before, and what it takes from each budget. */
 export function CostSection({ update, view }: { update: Update; view: View }) {
   const { state, estimated, hold, charged, approval } = update
   const [asked] = view.results

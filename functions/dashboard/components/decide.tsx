@@ -21,18 +21,18 @@ export interface Choices {
   readonly whyNot: readonly string[]
 }
 
-/** The actions that the guard would accept from this user, and the reasons why others are not possible. */
+/** What the guard would accept from this user. */
 export function choicesFor(
   update: Update,
   view: View,
-  { session: { sub }, permissions: { scopes } }: Pick<Visit, 'session' | 'permissions'>,
+  { session: { sub, token }, permissions: { scopes } }: Pick<Visit, 'session' | 'permissions'>,
   options: Services['options'],
 ): Choices {
   const mayApprove = scopes.has('approve')
   const mayCancel = (['run', 'propose', 'admin'] as const).some((scope) => scopes.has(scope))
   const rules: readonly (readonly [Action, boolean, Problem | null])[] = [
-    ['approve', mayApprove, whyNotApprove(update, view, sub)],
-    ['reject', mayApprove, whyNotReject(update, view, sub)],
+    ['approve', mayApprove, whyNotApprove(update, view, sub, token?.person)],
+    ['reject', mayApprove, whyNotReject(update, view, sub, token?.person)],
     ['cancel', mayCancel, whyNotCancel(update, view, { caller: sub, isAdmin: scopes.has('admin') })],
     ['ran', mayApprove, whyNotResolve(update, view, 'ran', options)],
     ['did-not-run', mayApprove, whyNotResolve(update, view, 'did-not-run', options)],

@@ -14,7 +14,7 @@ export interface Edit<T extends Texts> {
   readonly current: T
   readonly texts: T
   readonly reason: string | undefined
-  /** The changes of other users since the page was shown; `null`: the definitions have the same revision. */
+  /** Of other users, since the page was shown. */
   readonly othersChanges: readonly Difference[] | null
 }
 
@@ -24,7 +24,6 @@ export interface Difference {
   readonly to: string
 }
 
-/** Applies the user's changes on top of the changes of others. */
 export function readEdit<T extends Texts>(
   form: URLSearchParams,
   view: View,
@@ -43,7 +42,7 @@ export function readEdit<T extends Texts>(
 
 const shownSchema = z.record(z.string(), z.string())
 
-/** The texts that the page showed. The form sends them unsigned: a forged form deceives only its sender. */
+/** Unsigned, because a forged form deceives only its sender. */
 function shownIn(form: URLSearchParams): URLSearchParams {
   const parsed = shownSchema.safeParse(parseJson(form.get('seen') ?? ''))
   return new URLSearchParams(parsed.success ? parsed.data : {})
@@ -60,7 +59,7 @@ function parseJson(json: string): unknown {
 export const isUnchanged = ({ texts, current }: Edit<Texts>) =>
   Object.keys(current).every((name) => texts[name] === current[name])
 
-/** Previews again until the user has seen the changes of others. */
+/** The user has to see the changes of others first. */
 export function putOrPreview<Put, Preview>(
   step: 'preview' | 'confirm',
   { view, reason, othersChanges }: Edit<Texts>,
@@ -81,7 +80,6 @@ export const createComparison =
 export const limitText = (value: number | 'unlimited' | undefined): string =>
   typeof value === 'number' ? count(value) : (value ?? '')
 
-/** With these hidden fields, an edit does not overwrite the changes of others. */
 export const shownFields = ({ view, current }: Edit<Texts>) => ({
   revision: String(view.definitions.revision),
   seen: JSON.stringify(current),

@@ -1,19 +1,20 @@
 import { count, type Figures, shownCounter } from '../../../shared/guard/sentences.ts'
-import { callerOfCounter } from '../../../shared/ledger/book/definitions.ts'
+import { callerOfCounter, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { budgetAddress, numberColumns, TableHead } from './parts.tsx'
 
 interface EffectProps {
-  /** Of the whole chain, as they are now. */
   readonly figures: readonly Figures[]
   readonly units: number
-  /** The units are already held or charged. */
   readonly isCounted?: boolean
 }
 
-/** What an update takes from each budget that limits it: its own and all above, and the caller's own limit. */
 export function EffectOnChain({ figures, units, isCounted = false }: EffectProps) {
   const limits = figures.filter(({ limit }) => limit !== 'unlimited')
-  if (limits.length === 0) return <p class="note">No budget limits this update.</p>
+  // Without the root, the reader does not see all of the chain.
+  if (limits.length === 0)
+    return figures.some(({ budget }) => budget === rootBudget) ? (
+      <p class="note">No budget limits this update.</p>
+    ) : null
   return (
     <div class="scroll">
       <table class="chain-effect" aria-label="What the update takes from each budget of its chain">

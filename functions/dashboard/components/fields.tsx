@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { FieldFaults } from '../flash.ts'
 
-interface FieldProps {
+export interface FieldProps {
   /** Makes the ids of fields unique on a page with several forms. */
   readonly formId: string
   readonly name: string
@@ -14,14 +14,16 @@ interface FieldProps {
   readonly faults?: FieldFaults | undefined
 }
 
-const idOf = ({ formId, name }: FieldProps) => `${formId}-${name}`
+const idOf = ({ formId, name }: Pick<FieldProps, 'formId' | 'name'>) => `${formId}-${name}`
 
-export const TextField = (field: FieldProps & { isNumber?: boolean; maxLength?: number; listId?: string }) => (
+type TextFieldProps = FieldProps & { isNumber?: boolean; maxLength?: number; listId?: string; type?: 'text' | 'date' }
+
+export const TextField = (field: TextFieldProps) => (
   <LabelledField field={field}>
     <input
       id={idOf(field)}
       name={field.name}
-      type="text"
+      type={field.type ?? 'text'}
       value={field.value ?? ''}
       autocomplete="off"
       {...inputAttributes(field)}
@@ -52,7 +54,7 @@ export const ChoiceField = (field: FieldProps & { options: readonly (readonly [v
   </LabelledField>
 )
 
-/** Checkboxes. The hidden empty value tells a field without ticks from an absent field. */
+/** The hidden empty value tells a field without ticks from an absent field. */
 export const TicksField = ({
   options,
   value,
@@ -81,32 +83,17 @@ export const TicksField = ({
   </fieldset>
 )
 
-export const ReasonField = (field: Pick<FieldProps, 'formId' | 'value' | 'faults'> & { isOptional?: boolean }) => (
+type ReasonProps = Pick<FieldProps, 'formId' | 'value' | 'faults'> & { label?: string; isOptional?: boolean }
+
+export const ReasonField = ({ isOptional, label, ...field }: ReasonProps) => (
   <TextField
-    formId={field.formId}
-    value={field.value}
-    faults={field.faults}
-    isRequired={!field.isOptional}
+    {...field}
+    isRequired={!isOptional}
     name="reason"
-    label={field.isOptional ? 'Reason (optional)' : 'Reason'}
+    label={label ?? (isOptional ? 'Reason (optional)' : 'Reason')}
     maxLength={500}
     isWhole
   />
-)
-
-export const ReasonLine = (props: { id: string; label: string; value?: string | undefined; required: boolean }) => (
-  <p>
-    <label for={props.id}>{props.label}</label>
-    <input
-      id={props.id}
-      name="reason"
-      type="text"
-      value={props.value ?? ''}
-      maxlength={500}
-      required={props.required}
-      autocomplete="off"
-    />
-  </p>
 )
 
 export const HiddenFields = ({ values }: { values: Readonly<Record<string, string>> }) => (
@@ -117,7 +104,7 @@ export const HiddenFields = ({ values }: { values: Readonly<Record<string, strin
   </>
 )
 
-/** The Enter key presses the first button of a form. This button comes first and does nothing. */
+/** Enter presses the first button of a form, so this one does nothing. */
 export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
 export const Faults = ({ faults }: { faults: readonly string[] }) =>
@@ -131,7 +118,7 @@ export const Faults = ({ faults }: { faults: readonly string[] }) =>
     </div>
   )
 
-function inputAttributes(field: FieldProps) {
+export function inputAttributes(field: Omit<FieldProps, 'label'>) {
   const fault = faultOf(field)
   const described = [fault === undefined ? null : 'fault', field.note === undefined ? null : 'note'].filter(Boolean)
   return {
@@ -142,20 +129,24 @@ function inputAttributes(field: FieldProps) {
   }
 }
 
-const faultOf = ({ faults = {}, name }: FieldProps): string | undefined =>
+const faultOf = ({ faults = {}, name }: Pick<FieldProps, 'faults' | 'name'>): string | undefined =>
   Object.hasOwn(faults, name) ? faults[name] : undefined
 
-function LabelledField({ field, children }: { field: FieldProps; children: Child }) {
+export function FieldFault(field: Pick<FieldProps, 'formId' | 'name' | 'faults'>) {
   const fault = faultOf(field)
+  return fault === undefined ? null : (
+    <p class="fault" id={`${idOf(field)}-fault`}>
+      <span aria-hidden="true">✕</span> {fault}
+    </p>
+  )
+}
+
+function LabelledField({ field, children }: { field: FieldProps; children: Child }) {
   return (
     <div class={field.isWhole ? 'field whole' : 'field'}>
       <label for={idOf(field)}>{field.label}</label>
       {children}
-      {fault === undefined ? null : (
-        <p class="fault" id={`${idOf(field)}-fault`}>
-          <span aria-hidden="true">✕</span> {fault}
-        </p>
-      )}
+      <FieldFault {...field} />
       {field.note === undefined ? null : (
         <p class="note" id={`${idOf(field)}-note`}>
           {field.note}

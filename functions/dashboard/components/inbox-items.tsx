@@ -5,16 +5,22 @@ import type { Services } from '../../../shared/guard/services.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Action, actionLabels, type Choices, Evidence, ShownUnitsField } from './decide.tsx'
-import { budgetAddress, dayAndTime, Time, updateAddress, words } from './parts.tsx'
+import { type FieldProps, TextField } from './fields.tsx'
+import { BudgetLink, dayAndTime, Time, updateAddress, words } from './parts.tsx'
 
 interface Given {
   readonly choices: Choices
   readonly isChosen: boolean
+  readonly field: (name: string) => Omit<FieldProps, 'label'>
 }
 
-export function ApprovalItem({ row, zone, choices, isChosen }: Given & { row: ApprovalRow; zone: string }) {
+const hasFault = (...fields: readonly Omit<FieldProps, 'label'>[]): boolean =>
+  fields.some(({ name, faults = {} }) => Object.hasOwn(faults, name))
+
+export function ApprovalItem({ row, zone, choices, isChosen, field }: Given & { row: ApprovalRow; zone: string }) {
   const { update, owner, lastRun, effect, sameWork } = row
   const { caller, via, reason, estimated, approvableUntil, history } = update
+  const [cap, note] = [field(`units-${update.id}`), field(`note-${update.id}`)]
   const why = history.findLast(({ state }) => state === 'awaiting-approval')?.note
   return (
     <Item
@@ -42,21 +48,15 @@ export function ApprovalItem({ row, zone, choices, isChosen }: Given & { row: Ap
         {reason === undefined ? null : <>: “{reason}”</>}
       </p>
       {why === undefined ? null : <p class="note">Needs approval: {why}.</p>}
-      {(update.short ?? []).map((grant) => (
-        <p class="note">
-          Approving also grants {grant.budget} {count(grant.units)} one-time units{' '}
-          {grant.window === 'day' ? 'today' : 'this month'}.
-        </p>
-      ))}
       <SameWork updates={sameWork} zone={zone} />
       {choices.possible.includes('approve') ? (
         <div class="row-decide">
           <RowButton action="approve" update={update} />
-          <details>
+          <details open={hasFault(cap, note)}>
             <summary>Approve up to…, or reject</summary>
             <div class="fields">
-              <RowField name={`units-${update.id}`} label="Up to (units)" isNumber />
-              <RowField name={`note-${update.id}`} label="Note (optional)" />
+              <TextField {...cap} label="Up to (units)" isNumber />
+              <TextField {...note} label="Note (optional)" maxLength={500} />
             </div>
             <p class="buttons">
               <RowButton action="approve" update={update} label="Approve up to" />
@@ -71,10 +71,11 @@ export function ApprovalItem({ row, zone, choices, isChosen }: Given & { row: Ap
 
 type DoubtProps = Given & { entry: DoubtEntry; view: View } & Pick<Services, 'options' | 'kinds'>
 
-export function DoubtItem({ entry, view, options, kinds, choices, isChosen }: DoubtProps) {
+export function DoubtItem({ entry, view, options, kinds, choices, isChosen, field }: DoubtProps) {
   const { update, owner, sameWork, deadline } = entry
   const { caller, via, hold, doubt, reason } = update
   const zone = zoneOf(view)
+  const note = field(`note-${update.id}`)
   const offered = choices.possible.filter((action) => action === 'ran' || action === 'did-not-run')
   return (
     <Item {...{ update, owner, choices, isChosen }} deadline={`in doubt; settles ${dayAndTime(deadline, zone)}`}>
@@ -88,13 +89,13 @@ export function DoubtItem({ entry, view, options, kinds, choices, isChosen }: Do
         {reason === undefined ? null : <>: “{reason}”</>}
       </p>
       <SameWork updates={sameWork} zone={zone} />
-      <details>
+      <details open={hasFault(note)}>
         <summary>{offered.length > 0 ? 'Evidence, and say whether it ran' : 'Evidence'}</summary>
         <Evidence {...{ update, view, options, kinds }} />
         {offered.length > 0 ? (
           <>
             <div class="fields">
-              <RowField name={`note-${update.id}`} label="How you know" />
+              <TextField {...note} label="How you know" maxLength={500} />
             </div>
             <p class="buttons">
               {offered.map((action) => (
@@ -108,7 +109,7 @@ export function DoubtItem({ entry, view, options, kinds, choices, isChosen }: Do
   )
 }
 
-interface ItemProps extends Given {
+interface ItemProps extends Omit<Given, 'field'> {
   readonly update: Update
   /** The owner of the project, if another budget pays. */
   readonly owner: string | null
@@ -131,8 +132,7 @@ const Item = ({ update, owner, choices, isChosen, deadline, children }: ItemProp
     )}
     <div>
       <p class="what">
-        <a href={updateAddress(update.id)}>{update.project}</a> {update.kind} on{' '}
-        <a href={budgetAddress(update.budget)}>{update.budget}</a>
+        <a href={updateAddress(update.id)}>{update.project}</a> {update.kind} on <BudgetLink name={update.budget} />
         {owner === null ? null : `, for ${owner}`} {deadline ? <span class="pill">{deadline}</span> : null}
       </p>
       {children}
@@ -167,18 +167,4 @@ const RowButton = ({
   <button type="submit" name="one" value={`${action} ${update.id}`} aria-label={`${label}: ${update.project}`}>
     {label}
   </button>
-)
-
-const RowField = ({ name, label, isNumber }: { name: string; label: string; isNumber?: true }) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <input
-      id={name}
-      name={name}
-      type="text"
-      value=""
-      autocomplete="off"
-      {...(isNumber ? { inputmode: 'numeric' as const } : { maxlength: 500 })}
-    />
-  </div>
 )

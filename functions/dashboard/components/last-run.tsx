@@ -4,7 +4,6 @@ import { runsIn } from '../../../shared/ledger/updates/work.ts'
 import type { ViewResult } from '../../../shared/ledger/views/views.ts'
 import { Time, updateAddress } from './parts.tsx'
 
-/** The latest known run of the work before this time. */
 export function runBefore({ works, records }: ViewResult, at: number): Run | null {
   const noted = works.flatMap(({ work }) => (work ? runsIn(work) : []))
   const recorded = [...records.values()].filter(isKnownToHaveRun).map(runOf)

@@ -9,17 +9,14 @@ export interface Frame {
   readonly formToken: string
   readonly flash: Flash | null
   readonly path: string | undefined
-  /** Shows links to pages for administrators. */
   readonly isAdmin?: boolean
-  /** The updates that need a decision. */
   readonly waiting?: number | undefined
 }
 
 export interface PageProps {
   readonly title: string
-  /** Absent without a session. */
   readonly frame?: Frame
-  /** The address that the browser loads next, without a click. */
+  /** Loaded next, without a click. */
   readonly refreshTo?: string
   readonly children: Child
 }

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
+import type { FieldFaults } from '../flash.ts'
+import { ChoiceField, TextField } from './fields.tsx'
 
-/** A cursor leads only to older rows, so links to newer pages need the cursors of the earlier pages. */
+/** A cursor leads only to older rows, so the way back needs all earlier cursors. */
 export interface Paging {
-  /** Absent on the newest page. */
   readonly cursor?: string | undefined
-  /** The cursors of the pages between the newest page and this one. */
   readonly trail?: string | undefined
 }
 
@@ -48,48 +48,21 @@ export function addressWith(path: string, query: Query): string {
   return present.length === 0 ? path : `${path}?${new URLSearchParams(present)}`
 }
 
-interface ChoiceProps {
+interface FilterProps {
   readonly name: string
   readonly label: string
-  readonly options: readonly string[]
   readonly value: string | undefined
-  readonly emptyLabel?: string
-  readonly labelOf?: (option: string) => string
+  readonly faults: FieldFaults
 }
 
-/** A filter. Its value stays in the list even if the option no longer exists. */
-export function SelectField({
-  name,
-  label,
-  options,
-  value,
-  emptyLabel = 'any',
-  labelOf = (option) => option,
-}: ChoiceProps) {
-  const isGone = value !== undefined && !options.includes(value)
-  return (
-    <p>
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        <option value="">{emptyLabel}</option>
-        {[...options, ...(isGone ? [value] : [])].map((option) => (
-          <option value={option} selected={option === value}>
-            {labelOf(option)}
-          </option>
-        ))}
-      </select>
-    </p>
-  )
+/** Its value stays in the list even if the option no longer exists. */
+export function SelectField({ options, value, ...field }: FilterProps & { options: readonly string[] }) {
+  const all = [...options, ...(value !== undefined && value !== '' && !options.includes(value) ? [value] : [])]
+  const choices = [['', 'any'] as const, ...all.map((option) => [option, option] as const)]
+  return <ChoiceField formId="filter" {...field} value={value} options={choices} />
 }
 
-export const FilterField = (props: {
-  name: string
-  label: string
-  value: string | undefined
-  type?: 'text' | 'date'
-}) => (
-  <p>
-    <label for={props.name}>{props.label}</label>
-    <input id={props.name} name={props.name} type={props.type ?? 'text'} value={props.value ?? ''} autocomplete="off" />
-  </p>
-)
+export const FilterField = (field: FilterProps & { type?: 'text' | 'date' }) => <TextField formId="filter" {...field} />
+
+/** Instead of a list: with a part of the filters it would answer another question. */
+export const FaultyFilters = () => <p class="empty">Nothing is listed. Please correct the marked filter.</p>

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, type Figures } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
-import { bookAddress, budgetAddress, dayAndTime, planAddress, shortDay, Time } from './parts.tsx'
+import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, shortDay, Time } from './parts.tsx'
 
 type Reason = BudgetOutlook['reasons'][number]
 type Remedy = NonNullable<BudgetOutlook['remedy']>
@@ -11,7 +11,6 @@ type Remedy = NonNullable<BudgetOutlook['remedy']>
 export const totalOf = ({ limit, granted }: Pick<Figures, 'limit' | 'granted'>): number | null =>
   limit === 'unlimited' ? null : limit + granted
 
-/** Of a pill: a few words for a table, a few more beside a sentence. */
 function reasonWords(reason: Reason, zone: string): readonly [short: string, long: string] {
   switch (reason.kind) {
     case 'frozen':
@@ -34,18 +33,9 @@ function reasonWords(reason: Reason, zone: string): readonly [short: string, lon
   }
 }
 
-export function Pill({
-  outlook: { status, reasons },
-  zone,
-  isLong,
-}: {
-  outlook: BudgetOutlook
-  zone: string
-  isLong?: true
-}) {
-  const [first] = reasons
-  const kind = first && isGrave(first) ? ' at-risk' : status === 'on-track' ? ' on-track' : ''
-  return <span class={`pill${kind}`}>{first ? reasonWords(first, zone)[isLong ? 1 : 0] : 'on track'}</span>
+export function Pill({ reason, zone, isLong }: { reason: Reason | undefined; zone: string; isLong?: true }) {
+  const kind = reason ? (isGrave(reason) ? ' at-risk' : '') : ' on-track'
+  return <span class={`pill${kind}`}>{reason ? reasonWords(reason, zone)[isLong ? 1 : 0] : 'on track'}</span>
 }
 
 /** Others do not stop an update that is asked for today. */
@@ -53,6 +43,70 @@ const isGrave = ({ kind }: Reason) => !['frozen', 'plan-paused', 'reconcile-over
 
 /** A frozen budget is as someone wants it. */
 export const isAtRisk = ({ reasons: [first] }: BudgetOutlook): boolean => first !== undefined && isGrave(first)
+
+/** A budget, or a paused plan with its budgets. */
+export interface Risk {
+  readonly name: string
+  readonly reason: Reason
+  readonly remedy: Remedy | null
+  readonly budgets: readonly string[]
+  /** Of the last update, where nothing is left this month. */
+  readonly price?: number | null
+}
+
+/** A paused plan has one row, however many budgets pay for it. */
+export function risksIn(outlooks: readonly BudgetOutlook[]): readonly Risk[] {
+  const ofPlans = new Map<string, Risk>()
+  for (const { budget, reasons } of outlooks)
+    for (const reason of reasons) {
+      if (reason.kind !== 'plan-paused') continue
+      const { plan: name } = reason
+      const budgets = [...(ofPlans.get(name)?.budgets ?? []), budget]
+      ofPlans.set(name, { name, reason, remedy: { kind: 'resume', plan: name }, budgets })
+    }
+  const ofBudgets = outlooks.flatMap(({ budget: name, reasons, remedy }): Risk[] => {
+    const reason = reasons.find(({ kind }) => kind !== 'plan-paused')
+    if (!reason) return []
+    if (reason.kind === 'exhausted' && reason.window === 'month') return [exhaustedRisk(name, reason, reasons)]
+    if (reason === reasons[0]) return [{ name, reason, remedy, budgets: [] }]
+    return [{ name, reason, remedy: reason.kind === 'reconcile-overdue' ? { kind: 'reconcile' } : null, budgets: [] }]
+  })
+  return [...ofBudgets, ...ofPlans.values()]
+}
+
+/** The price of its last update says how many units to grant. */
+function exhaustedRisk(name: string, reason: Reason, reasons: readonly Reason[]): Risk {
+  const unpaid = reasons.find((each) => each.kind === 'cannot-pay')
+  if (!unpaid) return { name, reason, remedy: null, budgets: [], price: null }
+  const { budget, price, left } = unpaid
+  return { name, reason, remedy: { kind: 'grant', budget, window: 'month', units: price - left }, budgets: [], price }
+}
+
+export const RiskName = ({ risk: { name, reason } }: { risk: Risk }) =>
+  reason.kind === 'plan-paused' ? (
+    <>
+      plan <a href={planAddress(name)}>{name}</a>
+    </>
+  ) : (
+    <BudgetLink name={name} />
+  )
+
+export const RiskDetail = ({ risk: { reason, budgets, price }, zone }: { risk: Risk; zone: string }) =>
+  reason.kind === 'plan-paused' ? (
+    <>
+      of <BudgetLinks names={budgets} />, since <Time at={reason.stop.at} zone={zone} /> by {reason.stop.by}:{' '}
+      {reason.stop.reason}
+    </>
+  ) : (
+    <>
+      <ReasonDetail reason={reason} zone={zone} />
+      {price === undefined
+        ? null
+        : price === null
+          ? '; the price of its next update is not known yet'
+          : `; the last update cost ${count(price)}`}
+    </>
+  )
 
 export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string }): Child {
   switch (reason.kind) {
@@ -112,9 +166,21 @@ export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string })
   }
 }
 
-const BudgetLink = ({ name }: { name: string }) => <a href={budgetAddress(name)}>{name}</a>
+const maxNamed = 5
 
-/** Leads to the form, filled in. Nothing happens before the user confirms it. */
+const BudgetLinks = ({ names }: { names: readonly string[] }) => (
+  <>
+    {names.slice(0, maxNamed).map((name, position) => (
+      <>
+        {position === 0 ? null : ', '}
+        <BudgetLink name={name} />
+      </>
+    ))}
+    {names.length > maxNamed ? ` and ${count(names.length - maxNamed)} more` : null}
+  </>
+)
+
+/** Leads to the form, filled in. */
 export function RemedyLink({ remedy, budget }: { remedy: Remedy; budget: string }) {
   const [label, address] = remedyLink(remedy, budget)
   return (
@@ -143,7 +209,7 @@ function remedyLink(remedy: Remedy, row: string): readonly [label: string, addre
   }
 }
 
-/** `−` for a budget without a limit. `5,100–5,642`: at the pace of everything else, and with plans only. */
+/** `5,100 to 5,642`: at the recent pace, and with plans only. */
 export function LeftAtReset({ outlook: { figures, month } }: { outlook: BudgetOutlook }) {
   const total = totalOf(figures)
   if (total === null) return <span class="unknown">–</span>

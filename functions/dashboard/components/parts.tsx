@@ -1,9 +1,10 @@
 import type { Child } from 'hono/jsx'
-import { count, onTheWall } from '../../../shared/guard/sentences.ts'
+import { count, onTheWall, shownBudget } from '../../../shared/guard/sentences.ts'
+import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
 import { toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
 
-/** A time in the account's zone; the tooltip shows UTC. `isOfDay` leaves the date out. */
+/** `isOfDay` leaves the date out. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
   <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
     {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : onTheWall(at, zone)}
@@ -81,6 +82,10 @@ export const StateName = ({ state }: { state: State }) => (
   </span>
 )
 
+/** `unseen`: what to call a budget that the reader may not read. */
+export const BudgetLink = ({ name, unseen = shownBudget(name) }: { name: string; unseen?: string }) =>
+  name === unseenBudget ? <span class="unknown">{unseen}</span> : <a href={budgetAddress(name)}>{name}</a>
+
 export const words = (name: string): string => name.replaceAll('-', ' ')
 
 export const Units = ({ units }: { units: number | null | undefined }) => (
@@ -130,21 +135,17 @@ export const UnitsFact = ({ name, units }: { name: Child; units: number | null |
 
 export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
-/** With a kind and a project, the page shows the estimate. */
 export const askAddress = (filled: Readonly<Record<string, string>> = {}): string => {
   const query = new URLSearchParams(filled).toString()
   return query === '' ? '/dashboard/ask' : `/dashboard/ask?${query}`
 }
 
-/** @param more the path of a page below the budget's own. */
 export const budgetAddress = (name: string, more = ''): string =>
   `/dashboard/budgets/${encodeURIComponent(name)}${more}`
 
-/** The form of an entry, filled in. */
 export const bookAddress = (budget: string, type: string, fields: Readonly<Record<string, string>> = {}): string =>
   budgetAddress(budget, `/book?${new URLSearchParams({ type, ...fields })}#${type}`)
 
-/** @param more the path of a page below the plan's own. */
 export const planAddress = (name: string, more = ''): string => `/dashboard/plans/${encodeURIComponent(name)}${more}`
 
 export const inboxPath = '/dashboard/inbox'

@@ -11,7 +11,6 @@ const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
 export const dateSchema = z.string().check(z.refine(isDate, 'must be a date such as 2026-11-20'))
 
-/** A month, or dates, or `all`. */
 export const periodFields = {
   window: z.exactOptional(z.union([z.literal('all'), monthWindow], 'must be a month such as month:2026-11-12, or all')),
   since: z.exactOptional(dateSchema),
@@ -28,12 +27,11 @@ export interface Period {
   readonly label: string
   /** `null`: other dates, or all time. */
   readonly month: Window | null
-  /** Both inclusive. */
   readonly since?: number
   readonly until?: number
 }
 
-/** The day of `until` is included, in the account's zone. Without a query: the open month. @throws Refusal 400 */
+/** Includes the day of `until`. @throws Refusal 400 */
 export function periodOf(view: View, { window, since, until }: PeriodQuery): Period {
   const zone = zoneOf(view)
   if (since !== undefined || until !== undefined)
@@ -71,7 +69,6 @@ function monthLabel({ start, end }: Window, zone: string): string {
   return isOneMonth ? `${day} – ${to?.join(' ')}` : `${day} ${month} – ${to?.join(' ')}`
 }
 
-/** `November`, or `12 Nov – 11 Dec` for a month that begins on another day. */
 export function PeriodLinks({
   path,
   filters,

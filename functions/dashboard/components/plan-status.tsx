@@ -5,7 +5,6 @@ import { chainOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { planAddress, Time } from './parts.tsx'
 
-/** Says that a plan does not run, what resuming it would start, and what the pause saves. */
 export function PauseBanner(props: { status: PlanStatus; view: View; days: readonly DayAhead[]; isAdmin: boolean }) {
   const { status, view, days, isAdmin } = props
   const { plan, paused, next } = status
@@ -38,7 +37,7 @@ export function NextTime({ status: { plan, paused, next }, zone }: { status: Pla
   return next === null ? <span class="unknown">not known yet</span> : <Time at={next} zone={zone} />
 }
 
-/** Whether the next run finds its budgets open and with enough units, if only plans spend until then. */
+/** If only plans spend until then. */
 export function WillItPass(props: { status: PlanStatus; days: readonly DayAhead[]; view: View }) {
   const { status, days, view } = props
   const { plan, paused, next } = status
@@ -46,6 +45,8 @@ export function WillItPass(props: { status: PlanStatus; days: readonly DayAhead[
   if (!plan.enabled || paused) return <span class="unknown">does not run</span>
   if (next === null) return <span class="unknown">–</span>
   const chains = plan.projects.map((project) => chainOf(definitions, budgetFor(definitions, plan, project)))
+  // The reader does not see the budget that pays.
+  if (chains.some((chain) => chain.length === 0)) return <span class="unknown">not known</span>
   const budgets = new Map(chains.flat().map((budget) => [budget.name, budget]))
   const frozen = [...budgets.values()].filter((budget) => budget.frozen).map(({ name }) => name)
   const short = days

@@ -1,7 +1,13 @@
 import type { Permissions } from '../../../shared/guard/people/permissions.ts'
-import { count } from '../../../shared/guard/sentences.ts'
+import { count, units as inUnits, list, shownCounter } from '../../../shared/guard/sentences.ts'
 import { counterOf } from '../../../shared/ledger/book/book.ts'
-import { callerOfCounter, pauseOf, type WindowKind } from '../../../shared/ledger/book/definitions.ts'
+import {
+  callerOfCounter,
+  pauseOf,
+  rootBudget,
+  unseenBudget,
+  type WindowKind,
+} from '../../../shared/ledger/book/definitions.ts'
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { runBefore } from './last-run.tsx'
@@ -14,7 +20,6 @@ interface Remedy {
 
 type RefusedWork = Pick<Update, 'kind' | 'project' | 'budget' | 'byDefault' | 'plan' | 'problem'>
 
-/** Leads to whatever would let a refused update pass. */
 export function Remedies(props: { update: RefusedWork; view: View; permissions: Permissions; mayAskAgain: boolean }) {
   const { update, view, permissions, mayAskAgain } = props
   const again = mayAskAgain && (permissions.scopes.has('run') || permissions.scopes.has('propose'))
@@ -34,7 +39,7 @@ export function Remedies(props: { update: RefusedWork; view: View; permissions: 
 }
 
 const askAgainAddress = ({ kind, project, budget, byDefault, plan }: RefusedWork): string =>
-  askAddress({ kind, project, ...(byDefault || plan !== undefined ? {} : { budget }) })
+  askAddress({ kind, project, ...(byDefault || plan !== undefined || budget === unseenBudget ? {} : { budget }) })
 
 function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): readonly Remedy[] {
   const { update, budget, plan } = members
@@ -73,18 +78,58 @@ interface ShortCounter {
   readonly short: number | null
 }
 
-export const shortCounters = (budgets: Problem['members'][string] | undefined): readonly ShortCounter[] =>
-  Array.isArray(budgets) ? (budgets as unknown as readonly ShortCounter[]) : []
+/** Without the budgets that the reader does not see. */
+const shortCounters = (budgets: Problem['members'][string] | undefined): readonly ShortCounter[] =>
+  Array.isArray(budgets) ? (budgets as unknown as readonly ShortCounter[]).filter(({ budget }) => budget !== null) : []
 
-/** What is short now. Without a price, the last run's price is assumed. */
-function grantOf({ budget, window, short, available }: ShortCounter, view: View): readonly Remedy[] {
+/** Approving cannot grant units to the account, nor to a caller. */
+export function isGrantable({ slug, members: { budgets } }: Problem): boolean {
+  const counters = shortCounters(budgets)
+  // One that the reader may not see may be the account.
+  const isAnyUnseen = Array.isArray(budgets) && counters.length < budgets.length
+  return (
+    slug === 'over-budget' &&
+    !isAnyUnseen &&
+    counters.every(({ budget }) => budget !== rootBudget && callerOfCounter(budget) === null)
+  )
+}
+
+/** At the price of the estimate or of the last run; `null`: no price is known. */
+function missingNow({ budget, window, short, available }: ShortCounter, view: View): number | null {
+  const needed = short === null ? lastPrice(view) : short + available
+  return needed === null ? null : needed - (counterOf(view.book, window, budget)?.available ?? available)
+}
+
+function lastPrice({ results: [asked], now }: View): number | null {
+  return (asked && runBefore(asked, now)?.units) ?? null
+}
+
+function grantOf(counter: ShortCounter, view: View): readonly Remedy[] {
+  const { budget, window } = counter
   const caller = callerOfCounter(budget)
   if (caller !== null) return [{ label: `Raise the limit of ${caller}…`, to: callerAddress(caller) }]
-  const [asked] = view.results
-  const needed = short === null ? (asked && runBefore(asked, view.now))?.units : short + available
-  const missing = needed === undefined ? null : needed - (counterOf(view.book, window, budget)?.available ?? available)
+  const missing = missingNow(counter, view)
   if (missing !== null && missing <= 0) return []
   const query = new URLSearchParams({ type: 'grant', window, ...(missing !== null && { units: String(missing) }) })
   const what = missing === null ? 'units' : count(missing)
   return [{ label: `Grant ${what} to ${budget}…`, to: budgetAddress(budget, `/book?${query}#grant`) }]
+}
+
+export function PriceNote({ problem: { slug, members }, view }: { problem: Problem; view: View }) {
+  const unpriced = slug === 'over-budget' ? shortCounters(members.budgets).filter(({ short }) => short === null) : []
+  if (unpriced.length === 0) return null
+  const price = lastPrice(view)
+  const limits = unpriced.map(({ budget, window }) => `the ${window} limit of ${shownCounter(budget)}`)
+  if (price === null)
+    return <p>Its price is not known yet: {list(limits)} stopped it before the service was asked for an estimate.</p>
+  const missing = unpriced.map((counter) => {
+    const units = Math.max(0, missingNow(counter, view) ?? 0)
+    const { budget, window } = counter
+    return `${shownCounter(budget)} ${units === 0 ? 'has enough now' : `lacks ${count(units)}`} for the ${window}`
+  })
+  return (
+    <p>
+      It was stopped before its price was asked for. Its last run cost {inUnits(price)}: at that price, {list(missing)}.
+    </p>
+  )
 }

@@ -6,7 +6,6 @@ import { planAddress, Section } from './parts.tsx'
 
 const maxShown = 5
 
-/** The greatest first, each with its share of all that was spent. */
 export function SpentSection({ id, title, spenders }: { id: string; title: string; spenders: readonly Spent[] }) {
   const most = Math.max(1, ...spenders.map((each) => each.units))
   return (

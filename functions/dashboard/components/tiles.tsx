@@ -48,7 +48,6 @@ export function LeftTile({ root: { figures }, view: { month, now } }: { root: Bu
 export function ResetTile({ root: { figures, month } }: { root: BudgetOutlook }) {
   const total = totalOf(figures)
   const { projected, projectedAtPace, pace } = month
-  // Without a limit, what will be used instead of what will be left.
   const at = (projection: number) => (total === null ? projection : total - projection)
   const name = total === null ? 'Used at the reset' : 'Left at the reset'
   if (projectedAtPace === null)

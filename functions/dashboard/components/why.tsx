@@ -1,7 +1,6 @@
 import { describe } from '../../../shared/guard/problems.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 
-/** One line on why the update is in its state; otherwise the reason that the caller gave. */
 export function whyText({ state, problem, history, reason = '' }: Update): string {
   if (problem) return detailed.includes(problem.slug) ? firstClause(problem.detail) : describe(problem.slug).title
   const line = history.findLast((each) => each.state === state)

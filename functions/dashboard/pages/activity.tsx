@@ -6,17 +6,36 @@ import { noWindow } from '../../../shared/api/statements.ts'
 import { budgetName } from '../../../shared/guard/fields.ts'
 import { differenceInWords } from '../../../shared/guard/people/differences.ts'
 import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
+import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import { madeAvailable } from '../../../shared/ledger/book/book.ts'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Entry, EntryType } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { HiddenFields } from '../components/fields.tsx'
-import { addressWith, FilterField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
-import { activityPath, budgetAddress, Section, TableHead, Time, words, ZoneNote } from '../components/parts.tsx'
+import type { Frame } from '../components/layout.tsx'
+import {
+  addressWith,
+  FaultyFilters,
+  FilterField,
+  PageLinks,
+  type Paging,
+  pagingFields,
+  SelectField,
+} from '../components/lists.tsx'
+import {
+  activityPath,
+  BudgetLink,
+  budgetAddress,
+  Section,
+  TableHead,
+  Time,
+  words,
+  ZoneNote,
+} from '../components/parts.tsx'
 import { dateSchema, PeriodLinks, periodOf } from '../components/period.tsx'
-import { readFields } from '../forms.ts'
+import type { FieldFaults } from '../flash.ts'
+import { isEmpty, readFields, readFilters } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 import { AuditForm, AuditResult, auditPath } from './audit.tsx'
 
@@ -40,14 +59,15 @@ const querySchema = z.strictObject({
   since: z.exactOptional(dateSchema),
   ...pagingFields,
 })
+const fieldNames = ['by', 'since', 'budget'] as const
 type Filters = Omit<z.output<typeof querySchema>, keyof Paging>
 
-/** Entries: what changed without an update, such as grants, limits and freezes. */
-export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Services): void {
+export function addActivity({ page }: PageRoutes): void {
   page(path, {
-    GET: async ({ query, mustHave, show, frame }) => {
+    GET: async ({ query, mustHave, show, frame, permissions, guard: { ledger } }) => {
       mustHave('read')
-      const { cursor, trail, ...filters } = readFields(query, querySchema)
+      const { filters: read, faults } = readFilters(query, querySchema, fieldNames)
+      const { cursor, trail, ...filters } = read
       const view = await ledger.view()
       const period = periodOf(view, { window: filters.window })
       const filter = filterOf(filters, view)
@@ -65,22 +85,16 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
             </span>
           </div>
           <Tabs filters={filters} />
-          <FilterForm filters={filters} view={view} />
-          {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} zone={zone} />}
-          <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
-          <Section id="audit" title="Do the books add up?">
-            <p>
-              An audit compares each counter of the last, this and the next month with the sum of its entries and
-              updates. It runs every night, and when you ask for it.
-            </p>
-            <AuditResult audit={audit} zone={zone} />
-            {audit ? (
-              <p>
-                <a href={auditPath}>Show every counter</a>
-              </p>
-            ) : null}
-            <AuditForm frame={frame} />
-          </Section>
+          <FilterForm {...{ filters, faults, query, view }} />
+          {isEmpty(faults) ? (
+            <>
+              {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} zone={zone} />}
+              <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
+            </>
+          ) : (
+            <FaultyFilters />
+          )}
+          {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, zone, frame }} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )
@@ -88,7 +102,7 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
   })
 
   page(`${path}.csv`, {
-    GET: async ({ c, query, mustHave, session }) => {
+    GET: async ({ c, query, mustHave, session, guard: { ledger } }) => {
       mustHave('read')
       const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
       const filter = filterOf(filters, await ledger.view())
@@ -97,6 +111,22 @@ export function addActivity({ page }: PageRoutes, { guard: { ledger } }: Service
     },
   })
 }
+
+const AuditSection = ({ audit, zone, frame }: { audit: LastAudit | null; zone: string; frame: Frame }) => (
+  <Section id="audit" title="Do the books add up?">
+    <p>
+      An audit compares each counter of the last, this and the next month with the sum of its entries and updates. It
+      runs every night, and when you ask for it.
+    </p>
+    <AuditResult audit={audit} zone={zone} />
+    {audit ? (
+      <p>
+        <a href={auditPath}>Show every counter</a>
+      </p>
+    ) : null}
+    <AuditForm frame={frame} />
+  </Section>
+)
 
 /** A person's name stands for all of their callers. @throws Refusal 400 */
 function filterOf({ window, budget, kind, by, since }: Filters, view: View) {
@@ -124,19 +154,27 @@ const Tabs = ({ filters: { kind, ...others } }: { filters: Filters }) => (
   </nav>
 )
 
-function FilterForm({ filters, view: { definitions } }: { filters: Filters; view: View }) {
-  const { window, kind, budget, by, since } = filters
+interface FormProps {
+  readonly filters: Filters
+  readonly faults: FieldFaults
+  readonly query: URLSearchParams
+  readonly view: View
+}
+
+function FilterForm({ filters, faults, query, view: { definitions } }: FormProps) {
+  const { window, kind } = filters
+  const field = (name: (typeof fieldNames)[number]) => ({ name, value: query.get(name) ?? undefined, faults })
   return (
     <form method="get" action={path} class="filters" aria-label="Which entries">
       <HiddenFields values={{ ...(window !== undefined && { window }), ...(kind !== undefined && { kind }) }} />
-      <FilterField name="by" label="By" value={by} />
-      <FilterField name="since" label="Since" value={since} type="date" />
-      <SelectField name="budget" label="Budget" options={Object.keys(definitions.budgets)} value={budget} />
+      <FilterField {...field('by')} label="By" />
+      <FilterField {...field('since')} label="Since" type="date" />
+      <SelectField {...field('budget')} label="Budget" options={Object.keys(definitions.budgets)} />
       <p class="buttons">
         <button type="submit" class="primary">
           Show
         </button>
-        {Object.keys(filters).length === 0 ? null : <a href={path}>Clear filters</a>}
+        {Object.keys({ ...filters, ...faults }).length === 0 ? null : <a href={path}>Clear filters</a>}
       </p>
     </form>
   )
@@ -165,7 +203,7 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
               <EntryReferences entry={entry} />
             </th>
             <td data-name="Budget">
-              <a href={budgetAddress(entry.budget)}>{entry.budget}</a>
+              <BudgetLink name={entry.budget} unseen="another budget" />
               <span class="note">{otherCounters(entry)}</span>
             </td>
             <td data-name="Units" class="number">
@@ -183,7 +221,7 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
   </div>
 )
 
-/** What the entry added to the budget's month, or took from it. Changes of settings show their values instead. */
+/** Changes of settings show their values instead. */
 function signedUnits({ type, budget, moves }: Entry): string {
   if (!(kinds.bookings as readonly EntryType[]).includes(type)) return ''
   const counted = moves.find((each) => each.budget === budget && each.window === 'month') ?? moves[0]
@@ -222,7 +260,6 @@ function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
   )
 }
 
-/** Names the other budgets whose counters the entry changed. */
 function otherCounters({ budget, to, moves }: Entry): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
   return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`

@@ -3,22 +3,20 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { reason } from '../../../shared/api/schemas.ts'
 import { budgetName, kindOf, project, units } from '../../../shared/guard/fields.ts'
 import { count, units as inUnits, list, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import type { Estimate } from '../../../shared/guard/update/estimate.ts'
-import { callerOfCounter, rootBudget } from '../../../shared/ledger/book/definitions.ts'
-import type { Problem } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { type Kinds, kindsBy, namesOf } from '../../../shared/tracking/kinds.ts'
 import { EffectOnChain } from '../components/effect-on-chain.tsx'
 import { ChoiceField, HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { LastRun, runBefore } from '../components/last-run.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { askAddress, Section, updateAddress } from '../components/parts.tsx'
-import { Remedies, shortCounters } from '../components/remedies.tsx'
+import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const recentUpdates = 50
 
@@ -41,8 +39,7 @@ const formSchemaOf = (kinds: Kinds) =>
 
 const querySchemaFields = ['kind', 'project', 'budget']
 
-/** Asks for one update: an estimate, its effect on each budget, and then the request, through the guard as from the API. */
-export function addAsk({ page }: PageRoutes, services: Services): void {
+export function addAsk({ page }: PageRoutes, services: PageServices): void {
   const formSchema = formSchemaOf(services.kinds)
 
   page(askAddress(), {
@@ -57,7 +54,7 @@ export function addAsk({ page }: PageRoutes, services: Services): void {
       const back = askAddress(Object.fromEntries([...form].filter(([name]) => querySchemaFields.includes(name))))
       try {
         const { form: _form, ...wanted } = readFields(form, formSchema)
-        const to = await submit(visit, services, wanted)
+        const to = await submit(visit, wanted)
         return await ('address' in to ? visit.c.redirect(to.address, 303) : sendBack(visit, back, to.detail))
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
@@ -72,21 +69,20 @@ const sendBack = (visit: Visit, back: string, detail: string, faults?: FieldFaul
   visit.redirect({ done: [], failed: [detail], input: inputOf(visit.form, 'reason'), ...(faults && { faults }) }, back)
 
 async function submit(
-  { session, c }: Visit,
-  { guard }: Services,
+  { session, c, guard }: Visit,
   wanted: Omit<z.output<ReturnType<typeof formSchemaOf>>, 'form'>,
 ): Promise<{ readonly address: string } | { readonly detail: string }> {
   const { kind, project, budget, key, payer, owner, do: button, reason } = wanted
   const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key }
   const request = {
     ...({ kind, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
-    // The price and the payer that the page showed. Whatever differs by then is refused.
+    // A price or a payer that the page did not show is refused.
     ...{ maxUnits: wanted.units, shown: { budget: payer, owner: owner ?? null } },
     ...(budget !== undefined && { budget }),
     ...(reason !== undefined && { reason }),
     ...(button === 'force' && { force: true }),
   }
-  // The stream starts it, so that the user does not wait for the service.
+  // The stream starts it, so the user does not wait.
   const { updates, problem } = await guard.submit(asker, request, { respondAsync: true, endsAt: c.var.endsAt })
   const [update] = updates
   if (update) return { address: updateAddress(update.id) }
@@ -98,7 +94,8 @@ async function submit(
 const identityOf = ({ sub, token }: Visit['session']) =>
   token ? ({ caller: sub, token, via: 'http' } as const) : ({ caller: sub, via: 'slack' } as const)
 
-async function showAsk(visit: Visit, { guard, kinds }: Services) {
+async function showAsk(visit: Visit, { kinds }: PageServices) {
+  const { guard } = visit
   const { wanted, faults } = readWanted(visit, kinds)
   const [view, { rows }, estimate] = await Promise.all([
     guard.ledger.view(wanted ? [{ work: wanted }] : []),
@@ -140,7 +137,6 @@ interface AskFormProps {
   readonly view: View
   readonly kinds: Kinds
   readonly faults: FieldFaults | undefined
-  /** Projects of recent updates. */
   readonly known: readonly string[]
 }
 
@@ -198,7 +194,8 @@ interface EstimateProps {
 
 function EstimateSection({ visit, view, wanted, estimate }: EstimateProps) {
   const { kind, project } = wanted
-  const { units, problem, approval, figures, budgets } = estimate
+  const { problem, approval, figures, budgets } = estimate
+  const units = priceOf(estimate)
   const [asked] = view.results
   return (
     <Section id="estimate" title={`The ${kind} update of ${project} costs ${inUnits(units)}`}>
@@ -252,7 +249,8 @@ function Verdict({ problem, approval }: Pick<Estimate, 'problem' | 'approval'>) 
 
 function AskButtons({ visit: { frame, permissions }, wanted, estimate }: EstimateProps) {
   const { kind, project, budget } = wanted
-  const { units, problem, approval, payers } = estimate
+  const { problem, approval, payers } = estimate
+  const units = priceOf(estimate)
   const payer = payers[project]
   const isForced = problem?.slug === 'already-updated' || problem?.slug === 'already-fresh'
   const isOffered = !problem || (isForced && permissions.mayForce) || isGrantable(problem)
@@ -288,7 +286,5 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
   )
 }
 
-/** Approving cannot grant units to the account, nor to a caller. */
-const isGrantable = ({ slug, members }: Problem): boolean =>
-  slug === 'over-budget' &&
-  shortCounters(members.budgets).every(({ budget }) => budget !== rootBudget && callerOfCounter(budget) === null)
+/** The sum leaves out what was done a short while ago, and here that can be forced. */
+const priceOf = ({ units, projects: [only] }: Estimate): Units => only?.units ?? toUnits(units)

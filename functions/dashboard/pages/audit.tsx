@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import { FormToken, type Frame } from '../components/layout.tsx'
@@ -12,10 +11,11 @@ export const auditPath = '/dashboard/activity/audit'
 
 const formSchema = z.strictObject({ form: z.string() })
 
-export function addAudit({ page }: PageRoutes, { guard }: Services): void {
+export function addAudit({ page }: PageRoutes): void {
   page(auditPath, {
-    GET: async ({ mustHave, show, frame }) => {
+    GET: async ({ mustHave, mustReadAll, show, frame, guard }) => {
       mustHave('read')
+      mustReadAll()
       const [view, lastAudit] = await Promise.all([guard.ledger.view(), guard.ledger.lastAudit()])
       const zone = zoneOf(view)
       return show(
@@ -32,8 +32,9 @@ export function addAudit({ page }: PageRoutes, { guard }: Services): void {
       )
     },
     /** Reads every update of three months while the user waits. */
-    POST: async ({ c, form, mustHave, session, redirect }) => {
+    POST: async ({ c, form, mustHave, mustReadAll, session, redirect, guard }) => {
       mustHave('read')
+      mustReadAll()
       readFields(form, formSchema)
       const reads = c.get('expensiveReads')
       reads.admit(session.sub)

@@ -2,29 +2,30 @@ import * as z from 'zod/mini'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { reason } from '../../../shared/api/schemas.ts'
 import { units } from '../../../shared/guard/fields.ts'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
 import { type Action, actions, isResolution } from '../components/decide.tsx'
 import { updateAddress, words } from '../components/parts.tsx'
-import { forEachId, inputOf, numberSchema, readFields } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { FieldFaults } from '../flash.ts'
+import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
+import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const decisionSchema = z
   .strictObject({
     form: z.string(),
     do: z.enum(actions, 'must be one of the buttons'),
     id: z
-      .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'needs at least one update: choose some first')
-      .check(z.maxLength(100, 'must have at most 100 updates')),
-    /** The units that the page showed for each update, as `ShownUnitsField` writes them. */
+      .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'choose at least one update first')
+      .check(z.maxLength(100, 'choose at most 100 updates')),
+    /** As `ShownUnitsField` writes them. */
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(numberSchema, units)),
     from: z.enum(['update', 'inbox']),
-    /** Approves what fits into so many units together. */
+    /** Of all together. */
     inAll: z.exactOptional(z.pipe(numberSchema, units)),
   })
   .check(
@@ -39,14 +40,28 @@ const decisionSchema = z
   )
 type Decision = z.output<typeof decisionSchema>
 
-/** "Approve up to", by update id: the form's fields `units-<id>`. */
+/** "Approve up to": the form's fields `units-<id>`. */
 const capsSchema = z.record(z.string(), z.pipe(numberSchema, units))
 type Caps = ReadonlyMap<string, Units>
 const capPrefix = 'units-'
 const notePrefix = 'note-'
 const isOfRow = (name: string) => name.startsWith(capPrefix) || name.startsWith(notePrefix)
 
-/** A row's own button stands for its action, its update and its note alone. */
+/** The fields that a user fills in; of a row only those with a value, as a flash has little room. */
+const fieldsOf = (form: URLSearchParams): readonly string[] => [
+  ...['reason', 'units', 'inAll'].filter((name) => form.has(name)),
+  ...[...form].flatMap(([name, value]) => (isOfRow(name) && value !== '' ? [name] : [])),
+]
+
+/** A row's own button takes its reason from the row. `null`: the refusal is not about fields. */
+function faultsOf(error: Refusal, form: URLSearchParams): FieldFaults | null {
+  const [, id] = form.get('one')?.split(' ') ?? []
+  const { reason, ...others } = faultsIn(error, ['id', ...fieldsOf(form)]) ?? {}
+  if (reason !== undefined) return { ...others, [id === undefined ? 'reason' : `${notePrefix}${id}`]: reason }
+  return Object.keys(others).length === 0 ? null : others
+}
+
+/** A row's own button ignores what is chosen. */
 function plainFields(form: URLSearchParams): URLSearchParams {
   const fields = new URLSearchParams([...form].filter(([name]) => !isOfRow(name)))
   const [action = '', id = ''] = fields.get('one')?.split(' ') ?? []
@@ -62,12 +77,11 @@ function plainFields(form: URLSearchParams): URLSearchParams {
   return fields
 }
 
-/** Takes decisions from the inbox and from the pages of updates. */
-export function addDecisions({ page }: PageRoutes, { guard, log }: Services): void {
+export function addDecisions({ page }: PageRoutes, { log }: PageServices): void {
   page('/dashboard/decide', {
-    POST: async ({ form, mustHave, session, permissions, redirect }) => {
+    POST: async ({ form, mustHave, session, permissions, redirect, guard }) => {
       const back = backTo(form)
-      const input = inputOf(form, 'do', 'reason', 'units', 'inAll')
+      const input = inputOf(form, ...new Set(['do', ...fieldsOf(form)]))
       try {
         const decision = readFields(plainFields(form), decisionSchema, ['id', 'shown'])
         const caps = decision.do === 'approve' ? capsOf([...form], decision.id) : new Map()
@@ -81,18 +95,20 @@ export function addDecisions({ page }: PageRoutes, { guard, log }: Services): vo
         const flash = { done, failed: [...failed, ...others] }
         return await redirect(done.length > 0 ? flash : { ...flash, input }, back)
       } catch (error) {
-        if (error instanceof Refusal) return redirect({ done: [], failed: [error.problem.detail], input }, back)
-        throw error
+        if (!(error instanceof Refusal)) throw error
+        const faults = faultsOf(error, form)
+        const failed = [faults?.id ?? (faults ? notDone : error.problem.detail)]
+        return redirect({ done: [], failed, input, ...(faults && { faults }) }, back)
       }
     },
   })
 }
 
 async function decide(
-  guard: Services['guard'],
+  guard: Guard,
   id: string,
   { do: action, shown = [], reason, units, caps }: Decision & { readonly caps: Caps },
-  { session: { sub }, permissions }: Pick<Visit, 'session' | 'permissions'>,
+  { session: { sub, token }, permissions }: Pick<Visit, 'session' | 'permissions'>,
 ): Promise<DecisionOutcome> {
   const cap = caps.get(id)
   switch (action) {
@@ -101,9 +117,10 @@ async function decide(
         shown: shownUnitsOf(id, shown),
         ...(cap !== undefined && { units: cap }),
         ...(reason !== undefined && { reason }),
+        ...(token?.person !== undefined && { person: token.person }),
       })
     case 'reject':
-      return guard.reject(id, sub, reason)
+      return guard.reject(id, sub, reason, token?.person)
     case 'cancel':
       return guard.cancel(id, { caller: sub, isAdmin: permissions.scopes.has('admin') }, reason)
     case 'ran':
@@ -116,13 +133,8 @@ async function decide(
 
 const isTooLate = (outcome: DecisionOutcome) => outcome.kind === 'problem' && outcome.problem.slug === 'wrong-state'
 
-/** The outcome of the user's first press, if the user pressed twice. `null`: another user decided. */
-async function earlierDecision(
-  guard: Services['guard'],
-  id: string,
-  action: Action,
-  sub: string,
-): Promise<DecisionOutcome | null> {
+/** If the user pressed twice. `null`: another user decided. */
+async function earlierDecision(guard: Guard, id: string, action: Action, sub: string): Promise<DecisionOutcome | null> {
   const update = await guard.ledger.update(id)
   const line = update?.history.findLast(({ state }) => state === stateAfter[action])
   return update && update.state !== 'awaiting-approval' && line?.by === sub ? { kind: 'done', update } : null
@@ -136,16 +148,15 @@ const stateAfter = {
   'did-not-run': 'released',
 } as const satisfies Record<Action, State>
 
-/** @throws Refusal 400 if a chosen update has a cap that is not a number of units. */
 function capsOf(fields: readonly (readonly [string, string])[], ids: readonly string[]): Caps {
   const chosen = fields.flatMap(([name, value]): [string, string][] => {
-    const id = name.startsWith(capPrefix) ? name.slice(capPrefix.length) : undefined
-    return id !== undefined && ids.includes(id) ? [[id, value]] : []
+    return name.startsWith(capPrefix) && ids.includes(name.slice(capPrefix.length)) ? [[name, value]] : []
   })
-  return new Map(Object.entries(readFields(new URLSearchParams(chosen), capsSchema)))
+  const caps = Object.entries(readFields(new URLSearchParams(chosen), capsSchema))
+  return new Map(caps.map(([name, cap]) => [name.slice(capPrefix.length), cap]))
 }
 
-/** The updates to decide: with a sum, those that fit into it, in the order of the page. */
+/** In the order of the page. */
 function fitInto({ id: ids, do: action, inAll, shown = [] }: Decision) {
   if (inAll === undefined || action !== 'approve') return { fitting: ids, others: [] }
   const fitting: string[] = []

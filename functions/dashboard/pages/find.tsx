@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import type { Services } from '../../../shared/guard/services.ts'
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, findPath, planAddress, Section, updateAddress } from '../components/parts.tsx'
@@ -12,10 +11,9 @@ const querySchema = z.strictObject({
 
 const updatesPath = '/dashboard/updates'
 
-/** Leads to the page that the words name: an update, a budget, a plan, or the updates of projects. */
-export function addFind({ page }: PageRoutes, { guard }: Services): void {
+export function addFind({ page }: PageRoutes): void {
   page(findPath, {
-    GET: async ({ c, query, mustHave, show }) => {
+    GET: async ({ c, query, mustHave, show, guard }) => {
       mustHave('read')
       const words = readFields(query, querySchema).q?.trim() ?? ''
       if (/^upd_[0-9a-z]+$/.test(words)) return c.redirect(updateAddress(words), 303)
@@ -45,7 +43,6 @@ export function addFind({ page }: PageRoutes, { guard }: Services): void {
   })
 }
 
-/** Budgets by their names, and by the projects that they own. */
 const budgetsLike = ({ budgets }: Definitions, part: string): readonly string[] =>
   Object.values(budgets)
     .filter(({ name, projects }) =>

@@ -2,28 +2,25 @@ import type { Child } from 'hono/jsx'
 import type { DecisionMade, Inbox } from '../../../shared/guard/people/inbox.ts'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { ActionButtons, type Choices, Consequences, choicesFor } from '../components/decide.tsx'
-import { IgnoreEnter, ReasonLine } from '../components/fields.tsx'
+import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { ApprovalItem, DoubtItem } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { Pill, ReasonDetail, RemedyLink } from '../components/outlook.tsx'
-import { budgetAddress, inboxPath, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
-import type { PageRoutes, Visit } from '../session.tsx'
+import { Pill, RemedyLink, RiskDetail, RiskName, risksIn } from '../components/outlook.tsx'
+import { inboxPath, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
+import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
-/** What waits for a person, the nearest deadline first, and what was decided lately. */
-export function addInbox({ page }: PageRoutes, services: Services): void {
-  const { guard } = services
+export function addInbox({ page }: PageRoutes, services: PageServices): void {
   page(inboxPath, {
     GET: async (visit) => {
       visit.mustHave('read')
-      const background = await guard.background()
+      const background = await visit.guard.background()
       const inbox = await background.inbox()
       const { budgets } = await background.outlook(inbox.view)
       const items = [
         ...inbox.entries.map((entry) => ({ deadline: entry.deadline, item: entryItem(visit, services, inbox, entry) })),
-        ...budgetItems(budgets, inbox, visit.permissions.scopes.has('admin')),
+        ...riskItems(budgets, inbox, visit.permissions.scopes.has('admin')),
       ].toSorted((a, b) => a.deadline - b.deadline)
       return visit.show(
         'Inbox',
@@ -51,15 +48,19 @@ export function addInbox({ page }: PageRoutes, services: Services): void {
 const updatesOf = ({ entries }: Inbox): readonly Update[] =>
   entries.flatMap((entry) => (entry.kind === 'doubt' ? [entry.update] : entry.rows.map(({ update }) => update)))
 
-/** One form for all: a row's own buttons decide that row, those below decide what is chosen. */
-function DecisionForm(props: { visit: Visit; services: Services; inbox: Inbox; children: Child }) {
+const fieldsWith =
+  ({ frame: { flash } }: Visit, formId: string) =>
+  (name: string) => ({ formId, name, value: flash?.input?.[name], faults: flash?.faults })
+
+/** A row's own buttons decide that row, those below what is chosen. */
+function DecisionForm(props: { visit: Visit; services: PageServices; inbox: Inbox; children: Child }) {
   const { visit, services, inbox, children } = props
   const offered = updatesOf(inbox).map((update) => choicesFor(update, inbox.view, visit, services.options).possible)
   const possible = (['approve', 'reject', 'ran', 'did-not-run'] as const).filter((action) =>
     offered.some((each) => each.includes(action)),
   )
   const approvals = offered.filter((each) => each.includes('approve')).length
-  const input = visit.frame.flash?.input
+  const field = fieldsWith(visit, 'all')
   return (
     <form method="post" action="/dashboard/decide" class="decide">
       <FormToken frame={visit.frame} />
@@ -70,30 +71,23 @@ function DecisionForm(props: { visit: Visit; services: Services; inbox: Inbox; c
       {possible.length === 0 ? null : (
         <fieldset class="together">
           <legend>Decide all that are chosen</legend>
-          <Consequences actions={possible} />
+          <details>
+            <summary>What each choice does</summary>
+            <Consequences actions={possible} />
+          </details>
           <div class="fields">
             {approvals > 1 ? (
-              <div class="field">
-                <label for="in-all">Approve up to … units in all (optional)</label>
-                <input
-                  id="in-all"
-                  name="inAll"
-                  type="text"
-                  inputmode="numeric"
-                  autocomplete="off"
-                  aria-describedby="in-all-note"
-                  value={input?.inAll ?? ''}
-                />
-                <p class="note" id="in-all-note">
-                  Approves from the top what fits into the sum: of those chosen, or of all if none is chosen.
-                </p>
-              </div>
+              <TextField
+                {...field('inAll')}
+                label="Approve up to … units in all (optional)"
+                note="Approves from the top what fits into the sum: of those chosen, or of all if none is chosen."
+                isNumber
+              />
             ) : null}
-            <ReasonLine
-              id="reason"
+            <ReasonField
+              {...field('reason')}
               label={possible.includes('ran') ? 'Note (optional; needed to say whether it ran)' : 'Note (optional)'}
-              value={input?.reason ?? ''}
-              required={false}
+              isOptional
             />
           </div>
           <ActionButtons actions={possible} labels={bulkLabels} />
@@ -128,12 +122,16 @@ const bulkLabels = {
   'did-not-run': 'Chosen did not run',
 } as const
 
-function entryItem(visit: Visit, services: Services, { view, entries }: Inbox, entry: Inbox['entries'][number]) {
+function entryItem(visit: Visit, services: PageServices, { view, entries }: Inbox, entry: Inbox['entries'][number]) {
   const { kinds, options } = services
   const isOnly = entries.length === 1 && (entry.kind === 'doubt' || entry.rows.length === 1)
   const given = (update: Update) => {
     const choices: Choices = choicesFor(update, view, visit, options)
-    return { choices, isChosen: isOnly || visit.query.get('choose') === `${entry.kind}s` }
+    return {
+      choices,
+      isChosen: isOnly || visit.query.get('choose') === `${entry.kind}s`,
+      field: fieldsWith(visit, 'row'),
+    }
   }
   const zone = zoneOf(view)
   if (entry.kind === 'doubt') return <DoubtItem {...{ entry, view, options, kinds, ...given(entry.update) }} />
@@ -150,25 +148,23 @@ function entryItem(visit: Visit, services: Services, { view, entries }: Inbox, e
   )
 }
 
-/** Later than any deadline. */
 const noDeadline = Number.MAX_SAFE_INTEGER
 /** A threshold alone needs no one. */
 const quietReasons: readonly string[] = ['threshold', 'frozen']
 
-const budgetItems = (budgets: readonly BudgetOutlook[], { view }: Inbox, isAdmin: boolean) =>
-  budgets.flatMap((outlook) => {
-    const [reason] = outlook.reasons
-    if (!reason || quietReasons.includes(reason.kind)) return []
+const riskItems = (budgets: readonly BudgetOutlook[], { view }: Inbox, isAdmin: boolean) =>
+  risksIn(budgets).flatMap((risk) => {
+    const { name, reason, remedy } = risk
+    if (quietReasons.includes(reason.kind)) return []
     const item = (
       <li class="budget-item">
         <p class="what">
-          <a href={budgetAddress(outlook.budget)}>{outlook.budget}</a>{' '}
-          <Pill outlook={outlook} zone={zoneOf(view)} isLong />
+          <RiskName risk={risk} /> <Pill reason={reason} zone={zoneOf(view)} isLong />
         </p>
         <p class="note">
-          <ReasonDetail reason={reason} zone={zoneOf(view)} />
+          <RiskDetail risk={risk} zone={zoneOf(view)} />
         </p>
-        {isAdmin && outlook.remedy ? <RemedyLink remedy={outlook.remedy} budget={outlook.budget} /> : null}
+        {isAdmin && remedy ? <RemedyLink remedy={remedy} budget={name} /> : null}
       </li>
     )
     return [{ deadline: 'at' in reason ? reason.at : noDeadline, item }]

@@ -1,17 +1,23 @@
 import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
 import type { FaceEnv } from '../../../shared/api/face.ts'
+import { Refusal } from '../../../shared/api/refusal.ts'
 import { type Caller, createTokens } from '../../../shared/auth/tokens.ts'
-import type { Services } from '../../../shared/guard/services.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import type { LoginClient, Services } from '../../../shared/guard/services.ts'
 import type { Login } from '../../../shared/ledger/login.ts'
-import { dayMs } from '../../../shared/platform/clock.ts'
+import { dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { show } from '../answer.tsx'
 import { readForm } from '../forms.ts'
-import type { PageRoutes } from '../session.tsx'
+import { type PageRoutes, showOneMoment } from '../session.tsx'
+import type { LoginRefused } from './provider-login.ts'
 
 /** Only POST redeems the code of a link, because link previews would use it up with GET. */
-export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal }: Services): void {
-  const tokens = createTokens({ key: callerKey, clock })
-  const { publicPage, page, logIn, logOut, sessionOf, mustBeSameOrigin } = routes
+export function addLogin(routes: PageRoutes, services: Services): void {
+  const { publicPage, page, openSession, closeSession, sessionOf, mustBeSameOrigin } = routes
+  const { guard, clock, isLocal, login } = services
+  const tokens = createTokens(services)
+  const showLogin = createLoginPage(services)
 
   publicPage('/login', {
     GET: async (c) => {
@@ -19,8 +25,8 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal 
       if (code !== undefined) return show(c, { title: 'Log in', children: <CodeForm code={code} /> }, 200)
       const to = dashboardPath(c.req.query('to'))
       if (await sessionOf(c)) return c.redirect(to, 303)
-      const fault = c.req.query('ended') === undefined ? {} : { fault: sessionEnded }
-      return show(c, { title: 'Log in', children: <TokenForm to={to} {...fault} /> }, 200)
+      if (c.req.query('out') !== undefined) return showLogin(c, { to, isLoggedOut: true })
+      return showLogin(c, { to, ...(c.req.query('ended') !== undefined && { fault: sessionEnded }) })
     },
 
     POST: async (c) => {
@@ -31,22 +37,96 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal 
     },
   })
 
-  page('/logout', { POST: async ({ c }) => logOut(c) })
+  page('/logout', {
+    POST: async ({ c, session }) => {
+      closeSession(c)
+      const isOfProvider = login !== null && session.token?.issuer?.name === login.issuer
+      return c.redirect(isOfProvider ? '/login?out' : '/login', 303)
+    },
+  })
+
+  if (login) addProviderLogin(routes, { ...services, login }, showLogin)
 
   async function logInByToken(c: Context<FaceEnv>, form: URLSearchParams): Promise<Response> {
     const to = dashboardPath(form.get('to') ?? undefined)
     const caller = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
     if (caller) return logIn(c, caller, to)
     const fault = 'Not a valid token: it may have expired, be cut off, or be signed with another key.'
-    return show(c, { title: 'Log in', children: <TokenForm to={to} fault={fault} /> }, 401)
+    return showLogin(c, { to, fault, status: 401 })
   }
 
   async function logInByCode(c: Context<FaceEnv>, code: string): Promise<Response> {
     const now = clock.now()
-    const login = await guard.ledger.logins.redeem(code, now)
-    if (login) return logIn(c, userOf(login, now), '/')
+    const redeemed = await guard.ledger.logins.redeem(code, now)
+    if (redeemed) return logIn(c, userOf(redeemed, now), '/')
     const fault = `This link was used before, or is older than five minutes. ${isLocal ? 'Run npm run login' : 'Type /units login in Slack'} for a new one.`
-    return show(c, { title: 'Log in', children: <TokenForm to="/" fault={fault} /> }, 401)
+    return showLogin(c, { to: '/', fault, status: 401 })
+  }
+
+  async function logIn(c: Context<FaceEnv>, user: Caller | string, to: string): Promise<Response> {
+    return (await openSession(c, user)) ? c.redirect(to, 303) : showLogin(c, { to, fault: tooLarge, status: 403 })
+  }
+}
+
+/** A start that was not finished is forgotten. */
+const startLastsMs = 10 * minuteMs
+
+/** The first request to it loads the code for it. */
+function addProviderLogin(
+  { publicPage, openSession, cookies }: PageRoutes,
+  services: Services & { readonly login: LoginClient },
+  showLogin: ReturnType<typeof createLoginPage>,
+): void {
+  const { dashboardUrl, login, log, clock } = services
+
+  /** The configured address, because a caller may write any Host header. */
+  const partsOf = () => {
+    if (dashboardUrl === null) throw new Refusal(noAddress)
+    return { ...services, callback: `${dashboardUrl}/login/callback` }
+  }
+
+  publicPage('/login/start', {
+    GET: async (c) => {
+      const to = dashboardPath(c.req.query('to'))
+      const { startLogin, LoginRefused } = await import('./provider-login.ts')
+      try {
+        const { address, state, cookie } = await startLogin(partsOf(), to, startLastsMs)
+        cookies.writeStart(c, state, cookie, startLastsMs)
+        return c.redirect(address, 303)
+      } catch (error) {
+        if (error instanceof LoginRefused) return refuse(c, error, to)
+        throw error
+      }
+    },
+  })
+
+  publicPage('/login/callback', {
+    GET: async (c) => {
+      const query = new URL(c.req.url).searchParams
+      const state = query.get('state') ?? ''
+      const cookie = cookies.readStart(c, state)
+      if (cookie !== undefined) cookies.removeStart(c, state)
+      const parts = partsOf()
+      const { finishLogin, LoginRefused, readStart } = await import('./provider-login.ts')
+      const start = cookie === undefined ? null : await readStart(parts, cookie)
+      const to = start?.to ?? '/'
+      try {
+        const caller = await finishLogin(parts, query, start)
+        c.set('sub', caller.sub)
+        // As long as any session: an ID token often lasts for minutes.
+        const isOpen = await openSession(c, { ...caller, until: clock.now() + dayMs })
+        return isOpen ? showOneMoment(c, to) : showLogin(c, { to, fault: tooLarge, status: 403 })
+      } catch (error) {
+        if (error instanceof LoginRefused) return refuse(c, error, to)
+        throw error
+      }
+    },
+  })
+
+  function refuse(c: Context<FaceEnv>, refused: LoginRefused, to: string) {
+    const { status, sentence, reason } = refused
+    log.info('login-refused', { issuer: login.issuer, status, reason })
+    return showLogin(c, { to, fault: sentence, status })
   }
 }
 
@@ -54,11 +134,24 @@ export function addLogin(routes: PageRoutes, { guard, clock, callerKey, isLocal 
 const userOf = ({ caller, token }: Login, now: number): Caller | string =>
   token ? { sub: caller, scopes: new Set(token.scopes), budgets: token.budgets, until: now + dayMs } : caller
 
+const noAddress = problem(
+  'identity-unavailable',
+  'No one can log in this way until an operator sets DASHBOARD_URL, to which the identity provider leads people back.',
+)
+
+const tooLarge =
+  'Your groups and budgets do not fit into a session of the dashboard. Ask an administrator to map fewer of them for you.'
+
 const sessionEnded = 'Your session ended, so nothing was done. Log in, then send the form again.'
 
-/** Returns `/` for a path outside the dashboard, so that no link can redirect users to another site. */
+/** The cookie of a start holds it. */
+const maxPathLength = 1_024
+
+/** So that no link can redirect users to another site. */
 function dashboardPath(path = '/'): string {
-  return /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..') ? path : '/'
+  return path.length <= maxPathLength && /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..')
+    ? path
+    : '/'
 }
 
 const CodeForm = ({ code }: { code: string }) => (
@@ -71,47 +164,104 @@ const CodeForm = ({ code }: { code: string }) => (
   </form>
 )
 
-const TokenForm = ({ to, fault }: { to: string; fault?: string }) => (
-  <>
-    <form method="post" action="/login" class="login">
-      {fault === undefined ? null : (
-        <p role="alert" class="failed">
-          <span aria-hidden="true">✕</span> {fault}
-        </p>
-      )}
-      <label for="token">Your token</label>
-      <input
-        id="token"
-        name="token"
-        type="password"
-        required
-        autocomplete="off"
-        spellcheck={false}
-        aria-describedby="token-note"
-      />
-      <p class="note" id="token-note">
-        The same token as for the API. The session lasts eight hours, or until the token expires.
-      </p>
-      <input type="hidden" name="to" value={to} />
-      <button type="submit" class="primary">
-        Log in
-      </button>
-    </form>
-    <section class="ways">
-      <h2>No token?</h2>
-      <p>
-        In Slack, type <code>/units login</code>. The link works once, within five minutes.
-      </p>
-      <p>An operator makes tokens, for example to read and approve:</p>
-      <pre>
-        <code>npm run --silent token -- --sub alice --scope "read approve" --expires 8h</code>
-      </pre>
-      <p>
-        On your own machine, <code>npm start</code> prints a link that logs you in; this prints another:
-      </p>
-      <pre>
-        <code>npm run login</code>
-      </pre>
-    </section>
-  </>
+interface LoginPage {
+  readonly to: string
+  readonly fault?: string
+  readonly status?: 200 | LoginRefused['status']
+  readonly isLoggedOut?: true
+}
+
+function createLoginPage({ acceptsMinted, dashboardUrl, issuers, login }: Services) {
+  return async (c: Context<FaceEnv>, { to, fault, status = 200, isLoggedOut }: LoginPage): Promise<Response> => {
+    const names = acceptsMinted ? [] : (await issuers()).map(({ name }) => name)
+    const start = `${dashboardUrl ?? ''}/login/start${to === '/' ? '' : `?to=${encodeURIComponent(to)}`}`
+    const alert = fault === undefined ? null : <Fault sentence={fault} />
+    const content = (
+      <>
+        {login ? (
+          <div class="login">
+            {isLoggedOut ? (
+              <p role="status">
+                You are logged out of Unit Guard. {login.issuer} may still know you: on a shared computer, log out there
+                too.
+              </p>
+            ) : null}
+            {alert}
+            <a class="button primary" href={start}>
+              Log in with {login.issuer}
+            </a>
+          </div>
+        ) : null}
+        <TokenForm to={to} isFirst={login === null} issuers={names} acceptsMinted={acceptsMinted}>
+          {login ? null : alert}
+        </TokenForm>
+        <OtherWays acceptsMinted={acceptsMinted} />
+      </>
+    )
+    return show(c, { title: 'Log in', children: content }, status)
+  }
+}
+
+const Fault = ({ sentence }: { sentence: string }) => (
+  <p role="alert" class="failed">
+    <span aria-hidden="true">✕</span> {sentence}
+  </p>
+)
+
+interface TokenFormProps {
+  readonly to: string
+  /** Its button is the page's primary one. */
+  readonly isFirst: boolean
+  readonly acceptsMinted: boolean
+  readonly issuers: readonly string[]
+  readonly children: Child
+}
+
+const TokenForm = ({ to, isFirst, acceptsMinted, issuers, children }: TokenFormProps) => (
+  <form method="post" action="/login" class="login">
+    {children}
+    <label for="token">Your token</label>
+    <input
+      id="token"
+      name="token"
+      type="password"
+      required
+      autocomplete="off"
+      spellcheck={false}
+      aria-describedby="token-note"
+    />
+    <p class="note" id="token-note">
+      {acceptsMinted
+        ? 'The same token as for the API.'
+        : `A token of ${issuers.join(' or ')}, as for the API. Tokens of npm run token are switched off here.`}{' '}
+      The session lasts eight hours, or until the token expires.
+    </p>
+    <input type="hidden" name="to" value={to} />
+    <button type="submit" class={isFirst ? 'primary' : undefined}>
+      {isFirst ? 'Log in' : 'Log in with a token'}
+    </button>
+  </form>
+)
+
+const OtherWays = ({ acceptsMinted }: { acceptsMinted: boolean }) => (
+  <section class="ways">
+    <h2>No token?</h2>
+    <p>
+      In Slack, type <code>/units login</code>. The link works once, within five minutes.
+    </p>
+    {acceptsMinted ? (
+      <>
+        <p>An operator makes tokens, for example to read and approve:</p>
+        <pre>
+          <code>npm run --silent token -- --sub alice --scope "read approve" --expires 8h</code>
+        </pre>
+      </>
+    ) : null}
+    <p>
+      On your own machine, <code>npm start</code> prints a link that logs you in; this prints another:
+    </p>
+    <pre>
+      <code>npm run login</code>
+    </pre>
+  </section>
 )

@@ -2,34 +2,23 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { dayUses } from '../../../shared/guard/reports/months.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
+import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
-import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { rootBudget, topsOf, unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs, hourMs } from '../../../shared/platform/clock.ts'
-import { BudgetTable, PastTable, tableFields } from '../components/budget-table.tsx'
+import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns } from '../components/charts.tsx'
-import { isAtRisk, Pill, ReasonDetail, RemedyLink, totalOf } from '../components/outlook.tsx'
-import {
-  askAddress,
-  budgetAddress,
-  dayAndTime,
-  Fact,
-  Facts,
-  Section,
-  Time,
-  UnitsFact,
-  ZoneNote,
-} from '../components/parts.tsx'
+import { isAtRisk, Pill, RemedyLink, RiskDetail, RiskName, risksIn, totalOf } from '../components/outlook.tsx'
+import { askAddress, dayAndTime, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
 import { SpentSection } from '../components/spenders.tsx'
 import { LeftTile, ResetTile, Tiles, WaitingTile, YesterdayTile } from '../components/tiles.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 
-/** The page shows a higher count as "100 or more". */
 const maxWaiting = 100
 
 const querySchema = z.strictObject({
@@ -40,24 +29,21 @@ type Query = z.output<typeof querySchema>
 
 const path = '/'
 
-/** The answer first: is the month on track, what is left, who spent it, what needs a person. */
-export function addOverview({ page }: PageRoutes, { guard }: Services): void {
+export function addOverview({ page }: PageRoutes): void {
   page(path, {
     GET: async (visit) => {
       visit.mustHave('read')
       const query = readFields(visit.query, querySchema)
-      if (query.window === undefined) return showNow(visit, guard, query)
-      const view = await guard.ledger.view()
+      if (query.window === undefined) return showNow(visit, query)
+      const view = await visit.guard.ledger.view()
       const period = periodOf(view, query)
-      if (!period.month || period.month.name === view.month.name) return showNow(visit, guard, query, view)
-      return showPast(visit, guard, { view, period, month: period.month, query })
+      if (!period.month || period.month.name === view.month.name) return showNow(visit, query, view)
+      return showPast(visit, { view, period, month: period.month, query })
     },
   })
 }
 
-type Guard = Services['guard']
-
-async function showNow({ show, permissions }: Visit, guard: Guard, query: Query, given?: View) {
+async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
   const { outlook, whoSpent, usedLastMonth } = await guard.background()
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
   const [{ view, budgets, saved }, spenders, lastMonth, approvals, doubts] = await Promise.all([
@@ -67,12 +53,12 @@ async function showNow({ show, permissions }: Visit, guard: Guard, query: Query,
     guard.ledger.open('awaiting-approval', maxWaiting),
     guard.ledger.open('in-doubt', maxWaiting),
   ])
-  const root = budgets.find(({ budget }) => budget === rootBudget)
-  if (!root) throw new Error('the definitions have no account')
+  const root = topOf(budgets)
+  if (!root) return show('Overview', <NoBudgets />)
   const zone = zoneOf(view)
   const period = periodOf(view, {})
   const isAdmin = permissions.scopes.has('admin')
-  const isUnused = budgets.length === 1 && usedOf(root.figures) === 0
+  const isUnused = root.budget === rootBudget && budgets.length === 1 && usedOf(root.figures) === 0
   const days = dayUses(view, root.history)
   return show(
     verdict(shortLabel(view.month, zone), root, budgets, zone),
@@ -98,33 +84,40 @@ async function showNow({ show, permissions }: Visit, guard: Guard, query: Query,
         </div>
       )}
       <BudgetTable {...{ view, budgets, query, path }} />
-      <Section id="days" title="Left day by day">
-        <ChartFigure
-          name={rootBudget}
-          history={root.history}
-          month={view.month}
-          days={days}
-          forecast={root.month}
-          zone={zone}
-        />
-      </Section>
-      {isUnused ? null : <SavedUnits saved={saved} />}
-      <Glossary />
-      <ZoneNote zone={zone} />
+      <div class="halves">
+        <Section id="days" title="Left day by day">
+          <ChartFigure
+            name={nameOf(root.budget)}
+            history={root.history}
+            month={view.month}
+            days={days}
+            forecast={root.month}
+            zone={zone}
+          />
+        </Section>
+        <div>
+          {isUnused ? null : <SavedUnits saved={saved} />}
+          <Glossary />
+          <ZoneNote zone={zone} />
+        </div>
+      </div>
     </>,
+    approvals.rows.length + doubts.rows.length,
   )
 }
 
-async function showPast({ show }: Visit, guard: Guard, { view, period, month, query }: PastQuery) {
+async function showPast({ show, guard }: Visit, { view, period, month, query }: PastQuery) {
   const { pastMonth, whoSpent } = await guard.background()
   const monthRead = pastMonth(view, month)
   const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => whoSpent(read.view))])
   const { figures, history } = past
-  const root = figures.find(({ budget }) => budget === rootBudget)
+  const tops = topsOf(view.definitions)
+  if (tops.length === 0) return show('Overview', <NoBudgets />)
+  const root = sumOfFigures(figures.filter(({ budget }) => tops.includes(budget)))
   const zone = zoneOf(view)
-  const left = !root || totalOf(root) === null ? '' : `, ${count(root.available)} left`
+  const left = totalOf(root) === null ? '' : `, ${count(root.available)} left`
   return show(
-    `${shortLabel(month, zone)}: ${units(root?.spent ?? 0)} spent${left}`,
+    `${shortLabel(month, zone)}: ${units(root.spent)} spent${left}`,
     <>
       <Head {...{ view, period, query }}>
         <a href="/">Back to this month</a>
@@ -132,7 +125,7 @@ async function showPast({ show }: Visit, guard: Guard, { view, period, month, qu
       <div class="halves">
         <Section id="days" title="Left day by day">
           <ChartFigure
-            {...{ name: rootBudget, history, month, zone, days: dayUses(past.view, history), forecast: null }}
+            {...{ name: nameOf(root.budget), history, month, zone, days: dayUses(past.view, history), forecast: null }}
           />
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
@@ -157,26 +150,28 @@ const Head = ({ view, period, query, children }: { view: View; period: Period; q
   </div>
 )
 
+const nameOf = (top: string): string => (top === unseenBudget ? 'all budgets' : top)
+
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
-/** For example `November: on track, two budgets are not`. */
 function verdict(month: string, root: BudgetOutlook, budgets: readonly BudgetOutlook[], zone: string): string {
   const others = budgets.filter((each) => each !== root && isAtRisk(each)).length
   const risky = others === 0 ? '' : `${numbers[others] ?? count(others)} ${others === 1 ? 'budget' : 'budgets'}`
-  const ofAccount = accountVerdict(root, zone)
+  const ofAccount = topVerdict(root, zone)
   if (ofAccount === null)
     return `${month}: on track${others === 0 ? '' : `, ${risky} ${others === 1 ? 'is' : 'are'} not`}`
   return `${month}: ${ofAccount}${others === 0 ? '' : `, and ${risky} ${others === 1 ? 'is' : 'are'} at risk`}`
 }
 
 /** `null`: on track. */
-function accountVerdict({ status, reasons: [first] }: BudgetOutlook, zone: string): string | null {
+function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: string): string | null {
+  const name = budget === rootBudget ? 'the account' : budget
   if (first?.kind === 'frozen') return 'everything is frozen'
   if (first?.kind === 'exhausted') return first.window === 'day' ? 'nothing is left today' : 'nothing is left'
   if (first?.kind === 'plans-run-out' || first?.kind === 'pace-runs-out')
-    return `the account runs out on ${dayAndTime(first.at, zone)}`
-  if (first?.kind === 'cannot-pay') return 'the account cannot pay for an update'
-  if (first?.kind === 'threshold') return `${first.percent} % of the account is used`
+    return `${name} runs out on ${dayAndTime(first.at, zone)}`
+  if (first?.kind === 'cannot-pay') return `${name} cannot pay for an update`
+  if (first?.kind === 'threshold') return `${first.percent} % of ${name} is used`
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
     ? null
     : 'at risk'
@@ -200,37 +195,39 @@ function RiskSection({
   isAdmin: boolean
   zone: string
 }) {
-  const risky = budgets.filter(({ reasons }) => reasons.length > 0)
+  const risks = risksIn(budgets)
   const title = (
     <>
       At risk{' '}
       <small>
-        {count(risky.filter(isAtRisk).length)} of {count(budgets.length)} budgets
+        {count(budgets.filter(isAtRisk).length)} of {count(budgets.length)} budgets
       </small>
     </>
   )
   return (
     <Section id="risk" title={title}>
-      {risky.length === 0 ? <p class="empty">Every budget is on track.</p> : null}
+      {risks.length === 0 ? <p class="empty">Every budget is on track.</p> : null}
       <ul class="risks">
-        {risky.slice(0, maxRisks).map((outlook) => (
+        {risks.slice(0, maxRisks).map((risk) => (
           <li>
-            <a href={budgetAddress(outlook.budget)}>{outlook.budget}</a>
             <span>
-              <Pill outlook={outlook} zone={zone} isLong />
+              <RiskName risk={risk} />
+            </span>
+            <span>
+              <Pill reason={risk.reason} zone={zone} isLong />
             </span>
             <span class="why">
-              {outlook.reasons[0] ? <ReasonDetail reason={outlook.reasons[0]} zone={zone} /> : null}
+              <RiskDetail risk={risk} zone={zone} />
             </span>
             <span class="remedy">
-              {isAdmin && outlook.remedy ? <RemedyLink remedy={outlook.remedy} budget={outlook.budget} /> : null}
+              {isAdmin && risk.remedy ? <RemedyLink remedy={risk.remedy} budget={risk.name} /> : null}
             </span>
           </li>
         ))}
       </ul>
-      {risky.length > maxRisks ? (
+      {risks.length > maxRisks ? (
         <p>
-          <a href="/?show=at+risk#budgets">{count(risky.length - maxRisks)} more</a>
+          <a href="/?sort=risk#budgets">{count(risks.length - maxRisks)} more</a>
         </p>
       ) : null}
     </Section>

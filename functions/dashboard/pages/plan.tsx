@@ -6,20 +6,18 @@ import type { DayAhead, Cost as PlanCost, PlanStatus } from '../../../shared/gua
 import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
 import type { Leave } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { ReasonField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { budgetAddress, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
+import { BudgetLink, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 import { OccurrenceOutcome, Occurrences, RunAgainForms } from './occurrences.tsx'
 
 const maxOccurrences = 20
-/** As far as the calendar of all plans. */
 const weeks = 5
 
 const querySchema = z.strictObject({ time: z.exactOptional(instant) })
@@ -30,11 +28,11 @@ const confirmationSchema = z.strictObject({
   confirm: z.literal('yes', 'must be ticked: nothing was run'),
 })
 
-export function addPlan({ page }: PageRoutes, services: Services): void {
-  page('/dashboard/plans/:name', { GET: (visit) => showPlan(visit, services) })
+export function addPlan({ page }: PageRoutes, services: PageServices): void {
+  page('/dashboard/plans/:name', { GET: showPlan })
   for (const action of ['pause', 'resume'] as const)
     page(`/dashboard/plans/:name/${action}`, {
-      POST: (visit) => redirectBack(visit, () => pauseOrResume(visit, services, action)),
+      POST: (visit) => redirectBack(visit, () => pauseOrResume(visit, action)),
     })
   for (const only of ['unsent', 'refused'] as const)
     page(`/dashboard/plans/:name/${only}`, {
@@ -42,15 +40,17 @@ export function addPlan({ page }: PageRoutes, services: Services): void {
     })
 }
 
-async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
+async function showPlan(visit: Visit): Promise<Response> {
   visit.mustHave('read')
-  const { status, zone } = await readStatus(visit, guard)
+  const { guard } = visit
+  const { status, zone } = await readStatus(visit)
   const { name } = status.plan
   const { time } = readFields(visit.query, querySchema)
   const { report: reportOf, upcoming } = await guard.background()
+  const viewRead = guard.ledger.view()
   const [view, { costs, days }, occurrences] = await Promise.all([
-    guard.ledger.view(),
-    upcoming(weeks),
+    viewRead,
+    upcoming(weeks, viewRead),
     guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
   ])
   const occurrence = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
@@ -69,23 +69,25 @@ async function showPlan(visit: Visit, { guard }: Services): Promise<Response> {
   )
 }
 
-async function pauseOrResume(visit: Visit, { guard }: Services, action: 'pause' | 'resume'): Promise<string> {
+async function pauseOrResume(visit: Visit, action: 'pause' | 'resume'): Promise<string> {
   visit.mustHave('admin')
+  const { guard } = visit
   const { reason } = readFields(visit.form, reasonSchema)
-  const { name } = (await readStatus(visit, guard)).status.plan
+  const { name } = (await readStatus(visit)).status.plan
   const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
   const result = await change(name, { caller: visit.session.sub, reason })
   if (result.kind === 'problem') throw new Refusal(result.problem)
   return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} is resumed.`
 }
 
-async function runAgain(visit: Visit, { guard, clock }: Services, only: 'unsent' | 'refused'): Promise<string> {
+async function runAgain(visit: Visit, { clock }: PageServices, only: 'unsent' | 'refused'): Promise<string> {
   visit.mustHave('run')
+  const { guard } = visit
   const { time } = readFields(visit.form, confirmationSchema)
-  const { status, zone } = await readStatus(visit, guard)
+  const { status, zone } = await readStatus(visit)
   const { name } = status.plan
   await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.permissions.mayCharge })
-  // This only records the request. The sweep runs the projects, so the user does not wait.
+  // The sweep runs the projects, so the user does not wait.
   const result = await (await guard.background()).runAgain(name, time, only, clock.now())
   if (result.kind === 'problem') throw new Refusal(result.problem)
   const subject = only === 'refused' ? 'What was refused' : 'What was not sent'
@@ -95,7 +97,7 @@ async function runAgain(visit: Visit, { guard, clock }: Services, only: 'unsent'
 }
 
 /** @throws Refusal 404 */
-async function readStatus({ c }: Visit, guard: Services['guard']): Promise<{ status: PlanStatus; zone: string }> {
+async function readStatus({ c, guard }: Visit): Promise<{ status: PlanStatus; zone: string }> {
   const { planStatuses } = await guard.background()
   const { plans, zone } = await planStatuses()
   const status = plans.find(({ plan }) => plan.name === c.req.param('name'))
@@ -139,9 +141,7 @@ function Summary({ status, cost, days, view }: SummaryProps) {
           <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
         </Fact>
         <Fact name="Kind">{kind}</Fact>
-        <Fact name="Budget">
-          {budget === undefined ? 'the project’s own' : <a href={budgetAddress(budget)}>{budget}</a>}
-        </Fact>
+        <Fact name="Budget">{budget === undefined ? 'the project’s own' : <BudgetLink name={budget} />}</Fact>
         <Fact name="When units are short">{whenShortTexts[whenShort]}</Fact>
         {leave === undefined ? null : <Fact name="Leaves to others">{leaveText(leave)} of each window</Fact>}
         {query ? (

@@ -7,24 +7,24 @@ import {
 } from '../../../shared/guard/plans/calendar.ts'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
+import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { budgetAddress, planAddress, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import type { PageRoutes } from '../session.tsx'
 
-/** This week and the next four. */
 const weeks = 5
 
-export function addPlans({ page }: PageRoutes, { guard }: Services): void {
+export function addPlans({ page }: PageRoutes): void {
   page('/dashboard/plans', {
-    GET: async ({ mustHave, show, permissions }) => {
+    GET: async ({ mustHave, show, permissions, guard }) => {
       mustHave('read')
       const { planStatuses, upcoming } = await guard.background()
+      const viewRead = guard.ledger.view()
       const [view, { plans, zone }, { days, costs }] = await Promise.all([
-        guard.ledger.view(),
-        planStatuses(),
-        upcoming(weeks),
+        viewRead,
+        planStatuses(viewRead),
+        upcoming(weeks, viewRead),
       ])
       if (plans.length === 0) return show('Plans', <EmptyPlans />)
       const isAdmin = permissions.scopes.has('admin')
@@ -38,7 +38,7 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
           <Calendar days={days} zone={zone} />
           <p class="note">
             Prices are read from the service every night. Refusals, reserves and cool-downs are not foreseen, so plans
-            take at most this much. “Left” is what the account has if nothing else spends.
+            take at most this much.{leftText(topsOf(view.definitions))}
             {plans.some(({ plan, last }) => plan.schedule.kind === 'rate' && !last)
               ? ' A rate that has never been due counts from when its rule was made: its times here are a guess.'
               : null}
@@ -48,6 +48,11 @@ export function addPlans({ page }: PageRoutes, { guard }: Services): void {
       )
     },
   })
+}
+
+function leftText([top, ...others]: readonly string[]): string {
+  if (top === undefined || others.length > 0) return ''
+  return ` “Left” is what ${top === rootBudget ? 'the account' : top} has if nothing else spends.`
 }
 
 const EmptyPlans = () => (
@@ -121,10 +126,10 @@ const PlanTable = ({ plans, costs, days, view }: PlanTableProps) => (
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** A day with more times shows the first time and the count. */
+/** More are shown as the first time and the count. */
 const maxTimes = 3
 
-/** Weeks begin on Monday. The stylesheet turns the table into a list on phones. */
+/** The stylesheet turns the table into a list on phones. */
 function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   const [first] = days
   if (!first) return null

@@ -7,7 +7,6 @@ const cacheHeaders = { 'cache-control': 'public, max-age=300' }
 const pageHeaders = { ...cacheHeaders, 'content-type': 'text/html; charset=UTF-8' }
 const stylesheetHeaders = { ...cacheHeaders, 'content-type': 'text/css; charset=UTF-8' }
 
-/** The OpenAPI document, its page, and one page for each problem type (RFC 9457, section 3.1.1). */
 export function addReference({ publicPage }: PageRoutes, reference: Reference): void {
   /** @throws Refusal 404 */
   async function read(name: string): Promise<string> {

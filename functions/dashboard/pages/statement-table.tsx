@@ -10,7 +10,6 @@ export interface DetailsProps {
   readonly previous: Statement | null
   readonly definitions: Definitions
   readonly price: bigint | undefined
-  /** `null`: not known. */
   readonly currency: string | null
 }
 
@@ -21,7 +20,6 @@ interface ShownRow extends StatementRow {
   readonly keys: readonly (string | null)[]
 }
 
-/** Several callers may be one person. */
 function shownRows({ by, rows }: Statement, definitions: Definitions): readonly ShownRow[] {
   const merged = new Map<string | null, ShownRow>()
   for (const row of rows) {

@@ -1,30 +1,32 @@
 import * as z from 'zod/mini'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Statement } from '../../../shared/guard/reports/statements.ts'
 import { count, type Figures, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
 import { dayAt, monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { FieldFault, inputAttributes } from '../components/fields.tsx'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, numberColumns, TableHead, UnitsCell, ZoneNote } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodOf } from '../components/period.tsx'
-import { readFields } from '../forms.ts'
-import type { PageRoutes } from '../session.tsx'
+import type { FieldFaults } from '../flash.ts'
+import { isEmpty, readFields, readFilters } from '../forms.ts'
+import type { PageRoutes, PageServices } from '../session.tsx'
 import { auditPath } from './audit.tsx'
 import { type DetailsProps, StatementTable } from './statement-table.tsx'
 
 const statementsPath = '/dashboard/statements'
 
 const { window, price } = statementQuery.shape
-/** Without `by`, the page reads only the book. */
 const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
-export function addStatements({ page }: PageRoutes, { guard, unitPrice }: Services): void {
+export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices): void {
   page(statementsPath, {
-    GET: async ({ query, mustHave, show }) => {
+    GET: async ({ query, mustHave, show, permissions, guard }) => {
       mustHave('read')
-      const { window, by, price } = readFields(query, querySchema)
+      const { filters: read, faults } = readFilters(query, querySchema, ['price'])
+      const { window, by, price } = read
       const view = await guard.ledger.view()
       const period = periodOf(view, { window })
       const month = period.month?.name ?? view.month.name
@@ -37,9 +39,13 @@ export function addStatements({ page }: PageRoutes, { guard, unitPrice }: Servic
           {by === undefined ? (
             <BookTable figures={await figuresIn(guard, view, month)} />
           ) : (
-            <DetailedStatement {...(await detailsOf(view, month, by))} {...priceOf(price)} />
+            <DetailedStatement
+              {...(await detailsOf(guard, view, month, by))}
+              {...priceOf(price)}
+              mayAudit={permissions.readsBudgets === '*'}
+            />
           )}
-          <PriceForm filters={filters} />
+          <PriceForm filters={filters} faults={faults} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
@@ -52,40 +58,41 @@ export function addStatements({ page }: PageRoutes, { guard, unitPrice }: Servic
       ? { price: unitPrice.perUnit, currency: unitPrice.currency }
       : { price, currency: null }
 
-  /** With the month before it, where the ledger had begun by then. @throws Refusal 400 */
-  async function detailsOf(
-    view: View,
-    month: string,
-    by: Statement['by'],
-  ): Promise<Omit<DetailsProps, 'price' | 'currency'>> {
-    const { definitions } = view
-    const statement = await statementOf(month, by)
-    const before = monthNamed(definitions.calendar, statement.previous)
-    const previous = before && before.end > definitions.createdAt ? await statementOf(before.name, by) : null
-    return { statement, previous, definitions }
-  }
-
   page(`${statementsPath}.csv`, {
-    GET: async ({ c, query, mustHave, session }) => {
+    GET: async ({ c, query, mustHave, session, guard }) => {
       mustHave('read')
       c.get('expensiveReads').admit(session.sub)
       const { window, by, price } = readFields(query, statementQuery)
-      const statement = await c.get('expensiveReads').inTurn(() => statementOf(window, by))
+      const statement = await c.get('expensiveReads').inTurn(() => statementOf(guard, window, by))
       return answerStatementCsv(c, statement, price, unitPrice)
     },
   })
+}
 
-  /** @throws Refusal 400 */
-  async function statementOf(window: string | undefined, by: Statement['by']): Promise<Statement> {
-    const { statement: readStatement } = await guard.background()
-    const statement = await readStatement(window ?? null, by)
-    if (!statement) throw noWindow(window)
-    return statement
-  }
+/** With the month before it, if the ledger had begun. @throws Refusal 400 */
+async function detailsOf(
+  guard: Guard,
+  view: View,
+  month: string,
+  by: Statement['by'],
+): Promise<Omit<DetailsProps, 'price' | 'currency'>> {
+  const { definitions } = view
+  const statement = await statementOf(guard, month, by)
+  const before = monthNamed(definitions.calendar, statement.previous)
+  const previous = before && before.end > definitions.createdAt ? await statementOf(guard, before.name, by) : null
+  return { statement, previous, definitions }
 }
 
 /** @throws Refusal 400 */
-async function figuresIn(guard: Services['guard'], view: View, name: string): Promise<readonly Figures[]> {
+async function statementOf(guard: Guard, window: string | undefined, by: Statement['by']): Promise<Statement> {
+  const { statement: readStatement } = await guard.background()
+  const statement = await readStatement(window ?? null, by)
+  if (!statement) throw noWindow(window)
+  return statement
+}
+
+/** @throws Refusal 400 */
+async function figuresIn(guard: Guard, view: View, name: string): Promise<readonly Figures[]> {
   const { definitions, now } = view
   const month = monthNamed(definitions.calendar, name)
   if (!month || month.start > now) throw noWindow(name)
@@ -129,18 +136,30 @@ const Tabs = ({ filters }: { filters: StatementFilters }) => (
   </nav>
 )
 
-const PriceForm = ({ filters: { window, by, price } }: { filters: StatementFilters }) => (
-  <details>
-    <summary>Price of a unit</summary>
-    <form method="get" action={statementsPath} class="search">
-      {window === undefined ? null : <input type="hidden" name="window" value={window} />}
-      <input type="hidden" name="by" value={by ?? 'budget'} />
-      <label for="price">One unit costs</label>
-      <input id="price" name="price" type="text" inputmode="decimal" value={price ?? ''} autocomplete="off" />
-      <button type="submit">Show amounts</button>
-    </form>
-  </details>
-)
+function PriceForm({ filters: { window, by, price }, faults }: { filters: StatementFilters; faults: FieldFaults }) {
+  const field = { formId: 'statement', name: 'price', faults }
+  return (
+    <details open={!isEmpty(faults)}>
+      <summary>Price of a unit</summary>
+      <form method="get" action={statementsPath} class="search">
+        {window === undefined ? null : <input type="hidden" name="window" value={window} />}
+        <input type="hidden" name="by" value={by ?? 'budget'} />
+        <label for="statement-price">One unit costs</label>
+        <input
+          id="statement-price"
+          name="price"
+          type="text"
+          inputmode="decimal"
+          value={price ?? ''}
+          autocomplete="off"
+          {...inputAttributes(field)}
+        />
+        <button type="submit">Show amounts</button>
+        <FieldFault {...field} />
+      </form>
+    </details>
+  )
+}
 
 interface StatementFilters {
   readonly window: string | undefined
@@ -174,11 +193,11 @@ const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
   </div>
 )
 
-const DetailedStatement = (details: DetailsProps) => (
+const DetailedStatement = ({ mayAudit, ...details }: DetailsProps & { mayAudit: boolean }) => (
   <>
     <p>
       {details.statement.status === 'open' ? 'Open: figures still change. ' : 'Final: nothing is held or in doubt. '}
-      <SumCheck statement={details.statement} />
+      <SumCheck statement={details.statement} mayAudit={mayAudit} />
     </p>
     {details.statement.rows.length === 0 ? (
       <p class="empty">No updates and no bookings this month.</p>
@@ -188,13 +207,18 @@ const DetailedStatement = (details: DetailsProps) => (
   </>
 )
 
-function SumCheck({ statement: { spent, total, addsUp } }: { statement: Statement }) {
+function SumCheck({ statement: { spent, total, addsUp }, mayAudit }: { statement: Statement; mayAudit: boolean }) {
   if (addsUp === null) return <>The book changed while it was read. Load the page again.</>
   if (addsUp) return <>The rows add up to the {units(spent)} spent in the book.</>
   return (
     <strong class="differs">
-      The rows add up to {units(total.charged + total.external)}, but the book has {count(spent)}.{' '}
-      <a href={auditPath}>Audit the books</a>.
+      The rows add up to {units(total.charged + total.external)}, but the book has {count(spent)}.
+      {mayAudit ? (
+        <>
+          {' '}
+          <a href={auditPath}>Audit the books</a>.
+        </>
+      ) : null}
     </strong>
   )
 }

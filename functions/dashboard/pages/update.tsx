@@ -2,14 +2,14 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { describe } from '../../../shared/guard/problems.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type Problem, type ServiceAnswer, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
-import { HiddenFields, ReasonLine } from '../components/fields.tsx'
+import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import {
+  BudgetLink,
   budgetAddress,
   dayNamed,
   Fact,
@@ -23,19 +23,20 @@ import {
   ZoneNote,
 } from '../components/parts.tsx'
 import { CallerName } from '../components/people.tsx'
-import { Remedies } from '../components/remedies.tsx'
+import { PriceNote, Remedies } from '../components/remedies.tsx'
 import { whyText } from '../components/why.tsx'
 import { asSentence } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const maxBodyLength = 4_000
-/** How often the page loads again: an update that runs changes soon, one that waits for a person may wait for days. */
+/** An update that waits for a person may wait for days. */
 const refreshSeconds = { soon: 3, later: 60 }
 
-export function addUpdate({ page }: PageRoutes, { guard, options, kinds }: Services): void {
+export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices): void {
   page('/dashboard/updates/:id', {
     GET: async (visit) => {
       visit.mustHave('read')
+      const { guard } = visit
       const id = visit.c.req.param('id') ?? ''
       if (!/^[\x21-\x7e]{1,100}$/.test(id)) throw new Refusal(noUpdate('of that name'))
       const update = await guard.ledger.update(id)
@@ -79,7 +80,7 @@ interface SummaryProps {
 }
 
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
-  const { state, problem, overrun, kind, reason, createdAt } = update
+  const { state, problem, overrun, kind, reason, createdAt, approvableUntil } = update
   const hasFailed = isTerminal(state) && state !== 'settled'
   const why = problem === undefined ? whyText(update) : ''
   return (
@@ -93,8 +94,13 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
         </span>
       </p>
       {problem ? <ProblemLine problem={problem} /> : null}
+      {problem ? <PriceNote problem={problem} view={view} /> : null}
       {why !== '' && why !== reason ? <p>{asSentence(why)}</p> : null}
-      {state === 'awaiting-approval' ? <ApprovalLines update={update} zone={zoneOf(view)} /> : null}
+      {state === 'awaiting-approval' && approvableUntil !== undefined ? (
+        <p>
+          It can be approved until <Time at={approvableUntil} zone={zoneOf(view)} />.
+        </p>
+      ) : null}
       {overrun === undefined ? null : (
         <p class="warning">
           <span aria-hidden="true">⚠</span> It cost {units(overrun)} more than were held.
@@ -105,22 +111,6 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
     </Section>
   )
 }
-
-const ApprovalLines = ({ update: { approvableUntil, short = [] }, zone }: { update: Update; zone: string }) => (
-  <>
-    {short.map((grant) => (
-      <p>
-        Approving also grants {grant.budget} {count(grant.units)} one-time units{' '}
-        {grant.window === 'day' ? 'today' : 'this month'}.
-      </p>
-    ))}
-    {approvableUntil === undefined ? null : (
-      <p>
-        It can be approved until <Time at={approvableUntil} zone={zone} />.
-      </p>
-    )}
-  </>
-)
 
 const ProblemLine = ({ problem: { slug, detail } }: { problem: Problem }) => (
   <p class="problem">
@@ -135,11 +125,11 @@ function DetailsSection({ update, zone }: { update: Update; zone: string }) {
     <Section id="details" title="Details">
       <Facts isLong>
         <Fact name="Id">
-          <code>{id}</code>
+          <code class="id">{id}</code>
         </Fact>
         <Fact name="Kind">{kind}</Fact>
         <Fact name="Budget">
-          <a href={budgetAddress(budget)}>{budget}</a>
+          <BudgetLink name={budget} />
         </Fact>
         {owner === undefined ? null : (
           <Fact name="Paid for">
@@ -176,7 +166,6 @@ interface DecisionProps {
   readonly visit: Visit
   readonly update: Update
   readonly choices: ReturnType<typeof choicesFor>
-  /** Without it the page loads again, so there is only a link to the form. */
   readonly isDeciding: boolean
 }
 
@@ -191,7 +180,8 @@ function DecisionSection({ visit, update, choices: { possible, whyNot }, isDecid
       </p>
     )
   const isDoubt = update.state === 'in-doubt'
-  const input = visit.frame.flash?.input
+  const { input, faults } = visit.frame.flash ?? {}
+  const field = (name: string) => ({ formId: 'decide', name, value: input?.[name], faults })
   return (
     <Section id="decide" title="Decide" class="decide">
       {whyNot.map((sentence) => (
@@ -203,26 +193,20 @@ function DecisionSection({ visit, update, choices: { possible, whyNot }, isDecid
           <HiddenFields values={{ id: update.id, from: 'update' }} />
           <ShownUnitsField update={update} />
           <Consequences actions={possible} />
-          <ReasonLine
-            id="reason"
-            label={`Reason${isDoubt ? '' : ' (optional)'}`}
-            value={input?.reason}
-            required={isDoubt}
-          />
-          {possible.includes('ran') ? <UnitsField held={update.hold?.units ?? 0} value={input?.units} /> : null}
+          <ReasonField {...field('reason')} isOptional={!isDoubt} />
+          {possible.includes('ran') ? (
+            <TextField
+              {...field('units')}
+              label={`Units charged, if it ran (empty: the ${count(update.hold?.units ?? 0)} held)`}
+              isNumber
+            />
+          ) : null}
           <ActionButtons actions={possible} />
         </form>
       )}
     </Section>
   )
 }
-
-const UnitsField = ({ held, value }: { held: number; value: string | undefined }) => (
-  <p>
-    <label for="units">Units charged, if it ran (empty: the {count(held)} held)</label>
-    <input id="units" name="units" type="text" value={value ?? ''} inputmode="numeric" autocomplete="off" />
-  </p>
-)
 
 const History = ({ update, zone }: { update: Update; zone: string }) => (
   <Section id="history" title="History">

@@ -3,15 +3,23 @@ import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
 import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
 import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type State, type Update, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { addressWith, FilterField, PageLinks, type Paging, pagingFields, SelectField } from '../components/lists.tsx'
+import { FieldFault, inputAttributes } from '../components/fields.tsx'
+import {
+  addressWith,
+  FaultyFilters,
+  FilterField,
+  PageLinks,
+  type Paging,
+  pagingFields,
+  SelectField,
+} from '../components/lists.tsx'
 import {
   askAddress,
-  budgetAddress,
+  BudgetLink,
   numberColumns,
   StateName,
   TableHead,
@@ -24,8 +32,9 @@ import {
 import { CallerName } from '../components/people.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
 import { whyText } from '../components/why.tsx'
-import { readFields } from '../forms.ts'
-import type { PageRoutes, Visit } from '../session.tsx'
+import type { FieldFaults } from '../flash.ts'
+import { isEmpty, readFields, readFilters } from '../forms.ts'
+import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const pageSize = 50
 
@@ -39,20 +48,23 @@ type UpdateFilters = Omit<z.output<ReturnType<typeof querySchemaOf>>, keyof Pagi
 
 const path = '/dashboard/updates'
 
-export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services): void {
+export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): void {
   const querySchema = querySchemaOf(kinds)
 
   page(path, {
     GET: async (visit) => {
       visit.mustHave('read')
-      const { cursor, trail, ...filters } = readFields(visit.query, querySchema)
+      const { guard } = visit
+      const { filters: read, faults } = readFilters(visit.query, querySchema, fieldNames)
+      const { cursor, trail, ...filters } = read
       const view = await guard.ledger.view()
       const period = periodFor(view, filters)
       const filter = toFilter(filters, period)
       const { countUpdates } = await guard.background()
+      const isValid = isEmpty(faults)
       const [{ rows, next }, counts] = await Promise.all([
-        guard.ledger.updates(filter, pageSize, cursor),
-        countUpdates(filter, view),
+        isValid ? guard.ledger.updates(filter, pageSize, cursor) : { rows: [], next: undefined },
+        isValid ? countUpdates(filter, view) : null,
       ])
       return visit.show(
         'Updates',
@@ -68,13 +80,19 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
             </span>
           </div>
           <StateChips filters={filters} counts={counts} />
-          <Filters filters={filters} view={view} kinds={kinds} />
-          {rows.length === 0 ? (
-            <EmptyList {...{ visit, filters, view, isEnd: next === undefined }} />
+          <Filters {...{ filters, faults, view, kinds }} query={visit.query} />
+          {isValid ? (
+            <>
+              {rows.length === 0 ? (
+                <EmptyList {...{ visit, filters, view, isEnd: next === undefined }} />
+              ) : (
+                <UpdateTable rows={rows} view={view} />
+              )}
+              <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
+            </>
           ) : (
-            <UpdateTable rows={rows} view={view} />
+            <FaultyFilters />
           )}
-          <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
@@ -82,7 +100,7 @@ export function addUpdateList({ page }: PageRoutes, { guard, kinds }: Services):
   })
 
   page(`${path}.csv`, {
-    GET: async ({ c, query, mustHave, session }) => {
+    GET: async ({ c, query, mustHave, session, guard }) => {
       mustHave('read')
       const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
       const filter = toFilter(filters, periodFor(await guard.ledger.view(), filters))
@@ -126,7 +144,6 @@ interface ChipsProps {
   readonly counts: UpdateCounts | null
 }
 
-/** States that have no update are left out where the counts are known. */
 function StateChips({ filters: { state, ...others }, counts }: ChipsProps) {
   const shown = chipStates.filter((each) => !counts || counts.states[each] > 0 || each === state)
   const all = counts && Object.values(counts.states).reduce((sum, each) => sum + each, 0)
@@ -146,45 +163,56 @@ function StateChips({ filters: { state, ...others }, counts }: ChipsProps) {
 }
 
 const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'since', 'until', 'project'] as const
+const fieldNames = [...foldedFilters, 'search'] as const
 
-function Filters({ filters, view, kinds }: { filters: UpdateFilters; view: View; kinds: Kinds }) {
-  const budgets = Object.keys(view.definitions.budgets)
-  const active = foldedFilters.filter((name) => filters[name] !== undefined)
+interface FiltersProps {
+  readonly filters: UpdateFilters
+  readonly faults: FieldFaults
+  readonly query: URLSearchParams
+  readonly view: View
+  readonly kinds: Kinds
+}
+
+function Filters({ filters, faults, query, view, kinds }: FiltersProps) {
   const { state, window } = filters
+  const budgets = Object.keys(view.definitions.budgets)
+  const active = foldedFilters.filter((name) => query.get(name))
+  const field = (name: (typeof fieldNames)[number]) => ({ name, value: query.get(name) ?? undefined, faults })
+  const search = { formId: 'filter', ...field('search') }
   return (
     <form method="get" action={path} class="finder" aria-label="Which updates">
       {state === undefined ? null : <input type="hidden" name="state" value={state} />}
       {window === undefined ? null : <input type="hidden" name="window" value={window} />}
       <div class="search">
-        <label for="search" class="hidden">
+        <label for="filter-search" class="hidden">
           Project, or a part of it
         </label>
         <input
-          id="search"
+          id="filter-search"
           name="search"
           type="search"
           placeholder="Project, or a part of it"
-          value={filters.search ?? ''}
+          value={search.value ?? ''}
           autocomplete="off"
+          {...inputAttributes(search)}
         />
         <button type="submit" class="primary">
           Show
         </button>
-        {Object.keys(filters).length === 0 ? null : <a href={path}>Clear filters</a>}
+        {Object.keys({ ...filters, ...faults }).length === 0 ? null : <a href={path}>Clear filters</a>}
       </div>
+      <FieldFault {...search} />
       <details open={active.length > 0}>
         <summary>{active.length === 0 ? 'More filters' : `More filters (${active.length} set)`}</summary>
         <div class="filters">
-          <SelectField name="kind" label="Kind" options={namesOf(kinds)} value={filters.kind} />
-          <SelectField name="budget" label="Budget" options={budgets} value={filters.budget} />
-          <SelectField name="via" label="Via" options={vias} value={filters.via} />
-          <FilterField name="plan" label="Plan" value={filters.plan} />
-          <FilterField name="caller" label="Caller" value={filters.caller} />
-          <FilterField name="since" label="From" value={filters.since} type="date" />
-          <FilterField name="until" label="To" value={filters.until} type="date" />
-          {filters.project === undefined ? null : (
-            <FilterField name="project" label="Project, exact name" value={filters.project} />
-          )}
+          <SelectField {...field('kind')} label="Kind" options={namesOf(kinds)} />
+          <SelectField {...field('budget')} label="Budget" options={budgets} />
+          <SelectField {...field('via')} label="Via" options={vias} />
+          <FilterField {...field('plan')} label="Plan" />
+          <FilterField {...field('caller')} label="Caller" />
+          <FilterField {...field('since')} label="From" type="date" />
+          <FilterField {...field('until')} label="To" type="date" />
+          {query.has('project') ? <FilterField {...field('project')} label="Project, exact name" /> : null}
         </div>
       </details>
     </form>
@@ -241,7 +269,7 @@ const UpdateTable = ({ rows, view }: { rows: readonly Update[]; view: View }) =>
             <UnitsCell name="Estimated" units={update.estimated} />
             <UnitsCell name="Charged" units={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
             <td data-name="Budget">
-              <a href={budgetAddress(update.budget)}>{update.budget}</a>
+              <BudgetLink name={update.budget} />
             </td>
             <td data-name="By">
               <CallerName update={update} definitions={view.definitions} />

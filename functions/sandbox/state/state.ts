@@ -3,13 +3,13 @@ import type { Project, ProjectInput, Run } from '../project.ts'
 
 /** Each method is atomic. */
 export interface State {
-  /** Returns the projects and the first fault that matches, and counts that fault down. */
+  /** With the first fault that matches, which is counted down. */
   meet(matches: (fault: Fault, projects: readonly Project[]) => boolean): Promise<MatchResult>
-  /** Returns `undefined` if the name is taken. */
+  /** `undefined` if the name is taken. */
   addProject(project: ProjectInput): Promise<Project | undefined>
-  /** Returns `undefined` if the project is missing or `change` returns `undefined`. */
+  /** `undefined` if the project is missing or `change` returns `undefined`. */
   changeProject(id: string, change: (project: Project) => Project | undefined): Promise<Project | undefined>
-  /** Returns `false`, without a change, if the month has too few units. */
+  /** `false`, without a change, if the month has too few units. */
   addRun(run: Run, unitsPerMonth: number): Promise<boolean>
   /** Oldest first. */
   runs(): Promise<readonly Run[]>

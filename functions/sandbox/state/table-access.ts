@@ -29,7 +29,6 @@ export function createTableClient(endpoint?: string, accessKey?: string): Dynamo
 
 export type TableAccess = ReturnType<typeof createTableAccess>
 
-/** Accesses the table with consistent reads. */
 export function createTableAccess(options: { client: DynamoDBClient; table: string; clock: Clock; ids: Ids }) {
   const { client, table, clock, ids } = options
 
@@ -59,7 +58,7 @@ export function createTableAccess(options: { client: DynamoDBClient; table: stri
     return items
   }
 
-  /** Applies all writes or none. Returns which conditions held. */
+  /** All writes or none; returns which conditions held. */
   async function write(...writes: readonly TransactWriteItem[]): Promise<readonly boolean[]> {
     for (let round = 1; ; round++) {
       try {

@@ -14,7 +14,7 @@ import { createTableAccess, type Key, type TableAccess } from './table-access.ts
 const maxFaultRounds = 100
 
 /**
- * Keeps the state in its own DynamoDB table, which several processes may share.
+ * A DynamoDB table that several processes may share.
  *
  * | pk | sk | item |
  * |---|---|---|
@@ -38,7 +38,7 @@ export function createTableState(options: {
   const projects = createTableProjects(access)
   let seeded: Promise<void> | undefined
 
-  /** Opens lazily: on AWS a function must not wait for a table before its first request. */
+  /** Lazy: a function must not wait for a table before its first request. */
   function open(): Promise<void> {
     seeded ??= seed(access, demonstration()).catch((error) => {
       seeded = undefined
@@ -207,7 +207,7 @@ function createTableProjects(access: TableAccess) {
   }
 }
 
-/** Fills an empty table. If a second process does the same, its write changes nothing. */
+/** If a second process does the same, its write changes nothing. */
 async function seed(access: TableAccess, demonstration: readonly ProjectInput[]): Promise<void> {
   if (await access.get(headKey)) return
   const projects = demonstration.map((input, index) => ({ id: String(firstId + index), ...input }))
@@ -218,7 +218,7 @@ async function seed(access: TableAccess, demonstration: readonly ProjectInput[])
   )
 }
 
-/** Uses a digest, because a key has at most 1,024 bytes and a name may be longer. */
+/** A key has at most 1,024 bytes; a name may be longer. */
 const keyOf = (name: string): Key => ({ pk: 'projects', sk: digest(name) })
 
 function toItem(project: Project, revision: number) {
@@ -252,7 +252,7 @@ const head = z.pipe(
   ),
 )
 
-/** @throws ZodError for an item of another shape, such as one of an older version. */
+/** @throws ZodError for an item of another version. */
 const parseHead = (item: unknown): Head => head.parse(item)
 
 const engine = z.intersection(createProjectInput.shape.searchengines.def.element, z.looseObject({ svc_id: integer }))

@@ -9,12 +9,10 @@ const pageSize = 100
 interface Attention {
   /** Budgets at risk, the greatest risk first, then updates that need a decision. */
   readonly urgent: readonly string[]
-  /** What someone stopped: plans, and budgets. */
   readonly paused: readonly string[]
   readonly frozen: readonly string[]
 }
 
-/** What a person has to look at. */
 export async function attentionOf(guard: Guard, given?: View): Promise<Attention> {
   const { outlook } = await guard.background()
   const { view, budgets } = await outlook(given)

@@ -26,9 +26,8 @@ export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: 
 
 export interface BudgetsFile {
   readonly budgets: readonly WantedBudget[]
-  /** Checked by the guard. */
   readonly reason?: Json
-  /** Members that `--prune` removes where the file does not name them. */
+  /** Removed by `--prune` where the file does not name them. */
   readonly removableMembers: readonly RemovableMember[]
   placeOf(position: number): string
 }
@@ -47,10 +46,7 @@ const columns = [
 type Column = (typeof columns)[number]
 type Cells = { readonly [C in Column]?: string }
 
-/**
- * @param current limits are one member of a budget, so a file that names only the month keeps the day's limit from here.
- * @throws CannotContinue with all faults, line by line.
- */
+/** @param current keeps the day's limit where the file names only the month. @throws CannotContinue with all faults */
 export async function readBudgetsFile(
   file: string,
   current: readonly ShownBudget[],
@@ -263,7 +259,7 @@ const splitApprovers = (text: string): string[] =>
     .map((approver) => approver.trim())
     .filter((approver) => approver !== '')
 
-/** One row for each project; the first row of a budget holds its other members. */
+/** The first row of a budget holds its other members. */
 export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
   const rows = budgets.flatMap((budget) => {
     const { name, parent, limits, projects, perUpdate, approvalAbove, approvers } = budget

@@ -134,7 +134,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     throw new CannotContinue(sentenceOf(status, answer, file))
   }
 
-  /** The service's free lists of projects: the second has ids that the first may lack. `null` if unavailable. */
+  /** The second list has ids that the first may lack. `null` if unavailable. */
   async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
     const first = await list('/v3/projects')
     if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
@@ -196,7 +196,6 @@ function takenAway({ member, from, to }: Member): string[] {
   return ((from ?? []) as Projects).flatMap(({ name }) => (stay.has(folded(name)) ? [] : [`the project ${name}`]))
 }
 
-/** How many current projects the file omits, of budgets whose projects it names. */
 export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
   const counts = wanted.map(({ name, projects }) => {
     if (!Array.isArray(projects)) return 0

@@ -13,7 +13,7 @@ const usage = `Builds the client for programs: a folder with one module and its 
   <folder>  one that is new, empty, or of an earlier build; build/client without it`
 
 const name = 'unit-guard-client'
-/** The first with `AbortSignal.any`. */
+/** The first Node with `AbortSignal.any`. */
 const oldestNode = '>=20.3'
 
 export const command = defineCommand({
@@ -26,7 +26,7 @@ export const command = defineCommand({
   },
 })
 
-/** Writes the client as a package without dependencies. @throws CannotContinue for a folder with other content. */
+/** @throws CannotContinue for a folder with other content. */
 async function buildClient(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   if (!(await isOurs(folder))) {
@@ -81,7 +81,7 @@ async function packageOf() {
   return {
     name,
     version,
-    description: 'Asks Unit Guard for updates, once each, and waits for what becomes of them',
+    description: 'Asks Unit Guard for updates, once each, and waits for their outcome',
     ...{ license, type: 'module', engines: { node: oldestNode }, sideEffects: false },
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
   }

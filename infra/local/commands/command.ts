@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { instant } from '../../../shared/api/schemas.ts'
+import { WrongIssuers } from '../../../shared/auth/issuers-file.ts'
 import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
@@ -16,7 +17,7 @@ import { createShutdown, type Shutdown } from '../shutdown.ts'
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
-/** The message is one sentence; it is shown with the command whose `--help` says more. */
+/** Shown with the command whose `--help` says more. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage'
 }
@@ -30,7 +31,7 @@ export interface Form<F extends Flags = Flags> {
   /** Begins with what the command does; indented lines show how to call it. */
   readonly usage: string
   readonly flags?: F
-  /** Names of the arguments without a flag, in brackets if optional. */
+  /** Arguments without a flag, in brackets if optional. */
   readonly takes?: readonly string[]
 }
 
@@ -56,7 +57,6 @@ export async function runCommand(command: Command, args: readonly string[]): Pro
   }
 }
 
-/** Ends the process after `--help` and after wrong usage. */
 export function readOrExit<const F extends Flags>(form: Form<F>, args = process.argv.slice(2)): Arguments<F> {
   try {
     const given = readArguments(form, args)
@@ -92,9 +92,8 @@ function tellFailure(error: unknown, { usage }: Form): number {
   return exitCodes.failed
 }
 
-const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongLedger]
+const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongIssuers, WrongLedger]
 
-/** One sentence if the user can repair the failure; else a fault of ours, with its stack. */
 function toSentence(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (plainErrors.some((plain) => error instanceof plain)) return error.message
@@ -106,7 +105,7 @@ function toSentence(error: unknown): unknown {
   return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
 
-/** Names the folders with which `npm start` ran, if that is why settings are missing; else `null`. */
+/** `null` unless settings are missing because `npm start` ran with other folders. */
 function whereToStart({ message }: WrongSettings): string | null {
   const given = environment()
   const directory = directoryOf(withoutFound(given))
@@ -206,9 +205,8 @@ export function noSuch(what: string, typed: string, choices: readonly string[]):
 }
 
 /**
- * The env file of `npm start`, overridden by the environment: an empty variable overrides too, so
- * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard, and its name of the service stands
- * for no other service.
+ * The env file of `npm start`, overridden by the environment, empty variables included: `SECRETS_ENDPOINT= npm run …`
+ * uses AWS. The file's token is sent to no other guard.
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)
@@ -227,7 +225,7 @@ export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory'
 
 export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 
-/** Milliseconds since the epoch of a time in RFC 3339. @throws WrongUsage for `flag` */
+/** A time in RFC 3339. @throws WrongUsage for `flag` */
 export function parseInstant(text: string, flag: string, example = '2026-11-20T09:00:00Z'): number {
   const parsed = instant.safeParse(text)
   if (!parsed.success) throw new WrongUsage(`${flag} must be a time such as ${example}`)

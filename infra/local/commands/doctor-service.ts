@@ -17,11 +17,10 @@ import { type OwnedProject, pointersToUnits, readProjects } from './projects.ts'
 
 export interface Findings {
   readonly lines: readonly string[]
-  /** What an operator has to do before updates can be guarded. */
   readonly toDo: readonly string[]
 }
 
-const joined = (findings: readonly Findings[]): Findings => ({
+export const joined = (findings: readonly Findings[]): Findings => ({
   lines: findings.flatMap(({ lines }) => lines),
   toDo: findings.flatMap(({ toDo }) => toDo),
 })
@@ -202,7 +201,6 @@ function expiryOf(token: string): number | null {
   }
 }
 
-/** Prints a warning if the service refuses the token, or the token expires soon. */
 export async function checkToken(service: { baseUrl: string; token: string; timeoutMs: number }): Promise<void> {
   const { baseUrl, token, timeoutMs } = service
   const read = createReader({ transport: createTransport(baseUrl), token: tokenInHand(token), timeoutMs })

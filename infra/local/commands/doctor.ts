@@ -1,4 +1,5 @@
 import { project as isProject } from '../../../shared/guard/fields.ts'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
 import { whyNotPaidBy } from '../../../shared/guard/plans/calendar.ts'
@@ -23,11 +24,12 @@ import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import { reasonOf } from '../failures.ts'
 import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
+import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
 import { openGuard } from './open.ts'
 import { findIds, named, type OwnedProject, unownedInWords } from './projects.ts'
 
-const usage = `Looks at the service and the ledger, and says what to set. It only reads: nothing is spent.
+const usage = `Looks at the service, the ledger and trusted issuers, and says what to set. It only reads: nothing is spent.
 
   npm run doctor -- [--project <name>] [--id <id>]
 
@@ -48,19 +50,32 @@ export const command = defineCommand({
     console.log('Looking at the service and the ledger …\n')
     const service = await examineService(settings, { project, id })
     const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
-    const { urgent, paused } = ledger.view
-      ? await attentionOf(openGuard(env, systemClock).services.guard, ledger.view)
-      : calm
-    const toDo = new Set([...service.toDo, ...ledger.toDo])
-    const first = [...service.toDo, ...urgent, ...ledger.toDo, ...paused]
+    const guard = ledger.view && openGuard(env, systemClock).services.guard
+    const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : calm
+    const identity = await examineIdentity(settings, {
+      keys: guard?.ledger.issuerKeys ?? null,
+      names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
+      clock: systemClock,
+    })
+    const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo])
+    const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...paused]
     tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
     tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
     tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
+    if (identity.lines.length > 0) tell('Who may call', identity.lines)
     return toDo.size === 0
   },
 })
 
 const calm = { urgent: [], paused: [] }
+
+const maxUpdates = 300
+
+/** Listed, or seen lately. */
+async function callersOf({ ledger }: Guard, { definitions }: View): Promise<readonly string[]> {
+  const { rows } = await ledger.updates({}, maxUpdates)
+  return [...new Set([...Object.keys(definitions.callers ?? {}), ...rows.map(({ caller }) => caller)])]
+}
 
 function tell(heading: string, lines: readonly string[]): void {
   console.log(heading)

@@ -6,19 +6,18 @@ const usage = `Lists all commands.
 
   npm run help`
 
-/** Every script of package.json, with a line. */
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'First steps': {
     start: 'starts everything on this machine, with a stand-in for the service, until Ctrl-C',
     login: 'prints a link that logs you in to the dashboard once',
     'demo:month': 'fills a new ledger with a month, so that every page has something to show',
-    doctor: 'checks the service, the settings and the ledger, and says what to do first',
+    doctor: 'checks the service, the ledger and trusted issuers, and says what to do first',
     help: 'prints this list',
   },
   'Every day': {
     token: 'prints a bearer token for a person or a tool',
     budgets: 'creates and changes budgets from a file, shows the difference, exports a file',
-    plan: 'runs a plan now and says what became of each project',
+    plan: 'runs a plan now and reports the outcome for each project',
     sweep: 'runs one sweep now; sweeps also run by themselves',
     client: 'builds the client for your own programs',
     openapi: 'prints the OpenAPI document of the API',

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
@@ -14,8 +15,8 @@ export const command = defineCommand({
   usage,
   async run() {
     const env = commandEnvironment()
-    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, env)
-    const health = await createSend({ url, token })('GET', '/health')
+    const { UNIT_GUARD_URL: url } = parseSettings(z.pick(apiSettings, { UNIT_GUARD_URL: true }), env)
+    const health = await createSend({ url })('GET', '/health')
     if (!health.ok)
       throw new CannotContinue(`There is no Unit Guard at ${url}: source the env file of npm start again.`)
     if (isInMemory(env))
@@ -25,7 +26,7 @@ export const command = defineCommand({
     const { services } = openGuard(env, systemClock)
     if (!services.isLocal)
       throw new CannotContinue(
-        'There is no npm start on this machine; on AWS, log in with a token or with /units login.',
+        'There is no npm start on this machine; on AWS, log in at your identity provider, with a token or with /units login.',
       )
     console.log(await createLoginLink(services))
     return true

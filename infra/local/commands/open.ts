@@ -21,7 +21,7 @@ import { type Environment, readSettings } from '../settings.ts'
 import { type Shutdown, withShutdown } from '../shutdown.ts'
 import { commandEnvironment, isInMemory } from './command.ts'
 
-/** Opens the guard and its scheduled jobs in this process. @throws CannotContinue for a ledger in the memory of `npm start`. */
+/** @throws CannotContinue for a ledger in the memory of `npm start`. */
 export function openGuard(env: Environment, clock: Clock) {
   const settings = parseSettings(guardSettings, env)
   if (isInMemory(env)) {
@@ -31,7 +31,7 @@ export function openGuard(env: Environment, clock: Clock) {
   return { settings, services, triggers: createTriggers({ ...services, slack: createSlack(services) }) }
 }
 
-/** A ledger for an operator's commands. It is not compared with the settings, because they repair the differences. */
+/** Not compared with the settings, because operators' commands repair the differences. */
 export interface OperatorLedger {
   readonly table: string
   readonly tableId: string
@@ -43,10 +43,7 @@ export interface OperatorLedger {
   readonly ledgerIn: (table: string) => Ledger
 }
 
-/**
- * Opens the ledger of this machine, also while `npm start` runs. With an empty `SECRETS_ENDPOINT`, or without a ledger on
- * this machine, it opens the one on AWS.
- */
+/** With an empty `SECRETS_ENDPOINT`, or without a ledger on this machine, it opens the one on AWS. */
 export async function withOperatorLedger(work: (opened: OperatorLedger) => Promise<boolean>): Promise<boolean> {
   return withShutdown(async (shutdown) => {
     const env = commandEnvironment()

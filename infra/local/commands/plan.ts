@@ -12,7 +12,7 @@ import { CannotContinue } from '../failures.ts'
 import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 
-const usage = `Runs a plan as its rule would, waits for its updates, and says what became of each.
+const usage = `Runs a plan as its rule would, waits for its updates, and reports the outcome of each.
 
   npm run plan -- <name> [--time <instant>]
 

@@ -5,7 +5,7 @@ import { integerOf } from '../../../shared/tracking/read-units.ts'
 import { type Exchange, isSuccess } from '../../../shared/tracking/transport.ts'
 import type { BudgetsFile, ShownBudget, WantedBudget } from './budgets-file.ts'
 
-const mostPointers = 6
+const maxPointers = 6
 /** An integer in the service's envelope, but never units. */
 const envelopeCode = 'response_code'
 
@@ -43,7 +43,7 @@ function listIn(json: Json | undefined): Json[] | null {
 
 export function pointersToUnits(exchange: Exchange): string[] {
   if (exchange.kind === 'failed') return []
-  return [...pointersIn(jsonOf(exchange), '')].slice(0, mostPointers)
+  return [...pointersIn(jsonOf(exchange), '')].slice(0, maxPointers)
 }
 
 function* pointersIn(value: Json | undefined, path: string): Generator<string> {
@@ -72,7 +72,6 @@ interface Owner {
 }
 
 export interface IdsFound {
-  /** The service's id for a project without one, found by its exact name. */
   readonly missing: readonly { readonly budget: string; readonly project: string; readonly id: string }[]
   readonly twice: readonly string[]
   readonly unowned: readonly string[]
@@ -106,7 +105,7 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
   }
 }
 
-/** `undefined` if a list names it twice, or two lists disagree. */
+/** `undefined` if ambiguous. */
 function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string | undefined {
   const rows = lists.map((list) => list.filter((project) => project.name === name))
   const ids = new Set(rows.flat().flatMap(({ id }) => id ?? []))
@@ -123,7 +122,7 @@ export function named(names: readonly string[]): string {
 export const unownedInWords = (names: readonly string[]): string =>
   `no budget owns ${named(names)}; account pays for ${names.length === 1 ? 'its' : 'their'} updates`
 
-/** Adds the service's ids to the projects of a file, with lines that say so. @param lists `null` if unavailable. */
+/** Adds the service's ids. @param lists `null` if unavailable. */
 export function withIds(
   file: BudgetsFile,
   how: { budgets: readonly ShownBudget[]; prune: boolean },

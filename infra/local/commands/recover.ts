@@ -56,13 +56,12 @@ export const command = defineCommand({
   },
 })
 
-interface Said {
+interface Recovery {
   readonly text: string
-  /** Whether an operator has to act, or repeat the command. */
   readonly isOpen?: boolean
 }
 
-async function recover(api: Api, run: LoggedRun): Promise<Said> {
+async function recover(api: Api, run: LoggedRun): Promise<Recovery> {
   const found = await api.find(run.update)
   if (!found) return run.units === 0 ? { text: 'cost nothing' } : book(api, run, run.units)
   switch (found.state) {
@@ -90,7 +89,7 @@ async function recover(api: Api, run: LoggedRun): Promise<Said> {
   }
 }
 
-async function book(api: Api, run: LoggedRun & { budget?: string }, units: number): Promise<Said> {
+async function book(api: Api, run: LoggedRun & { budget?: string }, units: number): Promise<Recovery> {
   const { held, update: id } = run
   const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
   const outcome = run.isKnown ? 'ran' : 'may have run'
@@ -137,13 +136,13 @@ function createApi({ url, token, from, isDry }: { url: string; token: string; fr
     cancel: async ({ update: id }: LoggedRun) => {
       if (!isDry) await send('POST', `/updates/${id}/cancel`, { reason: 'it was begun before the restore' })
     },
-    resolve: async ({ update: id, units }: LoggedRun): Promise<Said> => {
+    resolve: async ({ update: id, units }: LoggedRun): Promise<Recovery> => {
       const reason = 'recovered from the log'
       const body = units > 0 ? { outcome: 'ran', units, reason } : { outcome: 'did-not-run', reason }
       if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
       return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
     },
-    spend: async (how: { id: string; budget: string; units: number; reason: string }): Promise<Said> => {
+    spend: async (how: { id: string; budget: string; units: number; reason: string }): Promise<Recovery> => {
       const { id, units, reason } = how
       const body = { type: 'external-spend', units, reason }
       for (const budget of new Set([how.budget, rootBudget])) {
@@ -160,13 +159,13 @@ function createApi({ url, token, from, isDry }: { url: string; token: string; fr
   }
 }
 
-/** An update in the log (docs/log.md, "A run has two lines"). */
+/** docs/log.md, "A run has two lines". */
 export interface LoggedRun {
   readonly update: string
-  /** Absent if its units were held earlier, so that the restored ledger has its record. */
+  /** Absent if the restored ledger has its record. */
   readonly held?: Pick<z.infer<typeof holdLine>, 'kind' | 'project' | 'budget' | 'caller' | 'heldAt'>
   readonly units: number
-  /** Whether its outcome is known; if not, `units` are those that were held. */
+  /** If not, `units` are those that were held. */
   readonly isKnown: boolean
 }
 

@@ -25,7 +25,7 @@ export const command = defineCommand({
   },
 })
 
-/** Changes the restored table, then the marker, then the former table: each step can be repeated. */
+/** Each step can be repeated. */
 async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {
   const { ledger, marker, table, tableId, where, ledgerIn } = opened
   const { identity } = (await ledger.view()).definitions

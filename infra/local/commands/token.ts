@@ -3,6 +3,7 @@ import { budgetName } from '../../../shared/guard/fields.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../../shared/platform/settings.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'
+import { CannotContinue } from '../failures.ts'
 import { readSecret, signCallerToken } from '../secrets.ts'
 import { commandEnvironment, defineCommand, noSuch, unitMs, WrongUsage } from './command.ts'
 
@@ -10,14 +11,15 @@ const usage = `Prints a bearer token for a caller.
 
   npm run token -- --sub <who> --scope "<scopes>" [--budgets <names>] [--expires <time>]
 
-  --sub      who calls: 1 to 128 visible ASCII characters without #, not beginning with slack: or schedule:,
-             and none of guard, sweep, service, setup and *
+  --sub      who calls: 1 to 128 visible ASCII characters without #, and none of guard, sweep, service, setup and *;
+             names such as okta:ada belong to Slack, schedules and trusted issuers
   --scope    what they may do, separated by spaces: ${scopes.join(' ')}
   --budgets  the budgets they may charge, descendants included, separated by commas; * is all; none without it
   --expires  for how long: 30m, 8h, 7d (8h without it, at most 366d)
 
 The key comes from the Unit Guard that runs here. On AWS it comes from Secrets Manager; on a machine that has run
-npm start, say SECRETS_ENDPOINT= npm run token -- … for that. npm run --silent token prints nothing but the token.`
+npm start, say SECRETS_ENDPOINT= npm run token -- … for that. npm run --silent token prints nothing but the token.
+A Unit Guard with MINTED_TOKENS=off refuses these tokens: callers then take one of a trusted issuer (docs/identity.md).`
 
 const flags = {
   sub: { type: 'string' },
@@ -31,6 +33,10 @@ export const command = defineCommand({
   flags,
   async run({ sub = '', scope = '', budgets, expires = '8h' }) {
     if (sub === '') throw new WrongUsage('--sub is needed')
+    if (/^[a-z][a-z0-9-]*:/.test(sub))
+      throw new WrongUsage(
+        `--sub: ${sub} would be refused: names that begin like ${sub.split(':')[0]}: belong to Slack, schedules and trusted issuers; leave the colon out`,
+      )
     if (!subject.safeParse(sub).success)
       throw new WrongUsage('--sub must be 1 to 128 visible characters without blanks and #, and no reserved name')
     const claims = {
@@ -39,7 +45,12 @@ export const command = defineCommand({
       ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
       lastsMs: toMs(expires),
     }
-    const settings = parseSettings(secretSettings, commandEnvironment())
+    const env = commandEnvironment()
+    if (env.MINTED_TOKENS === 'off')
+      throw new CannotContinue(
+        'This Unit Guard refuses tokens of npm run token (MINTED_TOKENS=off): take one of a trusted issuer (docs/identity.md).',
+      )
+    const settings = parseSettings(secretSettings, env)
     const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
     console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
     return true

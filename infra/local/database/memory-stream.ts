@@ -4,10 +4,7 @@ import type { StreamEvent, StreamRecord } from './stream.ts'
 
 type Change = Exclude<Write, { kind: 'check' }>
 
-/**
- * A store that emits its changes like a table with a stream: later, one event for each applied transaction, with the new
- * items. A failing reader does not affect the writer.
- */
+/** Emits changes like a stream: later, one event for each transaction. A failing reader does not affect the writer. */
 export function withStream(store: Store, tell: (event: StreamEvent) => void): Store {
   let told = 0
 

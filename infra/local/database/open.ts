@@ -116,13 +116,7 @@ async function startDatabase({
   }
 }
 
-/**
- * Refuses a second ledger for a service whose first one an earlier version keeps in `.local`, because its allowance would
- * start again.
- *
- * @param root of relative directories.
- * @throws CannotContinue with the directory to set.
- */
+/** In a second ledger for the same service the allowance would start again. @throws CannotContinue with DATA_DIR */
 export function mustNotBeginAgain(env: Environment, root = '.'): void {
   const { DATA_DIR: given, TRACKING_BASE_URL: service } = env
   const directory = directoryOf(env)

@@ -35,7 +35,7 @@ export interface StreamEvent {
 
 type Take = (batch: readonly StreamRecord[]) => Promise<void>
 
-/** Passes each batch of later changes to `take`; ready when it resolves. */
+/** Ready when it resolves. */
 export type Follow = (how: { take: Take; log: Log }) => Promise<Following>
 
 interface Following {
@@ -53,11 +53,7 @@ const retryAfterMs = 1_000
 const connectWithinMs = 3_000
 const answerWithinMs = 5_000
 
-/**
- * Follows the stream of a table from now on. If the database goes away, it retries and continues where it stopped.
- *
- * @throws CannotContinue when the table has no stream.
- */
+/** If the database goes away, it retries and continues where it stopped. @throws CannotContinue without a stream */
 export async function followTable(place: TablePlace, { take, log }: Parameters<Follow>[0]): Promise<Following> {
   const client = createStreamsClient(place)
   const reader: StreamReader = { client, stream: await streamOf(place), take, known: new Set(), open: new Map() }
@@ -114,7 +110,7 @@ async function streamOf({ endpoint, accessKey, table }: TablePlace): Promise<str
 }
 
 /**
- * Reads each shard of a stream once, the children of a divided shard after it.
+ * Reads the children of a divided shard after it.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html#Streams.Processing
  */
@@ -184,7 +180,6 @@ async function readShard(reader: StreamReader, shard: ShardPlace): Promise<numbe
     if (records.length > 0) await reader.take(records)
     shard.after = records.at(-1)?.dynamodb.SequenceNumber ?? shard.after
     shard.iterator = NextShardIterator
-    // The shard is closed and read to its end, so its children are next.
     if (NextShardIterator === undefined) leave(reader, shard)
     return records.length
   } catch (error) {

@@ -26,7 +26,7 @@ const answerSchema = z.object({ detail: z.optional(z.string()), updates: z.optio
 
 type Call = (method: string, path: string, options?: { body: object; key?: string }) => Promise<Response>
 
-/** Requests one update that runs and one that is refused, through the API. Prints errors and ignores them. */
+/** One update that runs and one that is refused. Prints errors and ignores them. */
 export async function demonstrate({ url, token }: { url: string; token: string }): Promise<void> {
   const send = createSend({ url, token })
   const call: Call = (method, path, options) =>

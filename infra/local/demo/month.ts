@@ -18,7 +18,7 @@ import { defineCommand } from '../commands/command.ts'
 import { withoutFound } from '../data-directory.ts'
 import { openLedger, openSandboxState } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
-import { readCallerKey } from '../secrets.ts'
+import { readKeys } from '../secrets.ts'
 import { defaultDirectory, type LocalSettings, readSettings } from '../settings.ts'
 import { type Shutdown, withShutdown } from '../shutdown.ts'
 import { fillAMonth } from './demonstration.ts'
@@ -48,7 +48,7 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
 
   console.log(`A month for the ledger: ${database.where}`)
   const plans = local.ownPlans === null ? {} : { PLANS: local.ownPlans }
-  const callerKey = (await readCallerKey(local.keptIn)).current
+  const callerKey = (await readKeys(local.keptIn)).callerKey.current
   const scenario = await openScenario({
     end: systemClock.now(),
     settings: { ...local.guard, ...plans },
@@ -124,7 +124,7 @@ interface Moment {
   act(actors: Actors): Promise<unknown>
 }
 
-/** Runs all plans, scenes and nightly sweeps of the month. @param onDay is called at the start of each day. */
+/** @param onDay is called at the start of each day. */
 export async function runMonth(scenario: Scenario, onDay: (day: number, days: number) => void): Promise<void> {
   const { clock, startAt, end } = scenario
   const actors = createActors(scenario, callerScopes)
@@ -179,11 +179,7 @@ function sinceMidnight(time: string): number {
 
 const itemsAtOnce = 50
 
-/**
- * Writes the month into the ledger of `npm start`, the definitions first.
- *
- * @throws CannotContinue when another process has written definitions.
- */
+/** @throws CannotContinue when another process has written definitions. */
 export async function keepMonth(
   { items, sandbox }: Scenario,
   target: { store: Store; sandbox: State; unitsPerMonth: number },

@@ -29,7 +29,7 @@ import { type Environment, localSigningSecret, sandboxToken, sandboxUrl } from '
 import type { Shutdown } from '../shutdown.ts'
 
 const unitsPerMonth = '50000'
-/** The scenes need this many days. In a younger month the scenario starts in the previous one. */
+/** A younger month starts the scenario in the previous one. */
 const minDays = 21
 
 /** The parts of `npm start`, in memory and with a clock that the scenes move. */

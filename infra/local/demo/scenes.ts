@@ -2,8 +2,6 @@ import type { State } from '../../../shared/ledger/updates/update.ts'
 import { demonstration } from './demonstration.ts'
 import type { Actors, CallerScopes } from './scenario.ts'
 
-/** Callers, budgets and projects of the month; all are made up. */
-
 export const callerScopes: CallerScopes = {
   'local-admin': ['read', 'run', 'write', 'approve', 'admin'],
   mira: ['read', 'run', 'write', 'approve', 'admin'],
@@ -80,7 +78,7 @@ async function setUp({ call }: Actors): Promise<void> {
 
 type Action = (actors: Actors) => Promise<unknown>
 
-/** A scene happens on a day of the month, counted from 1, or some hours before the end of the month. Times are UTC. */
+/** `day` counts from 1, hours before the end of the month; times are UTC. */
 export type Scene = { readonly act: Action } & (
   | { readonly day: number; readonly time: string }
   | { readonly hoursBeforeEnd: number }

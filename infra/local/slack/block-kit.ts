@@ -2,8 +2,7 @@ import type { MrkdwnElement, PlainTextElement } from '@slack/types'
 import type { Block, Message } from '../../../shared/slack/blocks.ts'
 
 /**
- * Blocks as HTML, close to how Slack shows them, for people to look at and for tests to find pings and links: they have
- * the class `ping` or `link`.
+ * Blocks as HTML, for people and tests, which look for the classes `ping` and `link`.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text
  */
@@ -12,7 +11,6 @@ export function toHtml({ blocks }: Pick<Message, 'blocks'> & Partial<Message>, p
   return `<div class="message">${blocks.map((block) => blockHtml(block, press)).join('')}</div>`
 }
 
-/** Shows a button of a block. */
 export type Press = (button: Button, blockId: string) => string
 
 export function toPage(messages: readonly (readonly [name: string, message: Message])[]): string {
@@ -52,7 +50,6 @@ function buttonHtml({ text, style, confirm }: Button): string {
 const textHtml = (text: MrkdwnElement | PlainTextElement): string =>
   text.type === 'mrkdwn' ? markedHtml(text.text) : plainHtml(text.text)
 
-/** In plain text Slack decodes three entities only. */
 export const plainHtml = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, '&amp;')
@@ -69,7 +66,7 @@ const markedHtml = (text: string): string =>
     })
     .join('')
 
-/** In the order in which Slack looks for them. Code stays as it is. */
+/** In the order in which Slack looks for them. */
 const marks: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/`([^`]+)`/, ([, inside = '']) => `<code>${plainHtml(inside)}</code>`],
   [/<!date\^(\d+)\^[^|<>]*\|[^<>]*>/, ([, seconds]) => `<span class="date">${dateHtml(Number(seconds))}</span>`],

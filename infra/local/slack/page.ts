@@ -3,7 +3,7 @@ import { plainHtml, style, toHtml } from './block-kit.ts'
 import type { OpenModal, RecordedMessage } from './recorder.ts'
 import type { HomeView, ModalView } from './shapes.ts'
 
-/** The workspace as one user sees it. Each button sends what Slack would send. */
+/** Each button sends what Slack would send. */
 export function workspacePage({
   user,
   messages,

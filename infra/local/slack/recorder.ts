@@ -13,15 +13,12 @@ import {
   type ShownBlock,
 } from './shapes.ts'
 
-/** A message as a channel shows it now. */
 export interface RecordedMessage {
   readonly channel: string
   readonly ts: string
   readonly text: string
   readonly blocks: readonly ShownBlock[]
-  /** How often it was edited. */
   readonly edits: number
-  /** Only this user sees it. */
   readonly only?: string
 }
 
@@ -31,13 +28,12 @@ export interface OpenModal {
   readonly triggerId: string
 }
 
-/** An answer to the next call of a method, instead of the usual one. */
 export interface RecorderFault {
   readonly method: Method
-  /** Slack's word; `ratelimited` is answered with 429. */
+  /** `ratelimited` is answered with 429. */
   readonly error?: string
   readonly retryAfterSeconds?: number
-  /** Takes the call and answers nothing readable. */
+  /** Takes the call all the same. */
   readonly isAnswerLost?: true
   readonly delayMs?: number
 }
@@ -68,7 +64,7 @@ const newState = ({ clock, channels = null, told = () => {} }: RecorderOptions) 
 type RecorderState = ReturnType<typeof newState>
 
 /**
- * Speaks the part of Slack's Web API that the guard uses, and remembers what was posted.
+ * The part of Slack's Web API that the guard uses.
  *
  * @see https://docs.slack.dev/apis/web-api
  */
@@ -101,7 +97,6 @@ export function createRecorder(options: RecorderOptions) {
     homes: state.homes,
     modals: state.modals,
     respond: (to: RespondTo, body: unknown) => respond(state, to, body),
-    /** The next call of each method fails in this way. */
     fail: (...next: readonly RecorderFault[]) => void faults.push(...next),
   }
 }
@@ -160,12 +155,11 @@ function keep({ messages }: RecorderState, message: RecordedMessage): void {
 
 export interface RespondTo {
   readonly channel: string
-  /** The message whose button was pressed. */
   readonly ts: string | null
   readonly user: string
 }
 
-/** Takes what a `response_url` was sent: a private message, or one in the place of another. */
+/** What a `response_url` was sent. */
 function respond(state: RecorderState, to: RespondTo, body: unknown): void {
   const { messages } = state
   const { text = '', blocks, replace_original } = (body ?? {}) as Record<string, unknown> & { text?: string }

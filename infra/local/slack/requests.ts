@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { OpenModal } from './recorder.ts'
 
-/** What Slack sends to an app: signed forms and events. */
-
-/** The headers with which Slack signs a body at a time, in seconds. */
+/** @param timestamp in seconds. */
 export function signatureOf(secret: string, body: string, timestamp: number | string) {
   const signature = `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`
   return { 'x-slack-request-timestamp': String(timestamp), 'x-slack-signature': signature }
@@ -11,7 +9,6 @@ export function signatureOf(secret: string, body: string, timestamp: number | st
 
 interface Sender {
   readonly user: string
-  /** The same when Slack delivers it twice. */
   readonly trigger: string
   readonly responseUrl: string
 }

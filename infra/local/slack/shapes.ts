@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 
 /**
- * What Slack takes, as strict as Slack is: a wrong shape or a text above its limit is refused.
+ * As strict as Slack.
  *
  * @see https://docs.slack.dev/reference/block-kit/blocks
  * @see https://docs.slack.dev/reference/views
@@ -85,7 +85,7 @@ const blocksOf = <Block extends z.ZodMiniType>(block: Block, max: number) =>
   )
 
 export const blocks = blocksOf(z.union(shown), 50)
-/** Slack refuses about so many bytes: https://github.com/slackapi/bolt-js/issues/2509 */
+/** @see https://github.com/slackapi/bolt-js/issues/2509 */
 export const maxBlocksBytes = 13_200
 
 export const homeView = z.strictObject({ type: z.literal('home'), blocks: blocksOf(z.union(shown), 100) })

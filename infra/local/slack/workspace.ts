@@ -10,7 +10,7 @@ const firstUser = 'U02ADA'
 const userPattern = /^[UW][A-Z0-9]{2,20}$/
 
 /**
- * A page in the place of Slack: it shows what was posted, and its buttons send what Slack would send.
+ * Shows what was posted; its buttons send what Slack would send.
  *
  * @param url of this workspace, for `response_url`.
  */
@@ -82,12 +82,10 @@ export function createWorkspace(
   return new Hono({ strict: false }).route('/slack', app)
 }
 
-/** A slash command may be answered at once. */
 function keepAnswer({ respond }: Recorder, to: Parameters<Recorder['respond']>[0], answer: string): void {
   if (answer.startsWith('{')) respond(to, JSON.parse(answer))
 }
 
-/** Signs and sends what Slack would send. */
 function createSender({ guardUrl, signingSecret }: { guardUrl: string; signingSecret: string }) {
   async function sendToGuard(path: string, body: string): Promise<string> {
     const signed = signatureOf(signingSecret, body, Math.floor(Date.now() / 1000))

@@ -44,7 +44,7 @@ export const budget = z.strictObject({
   ),
 })
 
-export const budgetList = z.strictObject({ budgets: z.array(budget) })
+export const budgetList = z.strictObject({ budgets: described(z.array(budget), 'All of them.') })
 
 export const appliedBudgets = z.strictObject({
   revision: described(whole, 'Of the definitions; also the `ETag`.'),
@@ -64,15 +64,15 @@ export const appliedBudgets = z.strictObject({
 export const entry = z.strictObject({
   id: described(text, 'Names the entry.'),
   type: z.enum(entryTypes),
-  budget: text,
+  budget: described(z.nullable(text), '`null`: a budget that the caller may not read.'),
   units: described(whole, 'As asked; negative where a reconciliation found that too many were booked.'),
   to: z.exactOptional(text),
   corrects: z.exactOptional(text),
   window: described(text, 'The month or the day that it counts in.'),
   budgets: described(z.array(text), 'Every budget of which a counter was moved.'),
   reason: text,
-  by: text,
-  at: time,
+  by: described(text, 'The caller who booked or changed it.'),
+  at: described(time, 'When.'),
   binds: described(
     z.exactOptional(z.strictObject({ budget: text, window: windowKind, available: whole })),
     'The counter that has the least afterwards for an update of the budget (of a transfer: of `to`).',
@@ -92,7 +92,10 @@ export const entry = z.strictObject({
   ),
 })
 
-export const entryList = z.strictObject({ entries: z.array(entry), next: z.exactOptional(text) })
+export const entryList = z.strictObject({
+  entries: described(z.array(entry), 'Newest first.'),
+  next: z.exactOptional(text),
+})
 
 const statementFigures = {
   updates: units,
@@ -108,10 +111,10 @@ const statementFigures = {
 
 export const statement = z.strictObject({
   window: text,
-  start: time,
-  end: time,
+  start: described(time, 'When the month begins.'),
+  end: described(time, 'When the month ends.'),
   status: described(z.enum(['open', 'final']), '`final`: the month is over, and nothing of it is held or in doubt.'),
-  by: z.enum(statementKeys),
+  by: described(z.enum(statementKeys), 'What a row is about.'),
   price: described(z.exactOptional(z.number()), 'For one unit, as asked.'),
   pricePerUnit: described(z.exactOptional(z.number()), 'As set; `cost` is `charged` and `external` at this price.'),
   currency: described(z.exactOptional(text), 'Of `cost`; ISO 4217.'),
@@ -185,9 +188,10 @@ export const forecast = z.strictObject({
 })
 
 export const caller = z.strictObject({
-  sub: text,
+  sub: described(text, 'The `sub` of a token, or `slack:<user id>`.'),
   scopes: z.exactOptional(z.array(z.enum(scopes))),
   budgets: z.exactOptional(z.union([z.literal('*'), z.array(text)])),
+  readsBudgets: z.exactOptional(z.array(text)),
   person: z.exactOptional(text),
   disabled: z.boolean(),
   mayForce: z.exactOptional(yes),
@@ -198,4 +202,4 @@ export const caller = z.strictObject({
   windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
 })
 
-export const callerList = z.strictObject({ callers: z.array(caller) })
+export const callerList = z.strictObject({ callers: described(z.array(caller), 'All that are listed.') })

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { Slug } from '../../guard/problems.ts'
 import { windowKinds } from '../../ledger/book/definitions.ts'
 import { states } from '../../ledger/updates/update.ts'
+import type { Texts } from '../schemas.ts'
 
 /** Members of each problem type besides `type`, `title`, `status` and `detail`. */
 
@@ -24,38 +25,45 @@ const refusingCounter = z.strictObject({
 /** The counter from which a transfer or a correction takes units. */
 const givingCounter = z.strictObject({ budget: text, window: z.enum(windowKinds), available: whole })
 
+/** An ancestor that the caller may not read. */
+const unseenCounter = z.strictObject({ budget: z.null(), short: z.nullable(whole) })
+/** `null`: a budget that the caller may not read. */
+const budget = z.nullable(text)
+/** Absent: another's, which the caller may not read. */
+const update = z.exactOptional(text)
+
 export const problemMembers = {
   'invalid-request': { errors: z.array(z.strictObject({ path: text, message: text })) },
   unauthorized: {},
-  forbidden: { budget: z.exactOptional(text), update: z.exactOptional(text) },
+  forbidden: { budget: z.exactOptional(budget), update },
   'over-budget': {
     units: z.nullable(whole),
     short: z.nullable(whole),
-    budgets: z.array(z.union([refusingCounter, givingCounter])),
+    budgets: z.array(z.union([refusingCounter, givingCounter, unseenCounter])),
     wouldPass: z.exactOptional(z.array(text)),
   },
-  'over-update-limit': { units: whole, budget: z.exactOptional(text), perUpdate: z.exactOptional(whole) },
-  'kind-not-allowed': { budget: text },
+  'over-update-limit': { units: whole, budget: z.exactOptional(budget), perUpdate: z.exactOptional(whole) },
+  'kind-not-allowed': { budget },
   'over-max-units': { units: whole, maxUnits: whole },
   'already-fresh': { units: whole, date: text },
-  'budget-frozen': { budget: text },
-  'plan-paused': { plan: z.nullable(text) },
+  'budget-frozen': { budget },
+  'plan-paused': { plan: z.exactOptional(z.nullable(text)) },
   rejected: {},
   cancelled: {},
   expired: {},
-  'already-updated': { update: text },
+  'already-updated': { update },
   'not-found': {},
   'method-not-allowed': {},
-  'in-progress': { update: text },
-  'duplicate-work': { update: text },
+  'in-progress': { update },
+  'duplicate-work': { update },
   'ledger-restored': { until: time },
   'wrong-state': {
-    update: z.exactOptional(text),
+    update,
     state: z.exactOptional(z.enum(states)),
     retryAt: z.exactOptional(time),
     units: z.exactOptional(whole),
     plan: z.exactOptional(text),
-    budget: z.exactOptional(text),
+    budget: z.exactOptional(budget),
   },
   'precondition-failed': { revision: whole },
   'too-large': {},
@@ -67,6 +75,27 @@ export const problemMembers = {
   'service-unreachable': { serviceStatus: z.exactOptional(status) },
   'ledger-unavailable': {},
   undecided: {},
+  'identity-unavailable': {},
   'secret-unavailable': {},
   internal: {},
 } as const satisfies Record<Slug, Readonly<Record<string, z.ZodMiniType>>>
+
+export const problemTexts: Texts = {
+  errors: 'Each fault: the member by its path, and what is wrong.',
+  update: 'The update that stands in the way.',
+  units: 'How many units the update needs.',
+  short: 'How many units are missing; `null` where there was no estimate.',
+  budgets: 'The counters that have too little.',
+  wouldPass: 'What would pass instead, in sentences.',
+  perUpdate: 'How many units one update may cost.',
+  maxUnits: 'How many units the request allows.',
+  date: 'The day of the data, in the account’s time zone.',
+  plan: 'The plan that is paused or not as asked.',
+  until: 'Until then it is refused without `force`.',
+  state: 'The state of the update.',
+  retryAt: 'The same request may pass from this time on.',
+  revision: 'The revision of the definitions now.',
+  ratePerMinute: 'How many requests a minute the caller may make.',
+  shape: 'The structure of the service’s answer, without values.',
+  serviceStatus: 'The status of the service’s answer; `null` without an answer.',
+}

@@ -7,7 +7,10 @@ export const update = z.strictObject({
   id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
   kind,
   project: text,
-  budget: described(text, 'Who pays; all its ancestors are charged too.'),
+  budget: described(
+    z.nullable(text),
+    'Who pays; all its ancestors are charged too. `null`: a budget that the caller may not read.',
+  ),
   caller: text,
   via: z.enum(vias),
   plan: z.exactOptional(text),
@@ -51,7 +54,7 @@ export const updatesAnswer = z.strictObject({
 })
 
 export const updateList = z.strictObject({
-  updates: z.array(update),
+  updates: described(z.array(update), 'Newest first.'),
   next: z.exactOptional(text),
   count: described(
     z.exactOptional(units),
@@ -87,20 +90,20 @@ export const estimate = z.strictObject({
 })
 
 const occurrenceFigures = {
-  time,
-  state: z.enum(occurrenceStates),
+  time: described(time, 'Its scheduled time, which names it.'),
+  state: described(z.enum(occurrenceStates), 'Where it stands.'),
   reason: z.exactOptional(text),
-  finishedAt: z.nullable(time),
+  finishedAt: described(z.nullable(time), 'When it ended; `null` while it runs.'),
 }
 
 export const plan = z.strictObject({
-  name: text,
+  name: described(text, 'Its name in the plans file.'),
   kind,
-  projects: z.array(text),
-  budget: z.nullable(text),
+  projects: described(z.array(text), 'In order of priority.'),
+  budget: described(z.nullable(text), '`null`: each project’s owner pays, or a budget that the caller may not read.'),
   schedule: described(text, 'As in the plans file, in UTC.'),
-  whenShort: z.enum(['refuse', 'fit', 'ask']),
-  query: z.exactOptional(z.record(z.string(), text)),
+  whenShort: described(z.enum(['refuse', 'fit', 'ask']), 'What happens where units are short, as in `POST /updates`.'),
+  query: described(z.exactOptional(z.record(z.string(), text)), 'Query parameters of each run.'),
   mayChargeAncestors: described(
     z.exactOptional(yes),
     'Charges `budget` also for projects that a budget below it owns; otherwise these are refused.',
@@ -109,7 +112,7 @@ export const plan = z.strictObject({
     z.exactOptional(z.union([units, z.record(z.string(), units)])),
     'So many units of each window stay for others: of every counter, or of the budgets that are named.',
   ),
-  enabled: z.boolean(),
+  enabled: described(z.boolean(), 'Whether its schedule asks for updates.'),
   paused: described(z.union([stop, z.literal(false)]), '`false`; or who paused it, when and why.'),
   next: described(z.nullable(time), 'When it is due next; `null` where it is unknown here.'),
   nextLocal: described(z.nullable(text), 'The same in the account’s time zone.'),
@@ -119,7 +122,7 @@ export const plan = z.strictObject({
   ),
 })
 
-export const planList = z.strictObject({ plans: z.array(plan) })
+export const planList = z.strictObject({ plans: described(z.array(plan), 'As in the plans file.') })
 
 export const occurrence = z.strictObject({
   plan: text,

@@ -13,7 +13,7 @@ import type { Problem } from '../../ledger/updates/update.ts'
 import { type Author, staleness, toProblem } from './budgets.ts'
 
 export const maxProjects = 500
-/** `parent` is missing here, because every budget keeps its parent. */
+/** Every budget keeps its parent. */
 export const removableMembers = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),
@@ -21,7 +21,6 @@ export const removableMembers = [
 ] as const
 export type RemovableMember = (typeof removableMembers)[number]
 
-/** Absent members stay as they are; a new budget gets the defaults. */
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
 
 export interface BudgetDifference {
@@ -34,7 +33,7 @@ export type ApplyResult =
   | { readonly kind: 'applied'; readonly revision: number; readonly differences: readonly BudgetDifference[] }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-/** Changes many budgets as one revision; deletes none. */
+/** One revision; deletes none. */
 export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: Author, how: ApplyOptions): Promise<ApplyResult> {
     if (how.dryRun) {
@@ -57,7 +56,6 @@ export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
       if ('slug' in made) return { refused: made }
       differences = made.differences
       revision = definitions.revision
-      // Applying a file again changes nothing, not even the revision.
       if (differences.length === 0) return { refused: null }
       const { length } = differences
       const reason = by.reason ?? `${length} ${length === 1 ? 'budget' : 'budgets'} from a file`
@@ -117,7 +115,6 @@ function membersOf(old: Budget | undefined, made: Budget, change: BudgetChange):
   })
 }
 
-/** Limits merge by window, projects by name. */
 function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: ApplyOptions): Budget {
   if (!old) return { parent: rootBudget, limits: [], projects: [], ...change }
   const pruned: readonly string[] = prune
@@ -131,7 +128,6 @@ function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: A
   }
 }
 
-/** A row without an id keeps the listed id. */
 function projectsOf({ projects: old }: Budget, rows: readonly OwnedProject[], prune: boolean): OwnedProject[] {
   const listed = new Map(old.map((project) => [folded(project.name), project]))
   const named = new Map(rows.map((row) => [folded(row.name), { ...listed.get(folded(row.name)), ...row }]))

@@ -24,13 +24,12 @@ export type DecisionOutcome =
 export interface ApprovalRequest {
   readonly reason?: string
   readonly replyTo?: string
-  /**
-   * The units that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no
-   * check.
-   */
+  /** `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
   readonly shown?: Units | null
-  /** The cap that the approver chose. Absent: the estimate. */
+  /** Absent: the estimate. */
   readonly units?: Units
+  /** The person behind the approver, from a claim. */
+  readonly person?: string
 }
 
 export interface Resolution {
@@ -49,7 +48,7 @@ export interface ApprovalsParts {
 /** Each decision is one conditional write, so one of two concurrent decisions wins. */
 export const createApprovals = (parts: ApprovalsParts) => ({
   approve: (id: string, by: string, how?: ApprovalRequest) => approve(parts, id, by, how),
-  reject: (id: string, by: string, reason?: string) => reject(parts, id, by, reason),
+  reject: (id: string, by: string, reason?: string, person?: string) => reject(parts, id, by, { reason, person }),
   cancel: (id: string, by: { caller: string; isAdmin: boolean }, reason?: string) => cancel(parts, id, by, reason),
   expire: (given: Pick<Update, 'id' | 'version'>, note: string) => expire(parts, given, note),
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
@@ -59,21 +58,31 @@ const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalReq
   decideOn(parts, id, (update, view) => {
     const { units } = how
     const whyNotCovered = units === undefined ? outgrown(update, how.shown) : whyNotUpTo(update, units)
-    const refusal = whyNotApprove(update, view, by) ?? whyNotCovered
+    const refusal = whyNotApprove(update, view, by, how.person) ?? whyNotCovered
     if (refusal) return refusal
     const { now } = view
     const { approvedBefore: _, ...waiting } = update
     const { short, estimated = toUnits(0), replyTo = [] } = waiting
     const cap = units ?? estimated
     const grants = short?.map((grant) => ({ ...grant, units: toUnits(grant.units + cap - estimated) }))
-    const approval = { by, at: now, units: cap, ...(grants && { grants }) }
+    const { person } = how
+    const approval = { by, ...(person !== undefined && { person }), at: now, units: cap, ...(grants && { grants }) }
     const told = how.replyTo === undefined ? {} : { replyTo: [...new Set([...replyTo, how.replyTo])] }
     const line = { at: now, by, note: how.reason ?? 'approved' }
     return next(waiting, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
   })
 
-const reject = (parts: ApprovalsParts, id: string, by: string, reason?: string): Promise<DecisionOutcome> =>
-  decideOn(parts, id, (update, view) => whyNotReject(update, view, by) ?? end(update, 'rejected', view.now, by, reason))
+const reject = (
+  parts: ApprovalsParts,
+  id: string,
+  by: string,
+  { reason, person }: { reason: string | undefined; person: string | undefined },
+): Promise<DecisionOutcome> =>
+  decideOn(
+    parts,
+    id,
+    (update, view) => whyNotReject(update, view, by, person) ?? end(update, 'rejected', view.now, by, reason),
+  )
 
 const cancel = (
   parts: ApprovalsParts,
@@ -87,7 +96,6 @@ const cancel = (
     (update, view) => whyNotCancel(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
   )
 
-/** Expires the update unless it changed since the check. */
 const expire = (
   parts: ApprovalsParts,
   { id, version }: Pick<Update, 'id' | 'version'>,
@@ -99,10 +107,7 @@ const expire = (
     return end(update, 'expired', view.now, 'sweep', note)
   })
 
-/**
- * Closes a doubt with a person's answer. Refuses "did not run" while a request is in flight. Later evidence becomes a
- * correction.
- */
+/** Refuses "did not run" while a request is in flight. Later evidence becomes a correction. */
 async function resolve(
   parts: ApprovalsParts,
   id: string,

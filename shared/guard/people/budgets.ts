@@ -35,7 +35,7 @@ export interface Author {
 
 export interface LiftRequest extends Author {
   readonly reason: string
-  /** When the caller asked. A later stop is not lifted. */
+  /** A stop that began later is not lifted. */
   readonly askedAt?: number
 }
 
@@ -137,18 +137,13 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-/**
- * Returns the problem if `If-Match` fails.
- *
- * @param absent names a missing target.
- */
+/** @param absent names a missing target. */
 export function staleness({ revision }: Definitions, { onlyAt }: Author, absent: string | null = null): Problem | null {
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
-/** Refuses to lift a stop that began after the caller asked. */
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {
   if (at <= askedAt) return null
   const detail = `${what} by ${by} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
@@ -171,7 +166,7 @@ function undeletable({ definitions, book }: View, name: string): Problem | null 
   return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
 }
 
-/** @param created called after the change, because the change may run more than once. */
+/** @param created called after the change, which may run more than once. */
 export function toChangeResult(outcome: ChangeOutcome, created = () => false): ChangeResult {
   switch (outcome.kind) {
     case 'changed':
@@ -192,7 +187,7 @@ export function toProblem(faults: readonly { path: string; message: string }[]):
 
 const rowsAtATime = 100
 
-/** Refuses to lift a restore's freeze until the budget is reconciled. */
+/** A restore's freeze lasts until the budget is reconciled. */
 async function notReconciled(ledger: Pick<Ledger, 'entries'>, view: View, budget: string): Promise<Problem | null> {
   const { identity, calendar, budgets } = view.definitions
   const restored = identity?.restored

@@ -43,7 +43,7 @@ async function previewCaller(parts: CallersParts, name: string, caller: Caller, 
   return previewOf(ledger, before, callerChange(before, name, caller, by))
 }
 
-/** Disables or enables a caller, listed or not. A listing stays. */
+/** The caller's listing stays, so that enabling restores it. */
 async function disableCaller(
   parts: CallersParts,
   name: string,
@@ -53,7 +53,6 @@ async function disableCaller(
   const change: MakeChange = ({ definitions }) => {
     if (name === forAll && by.disabled) return { refused: noCallerForAll }
     const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
-    // A repetition changes nothing and writes no entry.
     if ((was ?? false) === by.disabled) return { refused: null }
     const note = { type: 'caller', budget: rootBudget, reason: disableReason(name, by) } as const
     const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
@@ -120,11 +119,13 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
     const message = `The persons of ${name} lead in a circle: ${names.slice(0, -1).join(', ')}. Name the person at the end of the chain.`
     return { refused: invalidRequest([{ path: 'person', message }]) }
   }
-  const unknown = [caller.budgets ?? []].flat().filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
-  if (unknown.length > 0) {
-    const errors = unknown.map((budget) => ({ path: 'budgets', message: `There is no budget ${budget}.` }))
-    return { refused: invalidRequest(errors) }
-  }
+  const errors = (['budgets', 'readsBudgets'] as const).flatMap((path) =>
+    [caller[path] ?? []]
+      .flat()
+      .filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
+      .map((budget) => ({ path, message: `There is no budget ${budget}.` })),
+  )
+  if (errors.length > 0) return { refused: invalidRequest(errors) }
   const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
   return { definitions: given, note }
 }

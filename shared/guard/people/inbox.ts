@@ -12,9 +12,8 @@ import { ownerPaidFor } from '../update/projects.ts'
 
 export interface Inbox {
   readonly view: View
-  /** What waits for a person, the nearest deadline first. */
+  /** The nearest deadline first. */
   readonly entries: readonly InboxEntry[]
-  /** There are more than these. */
   readonly hasMore: boolean
   /** The newest first. */
   readonly decided: readonly DecisionMade[]
@@ -22,11 +21,9 @@ export interface Inbox {
 
 type InboxEntry = ApprovalEntry | DoubtEntry
 
-/** The updates of one request that await approval. */
 interface ApprovalEntry {
   readonly kind: 'approval'
   readonly deadline: number
-  /** The sum of the estimates. */
   readonly units: number
   readonly rows: readonly ApprovalRow[]
 }
@@ -40,22 +37,19 @@ export interface ApprovalRow {
   readonly sameWork: readonly Update[]
 }
 
-/** The counter that an approval leaves the least on. */
 interface Effect {
   readonly figures: Figures
-  /** The units that the approval grants to this counter. */
   readonly granted: number
   readonly after: number
 }
 
 export interface DoubtEntry {
   readonly kind: 'doubt'
-  /** When the sweep charges the hold. */
   readonly deadline: number
   readonly units: number
   readonly update: Update
   readonly owner: string | null
-  /** Before this time no one can say that it did not run. */
+  /** Before this time no one can say "did not run". */
   readonly didNotRunFrom: number
   readonly sameWork: readonly Update[]
 }
@@ -70,7 +64,6 @@ export interface DecisionMade {
 
 const maxShown = 100
 const maxDecided = 10
-/** Decisions are looked for among these updates, and among those that wait. */
 const newest = { count: 100, ms: 7 * dayMs }
 
 export interface InboxParts {
@@ -83,7 +76,7 @@ export const createInbox = (parts: InboxParts) => ({
   inbox: (limit?: number) => inbox(parts, limit),
 })
 
-/** Reads the same number of times however much waits; a batch takes a hundred items. */
+/** The number of reads is fixed; a batch takes a hundred items. */
 async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): Promise<Inbox> {
   const [approvals, doubts, latest] = await Promise.all([
     ledger.oldestOpen('awaiting-approval', limit),
@@ -131,7 +124,7 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
 
 type SeenRow = { readonly update: Update; readonly seen: ViewResult }
 
-/** Other updates that wait, are in doubt or run, under any name of the same project. */
+/** Matches updates under any name of the same project. */
 function sameWorkIn(rows: readonly SeenRow[]): (row: SeenRow) => readonly Update[] {
   const byKey = new Map<string, readonly Update[]>()
   for (const { update, seen } of rows) {

@@ -1,12 +1,15 @@
+import type { Caller } from '../../auth/tokens.ts'
 import {
   budgetNamed,
-  type Caller,
   callerNamed,
   chainOf,
   type Definitions,
+  type Caller as ListedCaller,
   namesOf,
   ownerOf,
   personOf,
+  rootBudget,
+  unseenBudget,
 } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Grant, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
@@ -21,7 +24,8 @@ import { covers, whyNotPaid } from '../update/projects.ts'
 
 /** These checks are pure, so that buttons and writes follow the same rules. */
 
-export function whyNotApprove(update: Update, view: View, by: string): Problem | null {
+/** @param person behind the approver, from a claim. */
+export function whyNotApprove(update: Update, view: View, by: string, person?: string): Problem | null {
   const { id, state, budget } = update
   if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')
   if (isPast(update, view.now)) {
@@ -29,31 +33,38 @@ export function whyNotApprove(update: Update, view: View, by: string): Problem |
     const detail = `${nameOf(update, 'The')} could be approved until ${until}; ask for it again.`
     return problem('wrong-state', detail, { update: id, state })
   }
-  if (!budgetNamed(view.definitions, budget)) {
+  if (budget !== unseenBudget && !budgetNamed(view.definitions, budget)) {
     const detail = `${cannotBe('approved', update)}: its budget ${budget} was deleted; create ${budget} again, or reject the update.`
     return problem('wrong-state', detail, { update: id, state })
   }
-  const own = ownRequest(by, update, view)
+  const own = ownRequest({ by, person }, update, view)
   if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
+  // The whole guard judges what a narrowed reader does not see.
+  if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true)
   if (moved) {
     const detail = `${cannotBe('approved', update)}: ${moved.detail}`
     return problem('wrong-state', detail, { update: id, state })
   }
-  return whyNotAmongApprovers(view.definitions, update, { by, ...(update.short && { grants: update.short }) })
+  return whyNotAmongApprovers(view.definitions, update, { by, person, ...(update.short && { grants: update.short }) })
 }
 
-/** The owner, the payer, and each budget to be granted units must accept the approver. */
+interface Approver {
+  readonly by: string
+  /** From a claim. */
+  readonly person?: string | undefined
+}
+
 export function whyNotAmongApprovers(
   definitions: Definitions,
   { project, budget }: Pick<Update, 'project' | 'budget'>,
-  { by, grants = [] }: { readonly by: string; readonly grants?: readonly Grant[] },
+  { grants = [], ...approver }: Approver & { readonly grants?: readonly Grant[] },
 ): Problem | null {
   const owner = ownerOf(definitions, project)?.name ?? budget
-  const barring = [owner, budget].find((name) => !isApproverOf(definitions, name, by))
+  const barring = [owner, budget].find((name) => !isApproverOf(definitions, name, approver))
   if (barring !== undefined) return problem('forbidden', `You are not among the approvers of ${barring}.`)
   const grant = grants.find(
-    (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, by),
+    (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, approver),
   )
   if (!grant) return null
   const detail = `You are not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
@@ -61,12 +72,12 @@ export function whyNotAmongApprovers(
 }
 
 /** The nearest budget that names approvers decides; an empty list accepts any approver. */
-function isApproverOf(definitions: Definitions, budget: string, by: string): boolean {
+function isApproverOf(definitions: Definitions, budget: string, { by, person }: Approver): boolean {
   const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
-  return named?.approvers === undefined || namesOf(definitions, by).some((name) => named.approvers?.includes(name))
+  if (named?.approvers === undefined) return true
+  return namesOf(definitions, by, person).some((name) => named.approvers?.includes(name))
 }
 
-/** Refuses an approval by a user who saw fewer units than the update now needs. */
 export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {
   const { id, state, estimated, approvedBefore, approval } = update
   // An earlier version kept the approval that no longer counts.
@@ -76,7 +87,6 @@ export function outgrown(update: Update, shown: Units | null | undefined): Probl
   return problem('wrong-state', detail, { update: id, state, units: estimated })
 }
 
-/** Refuses a cap below the estimate. */
 export function whyNotUpTo(update: Update, cap: Units): Problem | null {
   const { id, state, estimated } = update
   if (estimated === undefined || estimated <= cap) return null
@@ -84,9 +94,9 @@ export function whyNotUpTo(update: Update, cap: Units): Problem | null {
   return problem('wrong-state', detail, { update: id, state, units: estimated })
 }
 
-export function whyNotReject(update: Update, view: View, by: string): Problem | null {
+export function whyNotReject(update: Update, view: View, by: string, person?: string): Problem | null {
   if (update.state !== 'awaiting-approval') return alreadyDecided(view, update, 'rejected')
-  const own = ownRequest(by, update, view)
+  const own = ownRequest({ by, person }, update, view)
   return own ? problem('forbidden', `${own}; cancel it instead.`, { update: update.id }) : null
 }
 
@@ -113,7 +123,6 @@ export function whyNotResolve(
   return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
 }
 
-/** Tells the second of two approvers who was first, and what they approved. */
 function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'rejected'): Problem {
   const { approval } = update
   return wrongState(view, update, wanted, approval && `; ${approval.by} approved it up to ${inUnits(approval.units)}`)
@@ -127,7 +136,6 @@ export function wrongState(view: View, update: Update, wanted: string, more = ''
   return problem('wrong-state', detail, { update: id, state })
 }
 
-/** The problem's member `update` has the id, for links. */
 const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
 const cannotBe = (wanted: string, update: Update) => `${nameOf(update, 'The')} cannot be ${wanted}`
 
@@ -135,16 +143,20 @@ const isPast = (update: Update, now: number): boolean =>
   update.approvableUntil !== undefined && update.approvableUntil <= now
 
 /** The start of the refusal if the approver made the request, also under another name (four eyes). */
-function ownRequest(by: string, update: Update, { definitions }: View): string | null {
-  const { caller } = update
-  if (personOf(definitions, caller) !== personOf(definitions, by)) return null
+function ownRequest({ by, person }: Approver, update: Update, { definitions }: View): string | null {
+  const { caller, token } = update
+  const asker = personOf(definitions, caller, token?.person)
+  if (comparable(asker) !== comparable(personOf(definitions, by, person))) return null
   return `You asked for ${nameOf(update)}${caller === by ? '' : ` as ${caller}`}`
 }
+
+/** E-mail addresses of issuers come in lower case; those in the list of callers as they were typed. */
+const comparable = (person: string): string => (person.includes('@') ? person.toLowerCase() : person)
 
 /** People in Slack have no token. */
 export interface CallerIdentity {
   readonly caller: string
-  readonly token?: { readonly scopes: ReadonlySet<Scope>; readonly budgets: '*' | readonly string[] }
+  readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
 export interface Permissions {
@@ -154,15 +166,24 @@ export interface Permissions {
   readonly mayChargeAncestors: boolean
   readonly isDisabled: boolean
   mayCharge(budget: string): boolean
+  /** The budgets that reads show, with their descendants; `*`: all. */
+  readonly readsBudgets: '*' | readonly string[]
+  mayRead(budget: string): boolean
 }
 
-/** A listing narrows a token. Without a token the listing alone gives permissions. */
+/** Without a token the listing alone gives permissions. */
 export function permissionsOf(definitions: Definitions, { caller, token }: CallerIdentity): Permissions {
   const listed = callerNamed(definitions, caller)
   const given: CallerIdentity['token'] = token ?? unlisted(listed)
   const isDisabled = listed?.disabled === true
   const may = (scope: Scope) => given.scopes.has(scope) && (listed?.scopes?.includes(scope) ?? true)
-  const scopes = new Set([...given.scopes].filter((scope) => !isDisabled && may(scope)))
+  const reads = [given.readsBudgets, listed?.readsBudgets].filter((budgets) => budgets !== undefined)
+  const mayRead = (budget: string) =>
+    reads.every((budgets) => budgetNamed(definitions, budget) && covers(definitions, budgets, budget))
+  const isNarrowed = reads.length > 0 && !mayRead(rootBudget)
+  // An administrator's refusals would tell of budgets that the caller does not read.
+  const isHeld = (scope: Scope) => !isDisabled && may(scope) && !(isNarrowed && scope === 'admin')
+  const scopes = new Set([...given.scopes].filter(isHeld))
   return {
     isListed: listed !== undefined,
     scopes,
@@ -171,23 +192,27 @@ export function permissionsOf(definitions: Definitions, { caller, token }: Calle
     mayChargeAncestors: listed?.mayChargeAncestors ?? scopes.has('admin'),
     mayCharge: (budget) =>
       covers(definitions, given.budgets, budget) && covers(definitions, listed?.budgets ?? '*', budget),
+    readsBudgets: isNarrowed ? [...new Set(reads.flat())].filter(mayRead) : '*',
+    mayRead,
   }
 }
 
-function unlisted(listed: Caller | undefined): NonNullable<CallerIdentity['token']> {
+function unlisted(listed: ListedCaller | undefined): NonNullable<CallerIdentity['token']> {
   const scopes = new Set(listed?.scopes ?? [])
   return { scopes, budgets: listed?.budgets ?? (scopes.has('admin') ? '*' : []) }
 }
 
 export function keptOf(
   definitions: Definitions,
-  { scopes, budgets }: NonNullable<CallerIdentity['token']>,
+  { scopes, budgets, person, issuer }: NonNullable<CallerIdentity['token']>,
   budget: string,
 ): NonNullable<UpdateRequest['token']> {
   return {
     scopes: (['run', 'propose', 'admin'] as const).filter((scope) => scopes.has(scope)),
     budgets:
       budgets === '*' ? '*' : chainOf(definitions, budget).flatMap(({ name }) => (budgets.includes(name) ? name : [])),
+    ...(person !== undefined && { person }),
+    ...(issuer && { issuer }),
   }
 }
 

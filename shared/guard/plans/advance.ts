@@ -39,7 +39,7 @@ export interface OccurrencesParts {
 
 interface Pass {
   readonly occurrence: Occurrence
-  /** How this pass ends the occurrence. Absent: the occurrence continues at `next`. */
+  /** Absent: the occurrence continues at `next`. */
   readonly end?: OccurrenceState
   readonly reason?: string
   readonly tried?: readonly ProjectAttempts[]
@@ -50,7 +50,6 @@ type AttemptResult = StartResult | { readonly update: null; readonly failure?: n
 
 const leaseMs = (options: GuardOptions): number => 3 * planStepMs(options)
 
-/** Resumes an occurrence, unless another process has its lease. */
 export async function advance(parts: OccurrencesParts, id: string, endsAt: number): Promise<Occurrence | null> {
   const { clock, ids, plans, ledger, options } = parts
   const { occurrences } = ledger
@@ -63,7 +62,6 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
   const plan = plans.find(({ name }) => name === seen.plan)
   const stopped = (reason: string) => close(parts, { occurrence: mine, end: 'stopped', reason })
   if (!plan?.enabled) return stopped(plan ? 'the plan is not enabled any more' : 'there is no such plan any more')
-  // A plan's remaining projects must not run in the morning.
   const leftSince = Math.max(seen.nextAt, seen.lease?.until ?? 0)
   if (now - leftSince > missedAfterMs) return stopped('no process could resume it for more than an hour')
   return close(parts, await tryAll(parts, plan, mine, endsAt))
@@ -86,7 +84,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
-      // Only a project's first failure counts, so that one project does not cost the others their turn.
+      // One project must not cost the others their turn.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
       latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
       tried[position] = latest
@@ -159,7 +157,6 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
   const closed: Occurrence = { ...over, ...(end && tried && { counts: some }) }
   const version = occurrence.version + 1
   const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
-  // Another process has taken over, with newer results.
   if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
   if (end) {
     const { refused, unsent } = counts

@@ -13,16 +13,14 @@ import { digest } from '../../platform/ids.ts'
 import { budgetFor } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 
-/** The attempts at one project, oldest first. */
+/** Oldest first. */
 export interface ProjectAttempts {
   readonly project: string
   readonly updates: readonly Update[]
 }
 
-/** `only`: the run retries only refused projects. */
 type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
 
-/** Whether this round or a later one may attempt the project. */
 export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): boolean {
   if (!isInRound(updates, begun)) return false
   const last = updates.at(-1)
@@ -30,7 +28,6 @@ export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): b
   return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
 }
 
-/** A project that was attempted since `roundAt` has had its turn. */
 export function mayAttempt(
   { updates }: ProjectAttempts,
   { roundAt, ...begun }: RoundStart & { roundAt: number },
@@ -41,14 +38,13 @@ export function mayAttempt(
   return attemptedAt(last) < roundAt && mayRetry(updates, begun)
 }
 
-/** A run of refused projects must not send projects that were not sent. */
 function isInRound(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   return only === undefined || isRefusal(updates.findLast((update) => attemptedAt(update) < startedAt) ?? null)
 }
 
 /**
- * Retries only updates that provably did not run: automatically if the sender proved it, otherwise when a person runs
- * the plan again. One known run ends the attempts.
+ * Retries what provably did not run: automatically if the sender proved it, otherwise when a person runs the plan
+ * again.
  */
 function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   const last = updates.at(-1)
@@ -57,7 +53,6 @@ function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): 
   return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
-/** Each start of the occurrence makes up to five attempts. */
 const maxAttempts = 50
 
 /** An update may be held or refused long after its request. */
@@ -65,7 +60,6 @@ function attemptedAt({ state, hold, finishedAt, createdAt }: Update): number {
   return hold?.at ?? (state === 'refused' ? (finishedAt ?? createdAt) : createdAt)
 }
 
-/** Another attempt may follow, even if this one turned out to have run. */
 const mayHaveLaterAttempt = (update: Update | undefined): boolean => !update || wasNotSent(update) || isRefusal(update)
 
 const wasNotSent = (update: Update): boolean =>
@@ -77,14 +71,12 @@ const wasNotSent = (update: Update): boolean =>
 export const isUnsent = (update: Update | null): boolean =>
   !update || (wasNotSent(update) && !isKnownToHaveRun(update)) || (update.state === 'requested' && !update.approval)
 
-/** The guard refused the update; another decision may differ. */
 export const isRefusal = (update: Update | null): boolean =>
   update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
 
 /** A pause decides nothing about the project. */
 const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
 
-/** The pause's reason, if the plan was paused after the occurrence started. */
 export const pausedSince = (update: Update | undefined, startedAt: number): string | null =>
   update && wasStoppedByPause(update) && attemptedAt(update) >= startedAt ? (update.problem?.detail ?? '') : null
 
@@ -108,7 +100,7 @@ const counted = [
 ] as const
 export type ResultKind = (typeof counted)[number]
 
-/** The result of each project. After the occurrence's end no requested update starts. */
+/** After the occurrence's end no requested update starts. */
 export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
   const rows = tried.map(({ project, updates }) => ({ project, update: outcomeOf(updates) }))
   const isOver = doneAt !== undefined

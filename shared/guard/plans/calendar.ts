@@ -1,12 +1,5 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
-import {
-  chainOf,
-  type Definitions,
-  pauseOf,
-  rootBudget,
-  type Stop,
-  windowKinds,
-} from '../../ledger/book/definitions.ts'
+import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
 import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
@@ -15,8 +8,8 @@ import type { Price } from '../../ledger/views/projects.ts'
 import type { Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
-import { lastRunOf, paceOf, recentDays } from '../reports/history.ts'
-import { believed } from '../reports/summary.ts'
+import { lastRunOf, paceOf } from '../reports/history.ts'
+import type { RecentSummaries } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
 import {
@@ -51,33 +44,34 @@ export interface CalendarParts {
   ledger: Ledger
   plans: readonly Plan[]
   prices: () => Promise<readonly Price[]>
+  recent: RecentSummaries
 }
 
 export const createCalendar = (parts: CalendarParts) => ({
-  planStatuses: () => planStatuses(parts),
+  planStatuses: (given?: Promise<View>) => planStatuses(parts, given),
   forecast: (given?: View | Promise<View>) => forecast(parts, given),
   forecastWith: (given?: View | Promise<View>) => forecastWith(parts, given),
-  upcoming: (weeks: number) => upcoming(parts, weeks),
+  upcoming: (weeks: number, given?: Promise<View>) => upcoming(parts, weeks, given),
   budgetsOf: (name: string) => budgetsOf(parts, name),
 })
 
 async function planStatuses(
   parts: CalendarParts,
+  given?: Promise<View>,
 ): Promise<{ readonly plans: readonly PlanStatus[]; readonly zone: string }> {
   const { ledger, plans } = parts
-  const view = await ledger.view()
-  const rows = plans.map(async (plan): Promise<PlanStatus> => {
-    const last = await lastOf(parts, plan)
+  const [view, ...lasts] = await Promise.all([given ?? ledger.view(), ...plans.map((plan) => lastOf(parts, plan))])
+  const rows = plans.map((plan, index): PlanStatus => {
+    const last = lasts[index] ?? null
     const paused = pauseOf(view.definitions, plan.name) ?? null
     return { plan, paused, last, next: plan.enabled ? nextOf(plan, last, view.now) : null }
   })
-  return { plans: await Promise.all(rows), zone: zoneOf(view) }
+  return { plans: rows, zone: zoneOf(view) }
 }
 
 const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence | null> =>
   (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
 
-/** @param given the caller's view, or the view of a previewed change. */
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   return (await forecastWith(parts, given)).forecasts
 }
@@ -85,20 +79,17 @@ async function forecast(parts: CalendarParts, given?: View | Promise<View>): Pro
 export interface ForecastReading {
   readonly view: View
   readonly plans: readonly ForecastPlan[]
-  /** Of the month's days and of the last week's, without rows. */
+  /** Of the month and of the last week, without rows. */
   readonly summaries: readonly Summary[]
   readonly forecasts: readonly Forecast[]
 }
 
-/** The forecast with what it rests on. The number of requests depends on the plans alone. */
+/** The number of requests depends on the plans alone. */
 async function forecastWith(parts: CalendarParts, given?: View | Promise<View>): Promise<ForecastReading> {
   const looked = Promise.resolve(given ?? parts.ledger.view())
   const [{ view, isPlanRunning, ...outlook }, summaries] = await Promise.all([
     lookOut(parts, looked),
-    looked.then(async (view) => {
-      const days = await parts.ledger.summaries.read(recentDays(view), { withRows: false })
-      return days.map((summary) => believed(summary, view.now))
-    }),
+    looked.then(parts.recent),
   ])
   const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map((each) => toForecast(each, view))
   const forecasts = forecastCounters({
@@ -111,10 +102,9 @@ async function forecastWith(parts: CalendarParts, given?: View | Promise<View>):
   return { view, plans: outlook.plans, summaries, forecasts }
 }
 
-/** Counts each month against its own units. */
-async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> {
+async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>): Promise<Upcoming> {
   const { ledger } = parts
-  const { view, isPlanRunning: _now, ...outlook } = await lookOut(parts)
+  const { view, isPlanRunning: _now, ...outlook } = await lookOut(parts, given)
   const { definitions, now, month } = view
   const days = daysAhead(definitions.calendar, now, weeks)
   const next = monthAfter(definitions.calendar, month)
@@ -128,7 +118,8 @@ async function upcoming(parts: CalendarParts, weeks: number): Promise<Upcoming> 
   )
   const costs = costsOf(outlook.plans, outlook.priceOf)
   const ahead = lookAhead({ now, days, runsOut, resets: [month.end, next.end], costs, plans: outlook.plans })
-  const accounts = counters.filter(({ budget }) => budget === rootBudget)
+  const [top, ...others] = topsOf(definitions)
+  const accounts = others.length === 0 ? counters.filter(({ budget }) => budget === top) : []
   const leftAt = (at: number) => {
     const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
     return counter?.available == null ? null : counter.available - takenBetween(ahead, counter.start, at)
@@ -145,10 +136,13 @@ function takenBetween(days: readonly Pick<DayAhead, 'due'>[], from: number, to: 
 
 async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   const { ledger, prices, plans } = parts
-  const [view, known] = await Promise.all([given ?? ledger.view(), prices()])
+  const [view, known, lasts] = await Promise.all([
+    given ?? ledger.view(),
+    prices(),
+    Promise.all(plans.map((plan) => lastOf(parts, plan))),
+  ])
   const { definitions } = view
   const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))
-  const lasts = await Promise.all(plans.map((plan) => lastOf(parts, plan)))
   const due = plans.map((plan, index) => ({
     plan,
     paused: pauseOf(definitions, plan.name) !== undefined,
@@ -183,7 +177,7 @@ function toForecast(figures: Figures, view: View): ForecastCounter {
   }
 }
 
-/** The chain that pays; empty if the update would be refused. */
+/** Empty if the update would be refused. */
 function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
   return whyNotPaidBy(definitions, plan, project) === null
     ? chainOf(definitions, budgetFor(definitions, plan, project)).map(({ name }) => name)
@@ -202,15 +196,12 @@ function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): numbe
 
 export interface DayAhead {
   readonly day: Window
-  /** The earliest first. */
   readonly due: readonly DuePlan[]
-  /** What would be due if paused plans were resumed. */
   readonly paused: readonly DuePlan[]
-  /** Budgets that run out that day, if only plans spend and prices stay. */
+  /** If only plans spend, and prices stay. */
   readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
-  /** When a month begins on this day. */
   readonly resetsAt: number | null
-  /** What the account has left at the day's end, if only plans spend; `null`: it is unlimited. */
+  /** At the day's end, if only plans spend; `null`: it is unlimited, or the reader sees several tops. */
   readonly left: number | null
 }
 
@@ -231,12 +222,16 @@ export interface Cost {
 
 const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
 
-/** The cost of each plan: what it charges the root, where every chain ends. */
 const costsOf = (
   plans: readonly ForecastPlan[],
   priceOf: (kind: Plan['kind'], project: string) => KnownPrice | null,
 ): ReadonlyMap<string, Cost> =>
-  new Map(plans.map(({ plan, chainOf }) => [plan.name, chargesOf(plan, chainOf, priceOf).get(rootBudget) ?? nothing]))
+  new Map(
+    plans.map(({ plan, chainOf }) => {
+      const paid = (project: string) => (chainOf(project).length > 0 ? [plan.name] : [])
+      return [plan.name, chargesOf(plan, paid, priceOf).get(plan.name) ?? nothing]
+    }),
+  )
 
 const maxTimes = 52_000
 

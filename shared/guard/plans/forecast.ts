@@ -13,7 +13,7 @@ import { targetOfRequest } from '../update/quote.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
 
-/** One window of one budget. Instants in ms. */
+/** Instants in ms. */
 export type ForecastCounter = {
   readonly budget: string
   readonly window: WindowKind
@@ -25,7 +25,7 @@ export type ForecastCounter = {
   readonly held: number
   readonly inDoubt: number
   readonly spent: number
-  /** What is left in the tightest counter of the chain. `null`: all are unlimited. */
+  /** What the tightest counter of the chain has left. `null`: all are unlimited. */
   readonly payable: number | null
 }
 
@@ -46,30 +46,24 @@ export type Forecast = {
   readonly committed: number
   /** Spent, held, in doubt and committed. */
   readonly projected: number
-  /** When plans first need more than is available, and the plan that does. */
   readonly exhaustedAt: number | null
   readonly exhaustedBy: string | null
   readonly pace: Pace
-  /** `projected`, and what is not planned at the pace of the last week. `null`: too little history. */
+  /** `null`: too little history. */
   readonly projectedAtPace: number | null
   readonly exhaustedAtPace: number | null
   /** The price of the budget's last run, and how many of it the whole chain can still pay. */
   readonly lastPrice: number | null
   readonly updatesLeft: number | null
-  /** What paused plans would charge, if they were resumed now. */
   readonly ifResumed: number
   readonly unpriced: number
-  /** When the oldest price in `committed` was read. */
   readonly pricedAt: number | null
 }
 
 /** More than the 89,000 minutes of the longest window. */
 const maxTimes = 100_000
 
-/**
- * Forecasts what plans will still spend, at the latest prices. An upper bound, because refusals, reserves and
- * cool-downs are ignored. Plans alone are one end of the range; at the pace of everything else is the other.
- */
+/** An upper bound, because refusals, reserves and cool-downs are ignored. */
 export function forecastCounters({
   now,
   counters,
@@ -145,7 +139,6 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[], trend:
   const unplannedADay = pace.last7Days ?? pace.month
   const unplannedUntil = (instant: number) =>
     Math.floor(((unplannedADay ?? 0) * Math.max(0, instant - Math.max(now, start))) / dayMs)
-  // If nothing is available, the first unit is too much.
   const left = Math.max(available ?? Number.POSITIVE_INFINITY, 0)
   const firstAbove = (taken: (instant: number) => number) =>
     taken(end - 1) > left ? firstInstant({ from: start, to: end - 1 }, (instant) => taken(instant) > left) : null
@@ -222,13 +215,11 @@ export function createPrices(parts: {
     ).values(),
   ]
 
-  /**
-   * Keeps a price whose new reading fails. Skips prices read tonight, because a second reading would replace `before`.
-   */
+  /** Skips prices read tonight, because a second reading would replace `before`. */
   async function readPrices(endsAt: number): Promise<{ readonly read: number; readonly failed: number }> {
     const known = await ledger.prices.read(priced)
     const wanted = priced.filter((_, position) => !isOfTonight(known[position]?.at))
-    // If the service hangs, the caller still needs time afterwards.
+    // A hanging service must leave the caller time.
     const lastAt = endsAt - options.serviceTimeoutMs - settleMarginMs
     const read = await inParallel(wanted, runsAtOnce, async ({ kind, project, query }) => {
       if (clock.now() >= lastAt) return false

@@ -91,7 +91,7 @@ async function runAgain(
   return { kind: 'fired', occurrence }
 }
 
-/** Whether no project is left to run. A person may run a stopped or missed occurrence again anyway. */
+/** A person may run a stopped or missed occurrence again anyway. */
 async function isThrough(
   parts: OccurrencesParts,
   plan: Plan,
@@ -143,7 +143,6 @@ function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _o
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
 
-/** Ends a late or paused occurrence before its start. */
 function refusedAt(time: number, now: number, pause: Stop | undefined): Pick<Occurrence, 'state' | 'reason'> | null {
   if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }
   return pause ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` } : null

@@ -11,7 +11,6 @@ const months = [
 ]
 const monthNames = months.map((name) => name.slice(0, 3).toUpperCase())
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']
-/** With more times a day, only their number is said. */
 const maxTimes = 3
 const minutesPerDay = 24 * 60
 
@@ -47,7 +46,6 @@ function timesInWords(times: readonly number[]): string {
 const clock = (minute: number): string =>
   [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':')
 
-/** In minutes. */
 function offsetAt(zone: string, now: number): number {
   const { year, month, day, hour, minute } = toLocal(now, zone)
   return Math.round((Date.UTC(year, month - 1, day, hour, minute) - now) / 60_000)

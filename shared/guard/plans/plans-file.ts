@@ -2,31 +2,30 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import * as z from 'zod/mini'
 import type { Leave } from '../../ledger/updates/update.ts'
+import { allFaults, type Fault, textFaults } from '../../platform/faults.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
-import { allFaults, budgetName, type Fault, kindOf, planName, project, query, textFaults, units } from '../fields.ts'
+import { budgetName, kindOf, planName, project, query, units } from '../fields.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
 export interface Plan {
   readonly name: string
   readonly kind: Kind
-  /** Projects get units in this order. */
   readonly projects: readonly string[]
   /** Absent: each project's owner pays. */
   readonly budget?: string
   readonly schedule: Schedule
-  /** If units are short, `fit` updates what fits, `refuse` judges each project alone, `ask` asks a person. */
+  /** `fit` updates what fits, `refuse` judges each project alone, `ask` asks a person. */
   readonly whenShort: 'fit' | 'refuse' | 'ask'
   readonly query?: Readonly<Record<string, string>>
-  /** The plan may charge its budget for projects of descendant budgets. */
+  /** Whether the plan may charge its budget for projects of descendant budgets. */
   readonly mayChargeAncestors: boolean
   readonly leave?: Leave
   /** A disabled plan cannot be run at all. */
   readonly enabled: boolean
 }
 
-/** The message names every fault by plan and field, without long values. */
 export class WrongPlans extends Error {
   override readonly name = 'WrongPlans'
 }
@@ -36,11 +35,7 @@ const maxPlans = 200
 const maxProjects = 500
 const maxFaults = 100
 
-/**
- * Parses a list of plans or `{"plans": [...]}`.
- *
- * @throws WrongPlans with all faults.
- */
+/** A list of plans, or `{"plans": [...]}`. @throws WrongPlans with all faults. */
 export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
   const read = parseStrictJson(text)
   if (!read.ok) throw new WrongPlans(`the plans are not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
@@ -109,7 +104,7 @@ const plansFileOf = (kinds: Kinds) =>
       .check(z.maxLength(maxPlans, `must have at most ${maxPlans} plans`)),
   })
 
-/** Finds repeated names even if a plan is wrong: the schema does not look at names in that case. */
+/** Finds repeated names, because the schema does not look at names if a plan is wrong. */
 function namesTwice(file: Json): Fault[] {
   const names = plansIn(file).map(nameOf)
   return names.flatMap((name, index) => {
@@ -121,7 +116,7 @@ function namesTwice(file: Json): Fault[] {
 
 type Place = { readonly index: number; readonly field: string }
 
-/** `plans.1.projects.0` becomes index 1 and field `projects.0`. The file itself has index -1. */
+/** The file itself has index -1. */
 function placeOf({ path }: Fault): Place {
   const [, index, field = ''] = /^plans\.(\d+)(?:\.(.+))?$/s.exec(path) ?? []
   return index === undefined ? { index: -1, field: path } : { index: Number(index), field }
@@ -140,7 +135,7 @@ const plansIn = (file: Json): readonly Json[] => (isObject(file) && Array.isArra
 const nameOf = (plan: Json | undefined): string | undefined =>
   isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
 
-/** @throws WrongPlans also if the file cannot be read. Messages show only the file's base name. */
+/** Messages show only the file's base name. */
 export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
   if (path === undefined) return []
   const file = basename(path)

@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
-import { shorten } from '../fields.ts'
+import { shorten } from '../../platform/faults.ts'
 
 /** In EventBridge's own syntax, always UTC. */
 export type Schedule = {
@@ -23,8 +23,7 @@ export type ParsedSchedule =
 const maxScheduleLength = 256
 
 /**
- * Parses `cron(…)` and `rate(…)`. A fault's message is a sentence without its full stop. A cron that is never due is a
- * fault, even if AWS accepts it.
+ * A cron that is never due is a fault, even if AWS accepts it.
  * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
  */
 export function parseSchedule(text: string): ParsedSchedule {
@@ -79,11 +78,11 @@ export type Span = {
   readonly from: number
   readonly until: number
   readonly max: number
-  /** A known time of a rate. Absent: times count from the epoch, because only AWS knows the rule's start. */
+  /** Absent: times count from the epoch, because only AWS knows the rule's start. */
   readonly anchor?: number
 }
 
-/** When it is due: ascending, in ms, at most `max`. */
+/** In ms, ascending. */
 export function timesOf(schedule: Schedule, span: Span): readonly number[] {
   return schedule.kind === 'cron' ? cronTimes(schedule, span) : rateTimes(schedule.everyMs, span)
 }
@@ -116,7 +115,6 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
 /** croner finds only days, because a step takes 10 µs and times would be slow. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 
-/** The first matching midnight (UTC) after `instant`. */
 const firstDayAfter = (calendar: Cron, instant: number): number | null =>
   calendar.nextRun(new Date(instant))?.getTime() ?? null
 
@@ -124,7 +122,6 @@ type CronFields = {
   readonly kind: 'fields'
   readonly hours: readonly number[]
   readonly minutes: readonly number[]
-  /** croner's pattern with seven fields, for midnights. */
   readonly days: string
 }
 type CronFault = { readonly kind: 'fault'; readonly message: string }
@@ -230,7 +227,6 @@ function valuesOf(field: Field, text: string): readonly number[] | CronFault {
   return [...values].sort((a, b) => a - b)
 }
 
-/** `null`: not one of the field's values. */
 function numberOf({ from, to, words }: Field, text: string): number | null {
   const word = words?.indexOf(text) ?? -1
   if (word >= 0) return from + word

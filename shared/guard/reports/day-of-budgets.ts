@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { budgetNamed, chainOf, type Definitions, rootBudget } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf, type Definitions, rootBudget, unseenBudget } from '../../ledger/book/definitions.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
 import type { Spender, Summary, SummaryDay, SummaryRow } from '../../ledger/views/summary.ts'
 import { hourMs } from '../../platform/clock.ts'
 
-/** What a day's summary says of each budget: its forecast needs these, and never the rows. */
+/** Forecasts need only these figures of a day, and never its rows. */
 
-/** What plans charged, by rows, and what their updates hold that have not ended. */
+/** Adds what ended updates charged and what the others hold. */
 export function plannedIn(
   definitions: Definitions,
   { month }: SummaryDay,
@@ -56,21 +56,21 @@ export function shortSinceOf(
   return Object.fromEntries(since)
 }
 
-const mostSpenders = 50
+const maxSpenders = 50
 
 /** Bounded, because a reader adds a month's days and callers may be many. */
 export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): readonly Spender[] {
   const spenders = new Map<string, Spender>()
   for (const { caller, plan, charged = 0, ...row } of rows) {
-    if (charged === 0 || (row.month ?? month) !== month) continue
+    if (charged === 0 || row.budget === unseenBudget || (row.month ?? month) !== month) continue
     const key = JSON.stringify([caller, plan])
     const units = charged + (spenders.get(key)?.units ?? 0)
     spenders.set(key, { caller, ...(plan !== undefined && { plan }), units })
   }
-  return [...spenders.values()].toSorted((a, b) => b.units - a.units).slice(0, mostSpenders)
+  return [...spenders.values()].toSorted((a, b) => b.units - a.units).slice(0, maxSpenders)
 }
 
-/** Plans' charges and a budget's first run are told at once, another price or refusal within the hour. */
+/** Plans' charges and a budget's first run show at once, another price or refusal within the hour. */
 export function tellsMoreOfBudgets(next: Summary, seen: Summary): boolean {
   if (!isDeepStrictEqual(next.planned, seen.planned ?? {})) return true
   const isLate = next.at - seen.at >= hourMs

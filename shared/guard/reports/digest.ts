@@ -19,7 +19,6 @@ import { believed, gapsIn } from './summary.ts'
 export interface Digest {
   readonly day: string
   readonly zone: string
-  /** `null`: units have no price. */
   readonly unitPrice: UnitPrice | null
   /** The greatest risk first. */
   readonly budgets: readonly DigestRow[]
@@ -37,8 +36,8 @@ interface DigestRow {
   readonly month: Figures
   readonly status: Status
   readonly reason: string | null
-  /** At the reset, with plans alone and with everything else at its recent pace. `null`: too little history. */
   readonly projected: number
+  /** `null`: too little history. */
   readonly projectedAtPace: number | null
 }
 
@@ -51,7 +50,7 @@ interface PriceMove {
 
 const pageSize = 200
 /** On a day with more updates only the latest count. */
-const mostRead = 5_000
+const maxRead = 5_000
 const movedByShare = 0.1
 
 export function createDigest(parts: {
@@ -101,7 +100,7 @@ export function createDigest(parts: {
     }
   }
 
-  /** Updates charged or decided that day. A request may be older, by as long as approvals last. */
+  /** A request may be older, by as long as approvals last. */
   async function updatesOf(until: number, { definitions, now }: View): Promise<Update[]> {
     const since = Math.max(until - dayMs - approvableForMs, definitions.createdAt - dayMs)
     const days = summaryDays(definitions.calendar, { since, until })
@@ -112,7 +111,7 @@ export function createDigest(parts: {
     const found: Update[] = []
     for (const { since, until: last } of gaps.toReversed()) {
       const span = { since, until: Math.min(last, until) }
-      found.push(...(await all((cursor) => ledger.updates(span, pageSize, cursor), mostRead - found.length)))
+      found.push(...(await all((cursor) => ledger.updates(span, pageSize, cursor), maxRead - found.length)))
     }
     return found.filter((update) => happenedAt(update) > until - dayMs && happenedAt(update) <= until)
   }
@@ -123,7 +122,6 @@ export function createDigest(parts: {
 const spentBy = (budget: string, updates: readonly Update[]): number =>
   updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
 
-/** Last night's price, if it moved by more than a tenth. */
 function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {
   if (before === undefined || at < until - dayMs || at > until) return []
   const hasMoved = Math.abs(units - before) > before * movedByShare

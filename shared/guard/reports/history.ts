@@ -1,10 +1,10 @@
 import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
-import { type LastRun, type Summary, type SummaryDay, summaryDayAt, summaryDays } from '../../ledger/views/summary.ts'
+import { type LastRun, type Summary, summaryDayAt } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 
-/** Units a day that no plan charged. `null`: fewer than three days are known. */
+/** Units a day beside plans. `null`: fewer than three days are known. */
 export interface Pace {
   readonly last7Days: number | null
   readonly month: number | null
@@ -12,7 +12,7 @@ export interface Pace {
 
 export const noPace: Pace = { last7Days: null, month: null }
 
-/** One budget at one time; `limit` includes grants. `null`: unlimited. */
+/** `limit` includes grants. `null`: unlimited. */
 interface HistoryPoint {
   readonly at: number
   readonly used: number
@@ -20,7 +20,7 @@ interface HistoryPoint {
 }
 
 export interface History {
-  /** When the month began for this budget, and what was used by then. */
+  /** When the month began for this budget, and what had been used before it. */
   readonly start: Pick<HistoryPoint, 'at' | 'used'>
   /** At the end of each day that a sweep saw. */
   readonly nights: readonly HistoryPoint[]
@@ -28,12 +28,6 @@ export interface History {
 }
 
 const fewestDays = 3
-
-/** The days whose summaries tell a budget's pace and last price: the month, and at least a week. */
-export function recentDays({ definitions, month, now }: View): readonly SummaryDay[] {
-  const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - 7 * dayMs))
-  return summaryDays(definitions.calendar, { since, until: now })
-}
 
 export function historyOf(view: View, summaries: readonly Summary[], budget: string): History {
   const known = summaries.filter(({ day, used }) => day.month === view.month.name && Object.keys(used).length > 0)
@@ -63,11 +57,7 @@ function startOf({ definitions, month }: View, known: readonly Summary[], budget
   return { at: before?.day.end ?? (isFirstMonth ? createdAt : month.start), used }
 }
 
-/**
- * How fast a budget goes without its plans.
- *
- * @param isPlanRunning what a plan charges now is not in today's summary yet, so today is left out.
- */
+/** @param isPlanRunning what a plan charges now is not in today's summary yet, so today is left out. */
 export function paceOf(view: View, summaries: readonly Summary[], budget: string, isPlanRunning: boolean): Pace {
   const { start, nights, now } = historyOf(view, summaries, budget)
   const points = [start, ...nights, ...(isPlanRunning ? [] : [now])]
@@ -87,14 +77,13 @@ export function paceOf(view: View, summaries: readonly Summary[], budget: string
   return { last7Days: perDay(spans.filter(({ from }) => from >= week)), month: perDay(spans) }
 }
 
-/** Rounded to a tenth. Corrections may give back more than was spent. */
+/** Never negative, because corrections may give back more than was spent. */
 function perDay(spans: readonly { readonly ms: number; readonly units: number }[]): number | null {
   const days = spans.reduce((sum, { ms }) => sum + ms, 0) / dayMs
   const units = spans.reduce((sum, { units }) => sum + units, 0)
   return days < fewestDays ? null : Math.round(Math.max(0, units / days) * 10) / 10
 }
 
-/** What the budget's last run cost, and since when it has been refused for lack of units. */
 export function lastRunOf(
   summaries: readonly Summary[],
   budget: string,

@@ -18,7 +18,6 @@ export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
 export type Status = (typeof statuses)[number]
 
 type Reason =
-  /** `budget` is the frozen one of the chain. */
   | { readonly kind: 'frozen'; readonly budget: string; readonly stop: Stop }
   | { readonly kind: 'exhausted'; readonly window: WindowKind; readonly of: number }
   /** `budget` is the one of the chain that has too little. */
@@ -38,7 +37,6 @@ type Reason =
       readonly short: number
     }
   | { readonly kind: 'pace-runs-out'; readonly at: number; readonly perDay: number; readonly short: number }
-  /** Plans of the budget need more than `budget` above it has left. */
   | { readonly kind: 'ancestor-binds'; readonly budget: string; readonly left: number; readonly needed: number }
   | { readonly kind: 'threshold'; readonly percent: number; readonly used: number; readonly of: number }
   | { readonly kind: 'plan-paused'; readonly plan: string; readonly stop: Stop }
@@ -56,7 +54,6 @@ export interface BudgetOutlook {
   readonly status: Status
   /** The gravest first. Empty: on track. */
   readonly reasons: readonly Reason[]
-  /** Of the first reason. */
   readonly sentence: string | null
   readonly remedy: Remedy | null
   readonly figures: Figures
@@ -67,12 +64,10 @@ export interface BudgetOutlook {
 
 export interface Outlook {
   readonly view: View
-  /** The greatest risk first. */
   readonly budgets: readonly BudgetOutlook[]
   readonly saved: Saved | null
 }
 
-/** A ledger that counts what others spend should be compared with the vendor's figure this often. */
 const reconcileEveryDays = 14
 
 const entriesRead = 100
@@ -84,7 +79,6 @@ export function createOutlook({
   ledger: Ledger
   forecastWith: (given?: View | Promise<View>) => Promise<ForecastReading>
 }) {
-  /** @param given the caller's view of the open month. */
   async function outlook(given?: View | Promise<View>): Promise<Outlook> {
     const looked = Promise.resolve(given ?? ledger.view())
     const [reading, isOverdue] = await Promise.all([forecastWith(looked), looked.then(isReconcileOverdue)])

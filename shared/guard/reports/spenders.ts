@@ -1,51 +1,70 @@
-import { counterOf } from '../../ledger/book/book.ts'
-import { type Definitions, personOf, rootBudget } from '../../ledger/book/definitions.ts'
-import { type Entry, movedOnRoot } from '../../ledger/book/entry.ts'
+import { spentOnTops } from '../../ledger/book/book.ts'
+import { type Definitions, personOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
+import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { isTerminal } from '../../ledger/updates/update.ts'
+import { isTerminal, type Update } from '../../ledger/updates/update.ts'
 import { type Spender as Spent, type Summary, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { believed, gapsIn } from './summary.ts'
+import { believed, gapsIn, type RecentSummaries } from './summary.ts'
 
 export interface Spender {
   /** `person`: several callers are one person. `outside`: not by an update. `others`: too small or too many to name. */
   readonly kind: 'plan' | 'person' | 'caller' | 'outside' | 'others'
   readonly name: string | null
   readonly units: number
-  /** 0 to 1, of all that was spent. */
+  /** From 0 to 1. */
   readonly share: number
 }
 
 /** The latest updates and entries that a reader adds up itself. */
-const mostRead = 200
+const maxRead = 200
 
-export function createSpenders({ ledger }: { ledger: Ledger }) {
-  /**
-   * Who spent the units of the view's month, the greatest first. The number of requests is bounded: what is not
-   * found within it is counted as `others`.
-   */
+export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: RecentSummaries }) {
+  /** The greatest first. The number of requests is bounded: what is not found within it counts as `others`. */
   async function whoSpent(given?: View | Promise<View>): Promise<readonly Spender[]> {
     const view = await (given ?? ledger.view())
-    const { definitions, month, now } = view
-    const until = Math.min(now, month.end - 1)
-    const days = summaryDays(definitions.calendar, { since: month.start, until })
-    const summaries = (await ledger.summaries.read(days, { withRows: false })).map((each) => believed(each, now))
-    const since = gapsIn(summaries)[0]?.since ?? until + 1
-    const [latest, entries] = await Promise.all([
-      since > until ? [] : ledger.updates({ since, until }, mostRead).then(({ rows }) => rows),
-      ledger.entries({ month: month.name }, mostRead),
+    const [spent, entries] = await Promise.all([
+      chargedIn(view),
+      ledger.entries({ month: view.month.name }, maxRead).then(({ rows }) => rows),
     ])
-    const counted = summaries.filter(({ day }) => day.start < since).flatMap(ofDay)
-    const recent = latest
-      .filter((update) => update.month === month.name && isTerminal(update.state))
-      .map(({ caller, plan, charged = 0 }) => ({ caller, units: charged, ...(plan !== undefined && { plan }) }))
-    return spendersOf(view, [...counted, ...recent], entries.rows)
+    return spendersOf(view, spent, entries)
   }
 
-  return { whoSpent }
+  /** What each person's own updates were charged, without plans. @param latest updates that the caller reads anyway. */
+  async function spentByPerson(view: View, latest: Promise<readonly Update[]>): Promise<ReadonlyMap<string, number>> {
+    const units = new Map<string, number>()
+    for (const { caller, plan, units: more } of await chargedIn(view, latest)) {
+      const person = personOf(view.definitions, caller)
+      if (plan === undefined) units.set(person, (units.get(person) ?? 0) + more)
+    }
+    return units
+  }
+
+  async function chargedIn(view: View, shared?: Promise<readonly Update[]>): Promise<readonly Spent[]> {
+    const { month, now } = view
+    const until = Math.min(now, month.end - 1)
+    const summaries = (await (now < month.end ? recent(view) : daysOf(view))).filter(
+      ({ day }) => day.month === month.name,
+    )
+    const since = gapsIn(summaries)[0]?.since ?? until + 1
+    const given = since > until ? [] : await shared
+    const isCovered = given !== undefined && (since > until || (given.at(-1)?.createdAt ?? 0) < since)
+    const latest = isCovered ? given : (await ledger.updates({ since, until }, maxRead)).rows
+    const charged = latest
+      .filter(({ createdAt }) => createdAt >= since && createdAt <= until)
+      .filter(({ month: in_, budget, state }) => in_ === month.name && budget !== unseenBudget && isTerminal(state))
+      .map(({ caller, plan, charged = 0 }) => ({ caller, units: charged, ...(plan !== undefined && { plan }) }))
+    return [...summaries.filter(({ day }) => day.start < since).flatMap(ofDay), ...charged]
+  }
+
+  async function daysOf({ definitions, month, now }: View): Promise<readonly Summary[]> {
+    const days = summaryDays(definitions.calendar, { since: month.start, until: month.end - 1 })
+    return (await ledger.summaries.read(days, { withRows: false })).map((each) => believed(each, now))
+  }
+
+  return { whoSpent, spentByPerson }
 }
 
-/** An older summary has its rows alone. */
 const ofDay = ({ spenders, rows, day }: Summary): readonly Spent[] =>
   spenders ??
   rows.flatMap(({ caller, plan, charged = 0, month = day.month }) =>
@@ -53,7 +72,8 @@ const ofDay = ({ spenders, rows, day }: Summary): readonly Spent[] =>
   )
 
 function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry[]): readonly Spender[] {
-  const all = counterOf(view.book, 'month', rootBudget)?.spent ?? 0
+  const tops = topsOf(view.definitions)
+  const all = spentOnTops(view.book, tops)
   const units = new Map<string, Omit<Spender, 'share'>>()
   const add = (kind: Spender['kind'], name: string | null, more: number) => {
     const key = `${kind} ${name}`
@@ -67,7 +87,7 @@ function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry
   add(
     'outside',
     null,
-    entries.reduce((sum, entry) => sum + movedOnRoot(entry, 'spent'), 0),
+    entries.reduce((sum, entry) => sum + movedOnTops(tops, entry, 'spent'), 0),
   )
   add('others', null, Math.max(0, all - [...units.values()].reduce((sum, each) => sum + each.units, 0)))
   return [...units.values()]
@@ -76,6 +96,5 @@ function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry
     .toSorted((a, b) => b.units - a.units || ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
 }
 
-/** Another caller is this person too. */
 const isShared = (definitions: Definitions, person: string): boolean =>
   Object.keys(definitions.callers ?? {}).some((each) => each !== person && personOf(definitions, each) === person)

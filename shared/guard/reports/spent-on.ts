@@ -8,23 +8,23 @@ import { believed, gapsIn, rowOf } from './summary.ts'
 
 export type Spent = Omit<Spender, 'kind'> & { readonly kind: Spender['kind'] | 'project' }
 
-/** Who and what spent a budget's units this month, with the budgets below it. The greatest first. */
+/** With the budgets below it, the greatest first. */
 export interface SpentOn {
   readonly projects: readonly Spent[]
   readonly callers: readonly Spent[]
 }
 
 /** The latest updates, of which no summary knows. */
-const mostRead = 200
+const maxRead = 200
 
 export const createSpentOn = ({ ledger }: { ledger: Ledger }) => ({
-  /** The number of requests is bounded: what is not found within it is counted as `others`. */
+  /** What is not found within a bounded number of requests counts as `others`. */
   async spentOn(view: View, budget: string): Promise<SpentOn> {
     const { definitions, month, now } = view
     const days = summaryDays(definitions.calendar, { since: month.start, until: now })
     const summaries = (await ledger.summaries.read(days)).map((each) => believed(each, now))
     const since = gapsIn(summaries).at(-1)?.since ?? now
-    const latest = since < now ? (await ledger.updates({ since }, mostRead)).rows : []
+    const latest = since < now ? (await ledger.updates({ since }, maxRead)).rows : []
     const rows = [
       ...summaries.flatMap(({ rows, day }) => rows.filter((row) => (row.month ?? day.month) === month.name)),
       ...latest.filter((update) => update.month === month.name).map((update) => rowOf(update, month.name)),

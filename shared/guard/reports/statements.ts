@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Book, counterOf } from '../../ledger/book/book.ts'
-import { type Definitions, listingsOf, rootBudget } from '../../ledger/book/definitions.ts'
-import { type Entry, movedOnRoot } from '../../ledger/book/entry.ts'
+import { type Book, spentOnTops } from '../../ledger/book/book.ts'
+import { type Definitions, listingsOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
+import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, type Update } from '../../ledger/updates/update.ts'
@@ -19,7 +19,7 @@ import type { Log } from '../../platform/log.ts'
 import type { StatementKey } from '../../platform/words.ts'
 import { believed, countedOn, rowOf } from './summary.ts'
 
-/** Shows where one month's units went. The rows add up to the month's book. */
+/** The rows add up to the month's book. */
 export interface Statement {
   readonly window: Window
   readonly previous: string
@@ -65,10 +65,9 @@ interface Lines {
 }
 
 const pageSize = 100
-const tries = 3
+const maxRounds = 3
 
 export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) {
-  /** `null`: an unknown window, or one that has not begun. */
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
@@ -85,11 +84,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     return whole
   }
 
-  /**
-   * Reads again if the book moved, because lines and book must match.
-   *
-   * @param seen a book that was just read.
-   */
+  /** Reads again if the book moved, because lines and book must match. */
   async function linesOf(
     window: Window,
     summed: () => Promise<readonly Summary[]>,
@@ -109,7 +104,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
         ...summaries.flatMap(({ day, rows }) => rows.filter(({ month = day.month }) => month === window.name)),
         ...updates.filter(({ month }) => month === window.name).map(lineOf),
       ]
-      if (isStill || round === tries) return { summaries, lines, entries, book, isStill }
+      if (isStill || round === maxRounds) return { summaries, lines, entries, book, isStill }
       before = book
     }
   }
@@ -133,8 +128,9 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
   const { lines, entries, book, isStill } = read
   const rows = rowsOf(definitions, by, lines, entries)
   const { paidElsewhere: _none, ...total } = rows.reduce(sum, emptyRow(null))
-  const granted = entries.reduce((units, entry) => units + movedOnRoot(entry, 'granted'), 0)
-  const spent = (book && counterOf(book, 'month', rootBudget)?.spent) ?? 0
+  const tops = topsOf(definitions)
+  const granted = entries.reduce((units, entry) => units + movedOnTops(tops, entry, 'granted'), 0)
+  const spent = book ? spentOnTops(book, tops) : 0
   const isOpen = now < window.end || total.held + total.inDoubt > 0
   return {
     window,
@@ -160,7 +156,7 @@ function rowsOf(
     rows.set(key, sum(rows.get(key) ?? emptyRow(key), more))
   for (const line of lines) {
     const { settled: updates = 0, charged = 0, refused = 0, held = 0, inDoubt = 0, owner } = line
-    add(keyOf(definitions, by, line), { updates, charged, refused, held, inDoubt })
+    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { updates, charged, refused, held, inDoubt })
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
@@ -170,7 +166,7 @@ function rowsOf(
     return corrected ? budgetOf(corrected) : entry.budget
   }
   for (const entry of entries) {
-    const external = movedOnRoot(entry, 'spent')
+    const external = movedOnTops(topsOf(definitions), entry, 'spent')
     if (external !== 0) add(by === 'budget' ? budgetOf(entry) : null, { external })
     if (by !== 'budget') continue
     for (const { budget, window, move } of entry.moves) {
@@ -180,7 +176,7 @@ function rowsOf(
   return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
 
-/** A project's name and id share one key: the owner's name for the project. */
+/** Name and id share one key: the owner's name for the project. */
 function keyOf(
   definitions: Definitions,
   by: StatementKey,

@@ -19,21 +19,19 @@ import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { happenedAt, lastRunsOf, plannedIn, shortSinceOf, spendersOf, tellsMoreOfBudgets } from './day-of-budgets.ts'
 
-/** How late a record may appear, because the estimate comes first and the index lags. */
+/** A record may appear this late, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
 const clocksDifferMs = minuteMs
-/** Readers add up fewer updates from the records. */
 const worthWriting = 100
-/** The next sweep continues. */
 const maxDays = 31
 
-/** @param parts.maxRead updates per sweep; the next one continues. */
+/** @param parts.maxRead updates per sweep. */
 export const createSummaries = (parts: { ledger: Ledger; log: Log; pageSize?: number; maxRead?: number }) => ({
   keepSummaries: async () =>
     keepSummaries({ pageSize: 100, left: parts.maxRead ?? 10_000, view: await parts.ledger.view(), ...parts }),
 })
 
-interface Round {
+export interface Round {
   readonly ledger: Ledger
   readonly log: Log
   readonly pageSize: number
@@ -81,8 +79,8 @@ async function keep(round: Round, day: SummaryDay): Promise<boolean> {
 
 const isUsed = ({ used }: Summary): boolean => Object.keys(used).length > 0
 
-/** Brings the summary up to now. `news` counts the updates that came or ended since. */
-async function brought(round: Round, seen: Summary): Promise<Summary & { news: number }> {
+/** `news` counts the updates that came or ended since. */
+export async function brought(round: Round, seen: Summary): Promise<Summary & { news: number }> {
   const { ledger, view } = round
   const [named, { found, readUntil }] = await Promise.all([ledger.updatesNamed(seen.open), createdAfter(round, seen)])
   const until = Math.max(seen.until, Math.min(readUntil, view.now - appearsWithinMs))
@@ -98,7 +96,7 @@ async function brought(round: Round, seen: Summary): Promise<Summary & { news: n
   return {
     ...seen,
     ...{ until, rows, open, at: view.now },
-    used: isUsed(seen) ? seen.used : usedBefore(view, seen.day),
+    used: isUsed(seen) ? seen.used : await usedBefore(round, seen.day),
     duplicates: shown.reduce((sum, { duplicates = 0 }) => sum + duplicates, 0),
     saved: shown.reduce((sum, { saved = 0 }) => sum + saved, 0),
     planned: plannedIn(view.definitions, seen.day, shown, seenNow),
@@ -126,7 +124,6 @@ async function createdAfter(round: Round, { until, day }: Summary) {
   return { found: found.filter(({ createdAt }) => createdAt <= readUntil), readUntil }
 }
 
-/** Makes rows of updates, with the units that refused duplicates saved. */
 async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly Update[]) {
   const named = await ledger.updatesNamed([...new Set(updates.flatMap((update) => duplicateOf(update) ?? []))])
   const known = new Map(named.map((update) => [update?.id, update]))
@@ -139,11 +136,32 @@ async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly 
   }
 }
 
+export type RecentSummaries = (view: View) => Promise<readonly Summary[]>
+
+/** Reads the days of the view's month and of the last week, once for all that one view shows. */
+export function createRecentSummaries({ ledger }: { ledger: Ledger }): RecentSummaries {
+  const readings = new WeakMap<View, ReturnType<RecentSummaries>>()
+  const read = async (view: View) => {
+    const summaries = await ledger.summaries.read(recentDays(view), { withRows: false })
+    return summaries.map((summary) => believed(summary, view.now))
+  }
+  return (view) => {
+    const reading = readings.get(view) ?? read(view)
+    readings.set(view, reading)
+    return reading
+  }
+}
+
+/** The days of the month, and at least of a week. */
+function recentDays({ definitions, month, now }: View): readonly SummaryDay[] {
+  const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - 7 * dayMs))
+  return summaryDays(definitions.calendar, { since, until: now })
+}
+
 /** Ignores a summary that a sweep with a fast clock wrote. */
 export const believed = (summary: Summary, now: number): Summary =>
   summary.at <= now + clocksDifferMs ? summary : { ...emptySummary(summary.day), mark: summary.mark }
 
-/** Spans that these summaries do not cover. */
 export function gapsIn(summaries: readonly Summary[]): Span[] {
   const gaps: { since: number; until: number }[] = []
   for (const { until, day } of summaries) {
@@ -155,7 +173,6 @@ export function gapsIn(summaries: readonly Summary[]): Span[] {
   return gaps
 }
 
-/** The updates of these days that no summary counts. */
 export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): Promise<readonly Update[]> {
   const [named, ...found] = await Promise.all([
     ledger.updatesNamed(summaries.flatMap(({ open }) => open)),
@@ -206,55 +223,43 @@ function added(a: SummaryRow, b: SummaryRow): SummaryRow {
   }
 }
 
-/** Computes each budget's use at yesterday's end from the present figures, so that a late sweep agrees. */
-function usedBefore({ book, definitions, now }: View, day: SummaryDay): Summary['used'] {
+/** Computes each budget's use and limit at yesterday's end from the present figures, so that a late sweep agrees. */
+async function usedBefore({ ledger, view }: Round, day: SummaryDay): Promise<Summary['used']> {
+  const { book, definitions, now } = view
   const today = summaryDayAt(definitions.calendar, now)
-  // If the clock is behind the book's day, yesterday's use is unknown.
   if (day.end !== today.start || day.month !== today.month || book.day !== today.name) return {}
+  const sinceThen = { month: today.month, since: today.start }
+  const entries = await all((cursor) => ledger.entries(sinceThen, 100, cursor))
+  const changed = entries.flatMap(({ changed = [] }) => changed)
+  const isNew = (budget: string) =>
+    changed.some(({ kind, name, how }) => kind === 'budget' && how === 'made' && name === budget)
+  const moves = entries.flatMap(({ moves }) => moves).filter(({ window }) => window === 'month')
+  const addedTo = (budget: string) =>
+    moves
+      .filter((each) => each.budget === budget)
+      .reduce((sum, { move: { limit = 0, granted = 0 } }) => sum + limit + granted, 0)
   return Object.fromEntries(
     Object.keys(definitions.budgets).flatMap((budget) => {
       const month = counterOf(book, 'month', budget)
       const ofToday = counterOf(book, 'day', budget)
-      if (!month) return []
+      if (!month || isNew(budget)) return []
       const used = usedOf(month) - (ofToday ? usedOf(ofToday) : 0)
-      const limit = month.limit === 'unlimited' ? {} : { limit: asNumber(month.limit) + month.granted }
+      const limit =
+        month.limit === 'unlimited' ? {} : { limit: asNumber(month.limit) + month.granted - addedTo(budget) }
       return [[budget, { used, ...limit }]]
     }),
   )
 }
 
-/** Refused duplicates and the units that they saved. */
 export interface Saved {
   readonly updates: number
   readonly units: number
 }
 
-export interface Course {
-  /** When each day ended, what each budget had used, and the limit of that time. */
-  readonly nights: readonly { readonly at: number; readonly used: Summary['used'] }[]
-  /** `null`: not counted yet. */
-  readonly saved: Saved | null
-}
-
-/** Of the view's month. */
 export function savedIn({ month }: Pick<View, 'month'>, summaries: readonly Summary[]): Saved | null {
   const counted = summaries.filter(({ day, mark }) => day.month === month.name && mark !== null)
   const sum = (of: (summary: Summary) => number) => counted.reduce((total, summary) => total + of(summary), 0)
   return counted.length === 0
     ? null
     : { updates: sum(({ duplicates }) => duplicates), units: sum(({ saved }) => saved) }
-}
-
-export function createCourse({ ledger }: { ledger: Ledger }) {
-  /** @param given the caller's view, of any month. */
-  async function course(given?: View | Promise<View>): Promise<Course> {
-    const view = await (given ?? ledger.view())
-    const { definitions, month, now } = view
-    const days = summaryDays(definitions.calendar, { since: month.start, until: Math.min(now, month.end - 1) })
-    const summaries = await ledger.summaries.read(days, { withRows: false })
-    const nights = summaries.flatMap(({ day, used }) => (Object.keys(used).length > 0 ? [{ at: day.end, used }] : []))
-    return { nights, saved: savedIn(view, summaries) }
-  }
-
-  return { course }
 }

@@ -8,7 +8,7 @@ import { believed, gapsIn } from './summary.ts'
 
 export interface UpdateCounts {
   readonly count: number
-  /** Units charged. `null`: the summaries do not tell the state's units apart. */
+  /** `null`: the summaries do not tell the state's units apart. */
   readonly sum: number | null
   /** Without the filter's own state. */
   readonly states: Readonly<Record<State, number>>
@@ -16,7 +16,7 @@ export interface UpdateCounts {
 
 const maxDays = 62
 /** Open updates, and updates that no summary counts yet. */
-const mostRead = 500
+const maxRead = 500
 
 export function createUpdateCounts({ ledger }: { ledger: Ledger }) {
   /** `null`: the filter is not of at most two months of whole days, or too much would have to be read. */
@@ -42,12 +42,12 @@ export function createUpdateCounts({ ledger }: { ledger: Ledger }) {
     const open = summaries.flatMap(({ open }) => open)
     const gaps = gapsIn(summaries)
     const [first, last] = [gaps[0], gaps.at(-1)]
-    if (open.length > mostRead) return null
+    if (open.length > maxRead) return null
     const [named, latest] = await Promise.all([
       ledger.updatesNamed(open),
-      first && last ? ledger.updates({ since: first.since, until: Math.min(last.until, now + dayMs) }, mostRead) : null,
+      first && last ? ledger.updates({ since: first.since, until: Math.min(last.until, now + dayMs) }, maxRead) : null,
     ])
-    // One reading covers all gaps, and what lies between them is counted by its own summary.
+    // What lies between the gaps is counted by its own summary.
     const missing = latest?.rows.filter(({ createdAt }) =>
       gaps.some(({ since, until }) => since <= createdAt && createdAt <= until),
     )
@@ -93,7 +93,7 @@ const countOf = (updates: readonly Update[], state: State): number =>
 const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + of(row), 0)
 
-/** A released update that turned out to have run is charged as well, so a row of both states is not told apart. */
+/** A released update that turned out to have run is charged, so a row of both states is not told apart. */
 function chargedIn(rows: readonly SummaryRow[], updates: readonly Update[], state: State | undefined): number | null {
   const own = updates.filter((update) => (state === undefined ? isTerminal(update.state) : update.state === state))
   const charged = rows.filter((row) => (row.charged ?? 0) > 0 && (state === undefined || countIn(row, state) > 0))

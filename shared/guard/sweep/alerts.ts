@@ -20,11 +20,10 @@ export type Alerts = ReturnType<typeof createAlerts>
 const burst = 10
 const readAtMost = 200
 
-/** An id derives from its subject, so several processes announce a subject once. */
+/** Ids derive from their subjects, so several processes announce a subject once. */
 export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
   const tellOnce = createTellOnce(ledger)
 
-  /** Announces each budget that passed a threshold, once a window. */
   async function checkThresholds(): Promise<void> {
     const view = await ledger.view()
     const budgets = Object.values(view.definitions.budgets)
@@ -36,14 +35,12 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
       const passed = thresholds.filter((percent) => of > 0 && used * 100 >= of * percent)
       if (passed.length === 0) continue
       const name = window === 'month' ? view.month.name : view.day.name
-      // After a jump over two thresholds only the higher one is announced.
       const percent = Math.max(...passed)
       const about = { kind: 'threshold', budget, window, percent, used, of, resetsAt: end } as const
       await tellOnce(`threshold#${budget}#${name}#${percent}`, view.now, about)
     }
   }
 
-  /** A caller with this many refusals is likely in a loop. */
   async function checkRefusals(): Promise<void> {
     const now = clock.now()
     const since = now - refusalsWithinMs
@@ -66,13 +63,11 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     }
   }
 
-  /** Whether refusals of this caller were announced within 60 minutes. */
   async function wasToldOf(caller: string, now: number): Promise<boolean> {
     const told = await ledger.announcements.get(refusalsId(caller, now - hourMs))
     return told !== null && now - told.createdAt < hourMs
   }
 
-  /** Reminds approvers after half of the time to approve. */
   async function remind(update: Update): Promise<void> {
     const { id, version, createdAt, history, approvableUntil = 0 } = update
     const now = clock.now()
@@ -84,7 +79,7 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
   return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(tellOnce, outlook), checkRefusals, remind }
 }
 
-/** Announces once a month each budget that runs out before its reset. What is over or stopped already was told. */
+/** Skips budgets that are over or stopped, because people were told. */
 async function checkOutlook(tellOnce: ReturnType<typeof createTellOnce>, { view, budgets }: Outlook): Promise<void> {
   const { month, now } = view
   for (const { budget, status, reasons, month: forecast } of budgets) {
@@ -114,7 +109,7 @@ function createTellOnce(ledger: Ledger) {
 
 const refusalsId = (caller: string, now: number): string => `refusals#${caller}#${Math.floor(now / hourMs)}`
 
-/** A refused duplicate does not count, because its work is done, running or in doubt. */
+/** Leaves out refused duplicates, because their work is done, running or in doubt. */
 const isOfPolicy = ({ problem, plan }: Update): boolean =>
   plan === undefined && problem?.slug !== 'already-updated' && problem?.slug !== 'duplicate-work'
 
@@ -122,7 +117,7 @@ const warnedBeforeMs = 14 * dayMs
 /** The latest date of JavaScript, in seconds. */
 const farthest = 8.64e12
 
-/** A token's `exp` in ms (RFC 7519, section 4.1.4), not verified. */
+/** The token's `exp` in ms (RFC 7519, section 4.1.4), not verified. */
 function expiryOf(token: string): number | null {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { exp?: unknown }
@@ -145,7 +140,6 @@ export function createTokenExpiry(parts: {
     const expiresAt = expiryOf(await serviceToken())
     const now = clock.now()
     if (expiresAt === null || expiresAt - now > warnedBeforeMs) return
-    // Negative: the token has ended.
     const daysLeft = Math.max(-1, Math.floor((expiresAt - now) / dayMs))
     log.error('service-token-expires', { expiresAt: new Date(expiresAt).toISOString(), daysLeft })
     const told = daysLeft > 7 ? 'two-weeks' : String(daysLeft)
@@ -173,7 +167,6 @@ export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: C
     }
   }
 
-  /** The latest come first, so the oldest is on the last page. */
   async function oldestDoubtMinutes(): Promise<number> {
     let oldest = clock.now()
     for await (const { rows } of pagesOf((cursor) => ledger.open('in-doubt', doubtsAtOnce, cursor))) {
@@ -202,5 +195,5 @@ function usedPercent({ book }: View): number | null {
   return Math.round((used / of) * 1000) / 10
 }
 
-/** The size as JSON, slightly more than DynamoDB counts. */
+/** Slightly more than DynamoDB counts. */
 const sizeOf = (item: object): number => Buffer.byteLength(JSON.stringify(item))

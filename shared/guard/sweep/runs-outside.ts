@@ -13,19 +13,16 @@ import { type Tracking, targetOf } from '../../tracking/tracking.ts'
 import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 
-/** Dates that no update of the guard can have made. */
 export interface OutsideRun {
   readonly project: string
   readonly dates: readonly string[]
 }
 
 const pageSize = 200
-/** A few days' updates. */
 const maxRead = 10_000
 /** A date differs from its fence by a day at most, and may appear a day later. */
 const aroundMs = 2 * dayMs
 const maxTold = 50
-/** The latest dates of each project. */
 const maxDates = 20
 
 interface Look {
@@ -34,7 +31,7 @@ interface Look {
   readonly fresh: readonly string[]
 }
 
-/** Looks once a night for dates that no update made: runs from the vendor's screen, or past the guard. */
+/** Looks once a night for runs from the vendor's screen, or past the guard. */
 export function createRunsOutside(parts: {
   ledger: Ledger
   tracking: Tracking
@@ -86,7 +83,6 @@ export function createRunsOutside(parts: {
     })
   }
 
-  /** Announces a finding once a night. */
   async function tell(foreign: readonly OutsideRun[]): Promise<void> {
     log.error('foreign-data', { projects: foreign.length, first: foreign.slice(0, 10) })
     const about = {
@@ -108,7 +104,7 @@ function knownProjects({ definitions }: View, plans: readonly Plan[], dated: rea
   return [...new Set([...owned, ...planned])]
 }
 
-/** The first look finds nothing; older dates are not news. */
+/** The first look finds nothing, because older dates are not news. */
 function freshIn(dates: readonly string[], seen: KnownDates | null): readonly string[] {
   const from = seen?.dates[0] ?? ''
   return seen ? dates.filter((date) => date > from && !seen.dates.includes(date)) : []

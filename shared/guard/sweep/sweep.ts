@@ -19,24 +19,20 @@ import type { Alerts } from './alerts.ts'
 export interface SweepResult {
   /** Now in doubt, because the sender died. */
   readonly doubted: string[]
-  /** Settled by evidence, or corrected after a person released them. */
+  /** Settled by evidence, also after a person released them. */
   readonly proven: string[]
-  /** Settled at their hold after seven days in doubt. */
+  /** Settled at their hold, after seven days in doubt. */
   readonly settledByTime: string[]
   readonly begun: string[]
   readonly expired: string[]
-  /** The next sweep retries these. */
   readonly failed: string[]
 }
 
-/**
- * After this share of the sweep's time a list no longer asks the service: a hanging service must not starve the rest.
- */
+/** A hanging service must not starve the rest of the sweep. */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
 type MayAsk = () => boolean
 
-/** `null`: not due, or another process was faster. */
 type StepResult = keyof SweepResult | null
 
 export interface SweepParts {
@@ -51,7 +47,7 @@ export interface SweepParts {
   options: GuardOptions
 }
 
-/** Each step is a conditional write and may be repeated. The sweep never gives units back. */
+/** Each step may be repeated. The sweep never gives units back. */
 export const createSweep = (parts: SweepParts) => ({
   sweep: (endsAt: number) => sweep(parts, endsAt),
   advanceOccurrences: (endsAt: number) => advanceOccurrences(parts, endsAt),
@@ -108,7 +104,7 @@ async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
   return changed ? 'settledByTime' : null
 }
 
-/** For seven days, looks for evidence against a person's "did not run". */
+/** Looks for seven days for evidence against a person's "did not run". */
 async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<StepResult> {
   const { clock, ledger, tracking } = parts
   const { evidenceFor } = createEvidence({ ledger, tracking })
@@ -152,7 +148,7 @@ async function expire(parts: SweepParts, update: Update, note: string): Promise<
   return kind === 'done' ? 'expired' : null
 }
 
-/** Continues due occurrences, in a separate job because they may take long. */
+/** This is a separate job, because occurrences may take long. */
 async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<readonly Occurrence[]> {
   const { ledger, clock, options, log } = parts
   const advanced: Occurrence[] = []
@@ -175,10 +171,7 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
 const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
-/**
- * Evidence is a new date around the fence that no other update of the work can have made. Only ranking updates leave
- * dates.
- */
+/** Evidence is a new date around the fence that no other update of the work can have made. */
 function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
   async function evidenceFor(update: Update): Promise<string | null> {
     const { hold } = update
@@ -195,7 +188,7 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
     return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
   }
 
-  /** Holds of the work's other updates that may have run; `null`: too many to tell. */
+  /** Other updates of the work that may have run. `null`: too many to tell. */
   async function rivalsOf(own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
     const rivals: Hold[] = []
     const ids = new Set(latest)
@@ -214,7 +207,7 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
   return { evidenceFor }
 }
 
-/** Dates that would prove this update ran; `null`: none can. */
+/** Dates that would prove this update ran. `null`: none can. */
 export const soughtDates = (view: Pick<View, 'definitions'>, { hold }: Update): readonly string[] | null =>
   hold?.datesBefore ? datesSince(view, hold) : null
 

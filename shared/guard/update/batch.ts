@@ -48,10 +48,7 @@ export const createBatch = (parts: BatchParts) => ({
     perform(parts, knowns, whenShort, endsAt),
 })
 
-/**
- * Refuses, estimates and holds the updates in order, and runs a few at once. `refuse` admits all or none: every
- * estimate must be known, and the sum must fit.
- */
+/** `refuse` admits all or none: every estimate must be known, and the sum must fit. */
 async function perform(
   parts: BatchParts,
   knowns: readonly DecisionInput[],
@@ -85,7 +82,7 @@ async function perform(
 const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
   inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quotes.quote(known.request) }))
 
-/** The updates to hold. With `isWhole` none, if an estimate is missing or the sum is short. */
+/** With `isWhole` it holds none, if an estimate is missing or the sum is short. */
 async function admissible(
   parts: BatchParts,
   quotes: readonly QuotedUpdate[],

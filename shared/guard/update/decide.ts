@@ -68,7 +68,7 @@ export function decide(known: DecisionInput, quote: Quote, options: GuardOptions
   return early.kind === 'refuse' ? early : decideLate(known, early, quote)
 }
 
-/** Checks that need no estimate: duplicate work, policy, empty budgets. */
+/** Checks duplicate work, policy and empty budgets, which need no estimate. */
 export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
   const { view, asked, request } = known
   const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? whyStopped(known)
@@ -78,7 +78,7 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }
-  const beyond = whyNotListed(view, request) ?? whyNotPaid(view.definitions, request, mayChargeAncestors(known))
+  const beyond = whyNotListed(known) ?? whyNotPaid(view.definitions, request, mayChargeAncestors(known))
   if (beyond) return { kind: 'refuse', problem: beyond }
   const nowhere = leavesToNoBudget(view.definitions, request)
   if (nowhere) return { kind: 'refuse', problem: nowhere }
@@ -111,14 +111,22 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
 
 const spelledIn = ({ project, target }: UpdateRequest) => ({ project, segment: target?.segment })
 
-const mayChargeAncestors = ({ view, request, plan }: DecisionInput): boolean =>
-  (request.plan === undefined ? permissionsNow(view.definitions, request) : plan)?.mayChargeAncestors ?? false
+const mayChargeAncestors = (known: DecisionInput): boolean =>
+  (known.request.plan === undefined ? allowedNow(known) : known.plan)?.mayChargeAncestors ?? false
+
+const allowedNow = ({ view, request, token = request.token }: DecisionInput) =>
+  permissionsNow(view.definitions, { ...request, ...(token && { token }) })
 
 /** The list of callers may have changed since the request was accepted. */
-function whyNotListed({ definitions }: View, request: UpdateRequest): Problem | null {
-  const allowed = permissionsNow(definitions, request)
-  if (!allowed) return null
+function whyNotListed(known: DecisionInput): Problem | null {
+  const { request, token } = known
   const { caller, force, budget } = request
+  if (token === null) {
+    const detail = `${caller} asked with a token of the issuer ${request.token?.issuer?.name}, which is not trusted any more.`
+    return problem('forbidden', detail)
+  }
+  const allowed = allowedNow(known)
+  if (!allowed) return null
   return whyNotSubmit(caller, allowed) ?? whyNotCharge(request, allowed, { force, budgets: [budget] })
 }
 
@@ -178,7 +186,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
       problem: overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request)),
     }
   }
-  const mayRun = permissionsNow(view.definitions, request)?.scopes.has('run') ?? true
+  const mayRun = allowedNow(known)?.scopes.has('run') ?? true
   const needsApproval = isAboveCap
     ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
     : approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)

@@ -9,7 +9,6 @@ import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
 
-/** The problem if the work is running, in doubt, or within its cool-down. */
 export function duplicateOf({ view, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const same = `The ${request.kind} update of ${request.project}`
   const holders = holdersOf(asked)
@@ -23,7 +22,7 @@ export function duplicateOf({ view, asked, request }: DecisionInput, options: Gu
     if (view.now < until)
       return problem(
         'duplicate-work',
-        `${same} is in doubt as ${holder.id}: it may have run. A person can resolve it; without that, the project may go on from ${when(until, zoneOf(view))}.`,
+        `${same} is in doubt as ${holder.id}: it may have run. A person can resolve it; without that, the project may be updated again from ${when(until, zoneOf(view))}.`,
         { update: holder.id },
       )
   }
@@ -69,19 +68,15 @@ function cooldownUntil(view: View, at: number, cooldown: Cooldown): number {
 
 function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
   const at = update.hold?.at ?? update.createdAt
-  // The work stays blocked while a request may take effect.
   return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))
 }
 
-/** When no request of this update can take effect any more. */
 export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): number {
   const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
   return silentFrom + options.serviceFlightMs
 }
 
-/**
- * Refuses work that a restore may have lost. `force` allows the work, unless the old table may have answered the key.
- */
+/** A restore may have lost work. `force` allows it, unless the old table may have answered the key. */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
   const restored = view.definitions.identity?.restored
   if (!restored) return null
@@ -104,13 +99,12 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   )
 }
 
-/** The prefix names the restore's epoch, so older keys never begin with it. */
+/** Keys from before the restore never begin with its epoch. */
 const keyPrefix = ({ definitions }: View): string => `restored-${definitions.identity?.epoch ?? 0}-`
 
 export const isOldKey = (view: View, key: string | undefined): boolean =>
   view.definitions.identity?.restored !== undefined && key !== undefined && !key.startsWith(keyPrefix(view))
 
-/** When a lost update's cool-down, doubt and flight have ended. */
 function lostUntil(view: View, at: number, kind: Kind, { cooldown, serviceFlightMs }: GuardOptions): number {
   const rest = cooldown[kind] === 'day' ? 0 : cooldown[kind]
   return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs, rest))

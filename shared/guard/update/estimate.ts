@@ -1,12 +1,14 @@
-import { chainOf } from '../../ledger/book/definitions.ts'
+import { type CounterOwner, chainOf } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Problem, Via } from '../../ledger/updates/update.ts'
+import type { Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type GuardOptions, runsAtOnce } from '../options.ts'
 import { type CallerIdentity, keptOf, permissionsOf, whyNotSubmit } from '../people/permissions.ts'
-import { invalidRequest, problem } from '../problems.ts'
+import { invalidRequest } from '../problems.ts'
+import { whyNotSeen } from '../reads/sees.ts'
 import { type Figures, figuresOfChain } from '../sentences.ts'
 import { allOrNothing } from './batch.ts'
 import { decide } from './decide.ts'
@@ -18,13 +20,13 @@ export interface Estimate {
   readonly kind: Kind
   readonly units: number
   readonly projects: readonly EstimatedProject[]
-  /** Whether the same request would now be admitted, or need approval. */
   readonly allowed: boolean
   readonly problem: Problem | null
   readonly approval: string | null
-  /** Ancestors are left out. */
   readonly budgets: readonly string[]
   readonly payers: Readonly<Record<string, Payer>>
+  /** Of each project, the keys of the work that its update would do. */
+  readonly works: Readonly<Record<string, readonly string[]>>
   readonly figures: readonly Figures[]
 }
 
@@ -34,6 +36,13 @@ interface EstimatedProject {
   readonly problem?: Problem
 }
 
+export interface EstimateRequest {
+  readonly kind: Kind
+  readonly projects: readonly string[]
+  readonly budget?: string
+  readonly query?: Readonly<Record<string, string>>
+}
+
 export interface EstimatesParts {
   ledger: Ledger
   quotes: Quotes
@@ -41,20 +50,20 @@ export interface EstimatesParts {
 }
 
 export const createEstimates = (parts: EstimatesParts) => ({
-  estimate: (
-    wanted: { kind: Kind; projects: readonly string[]; budget?: string },
-    asker: CallerIdentity & { readonly via: Via },
-  ) => estimate(parts, wanted, asker),
+  estimate: (wanted: EstimateRequest, asker: CallerIdentity & { readonly via: Via }) => estimate(parts, wanted, asker),
 })
 
 /** Spends and records nothing. */
 async function estimate(
   parts: EstimatesParts,
-  wanted: { kind: Kind; projects: readonly string[]; budget?: string },
+  wanted: EstimateRequest,
   asker: CallerIdentity & { readonly via: Via },
 ): Promise<Estimate | Problem> {
   const { ledger, options, quotes } = parts
   const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
+  const allowed = permissionsOf(view.definitions, asker)
+  const unseen = whyNotSeen(view.definitions, allowed, wanted)
+  if (unseen) return unseen
   const faults = spellingFaults(
     view.definitions,
     wanted.projects.map((project) => ({ project })),
@@ -63,54 +72,69 @@ async function estimate(
   if (faults.length > 0) return invalidRequest(faults)
   const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
   if (wrong) return wrong
-  const mayAsk = whyNotSubmit(asker.caller, permissionsOf(view.definitions, asker)) === null
+  const mayAsk = whyNotSubmit(asker.caller, allowed) === null
   const { via, token } = mayAsk ? asker : ({ via: 'http', token: null } as const)
-  const quoted = await inParallel(wanted.projects, runsAtOnce, (project) =>
-    quotes.quote({ kind: wanted.kind, project }),
-  )
-  const known = wanted.projects.map((project, position): DecisionInput => {
+  const knownOf = (project: string, position: number): DecisionInput => {
     const asked = view.results[position]
     if (!asked) throw new Error('a view shows all that was asked for')
     const budget = budgetFor(view.definitions, wanted, project)
     const request = {
       ...{ id: '', kind: wanted.kind, project, budget, caller: asker.caller, via },
       ...(token && { token: keptOf(view.definitions, token, budget) }),
+      ...(wanted.query && { query: wanted.query }),
       ...{ content: { digest: '', count: 0 }, createdAt: view.now },
     }
     return { view, asked, request }
-  })
+  }
+  const quoted = await inParallel(wanted.projects.map(knownOf), runsAtOnce, async (known) => ({
+    known,
+    quote: await quotes.quote(known.request),
+  }))
   const rows = []
   const projects: EstimatedProject[] = []
   let approval: string | null = null
-  for (const [position, each] of known.entries()) {
-    const { project } = each.request
-    const quote = quoted[position] ?? { kind: 'problem', problem: problem('internal', 'An estimate is missing.') }
+  for (const { known, quote } of quoted) {
+    const { project } = known.request
     if (quote.kind === 'problem') {
       projects.push({ project, units: null, problem: quote.problem })
       continue
     }
-    rows.push({ known: each, quote })
-    const decision = decide(each, quote, options)
+    const decision = decide(known, quote, options)
+    rows.push({ known, quote, isDone: decision.kind === 'refuse' && isDone(decision.problem) })
     projects.push({ project, units: quote.units, ...(decision.kind === 'refuse' && { problem: decision.problem }) })
     if (decision.kind === 'ask') approval ??= decision.reason
   }
-  const first = projects.find((each) => each.problem)?.problem ?? null
-  if (rows.length === 0 && first) return first
-  const refusal = first ?? allOrNothing(rows)
-  const chains = new Map(
-    known
-      .flatMap(({ request }) => countersOf(view, chainOf(view.definitions, request.budget), request))
-      .map((counter) => [counter.name, counter]),
-  )
+  const first = worstOf(projects)
+  if (first && quoted.every(({ quote }) => quote.kind === 'problem')) return first
+  const charged = rows.some((row) => !row.isDone) ? rows.filter((row) => !row.isDone) : rows
+  const refusal = first && !(isDone(first) && !charged[0]?.isDone) ? first : allOrNothing(charged)
+  const requests = quoted.map(({ known }) => known.request)
   return {
     kind: wanted.kind,
-    units: rows.reduce((sum, { quote }) => sum + quote.units, 0),
+    units: charged.reduce((sum, { quote }) => sum + quote.units, 0),
     projects,
     allowed: refusal === null,
     problem: refusal,
     approval,
-    budgets: [...new Set(known.map(({ request }) => request.budget))],
-    payers: Object.fromEntries(known.map(({ request }) => [request.project, payerOf(view.definitions, request)])),
-    figures: figuresOfChain(view, [...chains.values()]),
+    budgets: [...new Set(requests.map(({ budget }) => budget))],
+    payers: Object.fromEntries(requests.map((request) => [request.project, payerOf(view.definitions, request)])),
+    works: Object.fromEntries(quoted.map(({ known }) => [known.request.project, worksOf(known)])),
+    figures: figuresOfChain(view, countersOfAll(view, requests)),
   }
+}
+
+const worksOf = ({ asked }: DecisionInput): readonly string[] => asked.works.map(({ key }) => key)
+
+/** The first problem, an update of a short while ago last: it answers for nothing, and the others are updated. */
+const worstOf = (projects: readonly EstimatedProject[]): Problem | null => {
+  const problems = projects.flatMap(({ problem }) => problem ?? [])
+  return problems.find((each) => !isDone(each)) ?? problems[0] ?? null
+}
+
+const isDone = ({ slug }: Problem): boolean => slug === 'already-updated'
+
+/** Each counter once. */
+function countersOfAll(view: View, requests: readonly UpdateRequest[]): CounterOwner[] {
+  const counters = requests.flatMap((request) => countersOf(view, chainOf(view.definitions, request.budget), request))
+  return [...new Map(counters.map((counter) => [counter.name, counter])).values()]
 }

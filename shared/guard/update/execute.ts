@@ -8,7 +8,14 @@ import type { Ids } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { RunResult, Tracking } from '../../tracking/tracking.ts'
 import type { HoldFields, RunFields } from '../log-lines.ts'
-import { estimateLastsMs, type GuardOptions, maxDecisionPauseMs, minRunMs, settleMarginMs } from '../options.ts'
+import {
+  estimateLastsMs,
+  type GuardOptions,
+  type MapToken,
+  maxDecisionPauseMs,
+  minRunMs,
+  settleMarginMs,
+} from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { decide } from './decide.ts'
 import { type DecisionInput, type Quote, type TimedQuote, targetOfRequest } from './quote.ts'
@@ -24,6 +31,7 @@ export interface ExecutionParts {
   readonly options: GuardOptions
   /** Read for each decision, because the file says what a plan may charge. */
   readonly plans: () => Promise<readonly Plan[]>
+  readonly mapToken?: MapToken
 }
 
 interface Admission {
@@ -55,14 +63,13 @@ const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.
 async function look(parts: ExecutionParts, request: UpdateRequest): Promise<DecisionInput> {
   const { ledger } = parts
   const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
+  const token = request.token?.issuer ? ((await parts.mapToken?.(request.token)) ?? null) : undefined
   const view = await ledger.view([askFor(request)])
-  return { view, asked: onlyOf(view), request, ...(plan && { plan }) }
+  return { view, asked: onlyOf(view), request, ...(token !== undefined && { token }), ...(plan && { plan }) }
 }
 
 /**
- * Decides and writes, and decides again each time the basis moves. Returns the present record; `stale`: the estimate is
- * too old.
- *
+ * Decides, and decides again each time the basis moves. `stale`: the estimate is too old.
  * @throws Contention when the time is over; nothing was written.
  */
 async function admit(
@@ -133,10 +140,7 @@ async function keep(parts: ExecutionParts, { asked }: DecisionInput, update: Upd
   return found
 }
 
-/**
- * Runs a held update once. If the process stops here, the update stays `running`: the sweep moves it to doubt and never
- * sends it.
- */
+/** If the process stops here, the update stays `running`: the sweep moves it to doubt and never sends it. */
 async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
   const { clock, options, log, tracking } = parts
   const { hold } = held
@@ -173,10 +177,7 @@ async function settleInTime(parts: ExecutionParts, held: Update, outcome: RunOut
 
 const settleAgainAfterMs = 500
 
-/**
- * The stored record, if this request must not decide on it: the record is decided already, or was approved for other
- * content.
- */
+/** The record is decided already, or was approved for other content. */
 function takenUnder({ asked: { update }, request }: DecisionInput): Update | null {
   const isOurs = update?.state === 'requested' && update.content.digest === request.content.digest
   return isOurs ? null : update

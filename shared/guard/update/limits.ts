@@ -16,17 +16,12 @@ import { count, type Figures, figuresOfChain, units as inUnits, left, list, when
 
 export interface Shortage {
   readonly figures: Figures
-  /** `null`: nothing is left, and no estimate was read. */
+  /** `null`: no estimate was read. */
   readonly needed: number | null
-  /** The part of `needed` that a plan leaves to others. */
   readonly leave?: number
 }
 
-/**
- * Says what each counter lacks, when the counter resets, and what would pass.
- *
- * @param what the subject of the sentence.
- */
+/** @param what the subject of the sentence. */
 export function overBudget(short: readonly Shortage[], units: number | null, zone: string, what = thisNeeds): Problem {
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
   const { figures, needed } = worst
@@ -86,7 +81,7 @@ export const neededOf = (figures: Figures, units: number, request: UpdateRequest
 export const whatNeeds = (leave: number, { plan }: UpdateRequest): string =>
   leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
 
-/** Whether people may decide about a shortage. The root is never granted units. */
+/** The root is never granted units. */
 export const mayBeGranted = ({ whenShort }: UpdateRequest): boolean => whenShort === 'ask'
 
 /** `ahead`: what waiting updates take first. `grant`: what is needed after them. */
@@ -121,18 +116,17 @@ export const moreThanAnyHas = (what: string, units: Units): Problem =>
     { units },
   )
 
-const leftBehind = ({ ahead = 0, figures }: Need & { ahead?: number }): string =>
+const leftBehind = ({ ahead, figures }: Behind): string =>
   ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
 
-export function shortfall(
-  short: readonly (Need & { ahead?: number })[],
-  units: number,
-  request: UpdateRequest,
-): string {
+export function shortfall(short: readonly Behind[], units: number, request: UpdateRequest): string {
   const leave = Math.max(...short.map((each) => each.leave))
   const need = leave === 0 ? '' : `, ${whatNeeds(leave, request)} ${count(units + leave)}`
-  return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}: to approve it grants what is short, once`
+  return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}; approving it also grants ${list(short.map(granted))}`
 }
+
+const granted = ({ grant: { budget, window, units } }: Behind): string =>
+  `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${window === 'day' ? 'today' : 'this month'}`
 
 export const countersOf = (
   view: View,

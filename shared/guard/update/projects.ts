@@ -35,11 +35,10 @@ export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'pro
   return owner === charge.budget ? null : owner
 }
 
-/** The budgets that set the rules: the owner's chain, or the payer's without an owner. */
+/** The owner's rules hold; without an owner, the payer's. */
 export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
   chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)
 
-/** The owner and the budgets below the payer. */
 export function ownersBelow(rules: readonly Budget[], payer: string): readonly string[] {
   const names = rules.map(({ name }) => name)
   return names.slice(0, names.indexOf(payer))
@@ -63,7 +62,7 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   return problem('forbidden', detail, { budget })
 }
 
-/** Refuses unknown payers, and payers that are neither the owner nor its ancestor. */
+/** Only the owner or its ancestor may pay. */
 export function wrongBudget(
   definitions: Definitions,
   { budget }: NamedPayer,
@@ -81,19 +80,16 @@ export function wrongBudget(
   return errors.length > 0 ? invalidRequest(errors) : null
 }
 
-/** Whether these budgets or their descendants include this one. */
 export const covers = (definitions: Definitions, budgets: '*' | readonly string[], budget: string): boolean =>
   budgets === '*' || chainOf(definitions, budget).some(({ name }) => budgets.includes(name))
 
 interface ProjectName {
   readonly project: string
-  /** As the gateway's caller wrote it. */
   readonly segment?: string | undefined
 }
 
 /**
- * Refuses names that a service may read as another project, or as several: the wrong limits would apply.
- *
+ * A service may read such names as another project, or as several: the wrong limits would apply.
  * @param separator between projects in one segment.
  */
 export function spellingFaults(definitions: Definitions, request: readonly ProjectName[], separator?: string) {

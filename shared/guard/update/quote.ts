@@ -1,4 +1,4 @@
-import type { Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
+import type { KeptToken, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -7,14 +7,14 @@ import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { type EstimateReading, type Target, type Tracking, targetOf } from '../../tracking/tracking.ts'
 import { problem } from '../problems.ts'
 
-/** One request, as one reading of the table shows it. */
 export interface DecisionInput {
   readonly view: View
   readonly asked: ViewResult
   readonly request: UpdateRequest
+  /** The request's token as its issuer's entry maps it now; `null`: the issuer is not trusted any more. Absent: as kept. */
+  readonly token?: KeptToken | null
   /** From the present plans file. */
   readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
-  /** The request's updates that already need approval. */
   readonly waiting?: readonly Update[]
   /** The key may be from before a restore that lost its record. */
   readonly isOldKey?: boolean
@@ -26,7 +26,6 @@ export interface Quote {
   readonly dates: readonly string[] | null
 }
 
-/** @property at when the estimate was answered. */
 export type TimedQuote = Quote & { readonly at: number }
 
 export type QuoteResult =

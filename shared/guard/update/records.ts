@@ -28,7 +28,6 @@ export function awaitingRecord(known: QuotedInput, reason: string, short: readon
   return {
     ...update,
     ...(short.length > 0 && { short }),
-    // Only a new approval may start the update.
     ...(approval && { approvedBefore: approval.units }),
   }
 }

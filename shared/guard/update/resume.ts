@@ -6,7 +6,6 @@ import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
 import type { Quotes } from './quote.ts'
 
-/** `failure`: why there was no estimate. */
 export interface StartResult {
   readonly update: Update
   readonly failure?: Problem
@@ -23,13 +22,13 @@ export interface ResumeParts {
   options: GuardOptions
 }
 
-/** Starts `requested` updates: queued, approved, or left by a process that ran out of time. */
+/** Starts updates that are queued, approved, or left by a process that ran out of time. */
 export const createResume = (parts: ResumeParts) => ({
   start: (id: string, endsAt: number) => start(parts, id, endsAt),
   begin: (request: UpdateRequest, endsAt: number) => begin(parts, request, endsAt),
 })
 
-/** Starts one update and returns its record. Without an estimate the update stays `requested`, for the sweep. */
+/** Without an estimate the update stays `requested`, for the sweep. */
 async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
   const { ledger } = parts
   const found = await ledger.update(id)

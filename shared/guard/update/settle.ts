@@ -14,7 +14,6 @@ export interface SettleParts {
   readonly log: Log
 }
 
-/** Closes an update, logs how, and freezes budgets after an overrun. */
 export async function settle(parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
   const { ledger, log } = parts
   const settled = await ledger.settle(update, outcome)
@@ -54,7 +53,6 @@ async function afterOverrun({ ledger, log }: SettleParts, update: Update, overru
 const saysWhatIsCharged = (outcome: RunOutcome, { charged }: Update): boolean =>
   outcome.kind === 'ran' && outcome.from === 'sender' && outcome.units === charged
 
-/** What `run`'s answer means for an update that holds `held` units. */
 export function runOutcomeOf(result: RunResult, held: Units): RunOutcome {
   const said = { from: 'sender', by: 'service' } as const
   switch (result.kind) {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Definitions } from '../../ledger/book/definitions.ts'
+import { ifUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem, Update, UpdateRequest, Via } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
 import { digest, type Ids } from '../../platform/ids.ts'
 import { noteUpdate } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
@@ -15,7 +16,9 @@ import {
   whyNotCharge,
   whyNotSubmit,
 } from '../people/permissions.ts'
-import { describe, invalidRequest, problem, type Slug } from '../problems.ts'
+import { invalidRequest, problem } from '../problems.ts'
+import { seesUpdate, whyNotSeen } from '../reads/sees.ts'
+import { type Answer, onlyProblem, toAnswer } from './answer.ts'
 import type { Batch, Row, WhenShort } from './batch.ts'
 import { decideEarly } from './decide.ts'
 import { isOldKey } from './duplicate-work.ts'
@@ -40,13 +43,16 @@ export interface UpdatesRequest {
   /** Byte for byte as received. */
   readonly target?: Target
   readonly targets?: readonly Target[]
-  /** The payer that the user saw and confirmed. No other payer is charged. */
+  /** The payer that the user saw; no other is charged. */
   readonly shown?: Payer
+  /** Compared with an earlier request of the same key in place of all members. */
+  readonly quote?: string
+  /** Whether the caller agreed to this payer and to these works. */
+  readonly isAgreed?: (charge: Payer & { readonly works: readonly string[] }) => boolean
 }
 
 export interface Asker extends CallerIdentity {
   readonly via: Via
-  /** The Slack event that waits for the outcome. */
   readonly replyTo?: string
   readonly route: string
   readonly key?: string
@@ -65,7 +71,7 @@ export const createSubmit = (parts: SubmitParts) => ({
     submit(parts, asker, wanted, how),
 })
 
-/** Handles one request. A known key gets its answer from the records, and retries updates that were not recorded. */
+/** A known key gets its answer from the records, and retries updates that were not recorded. */
 async function submit(
   parts: SubmitParts,
   asker: Asker,
@@ -76,7 +82,7 @@ async function submit(
   const key = asker.key ?? ids.random()
   const content = { digest: contentOf(wanted), count: wanted.projects.length }
   const asks = wanted.projects.map((project, position) => ({
-    id: `upd_${digest(asker.caller, asker.route, key, String(position))}`,
+    id: updateIdOf({ ...asker, key }, position),
     work: { kind: wanted.kind, project },
   }))
   const view = await ledger.view(asks)
@@ -89,10 +95,11 @@ async function submit(
   const conflict = conflictOf(recorded, content.digest)
   if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
   if (recorded.length < asks.length) {
+    const unseen = whyNotSeen(view.definitions, allowed, wanted)
+    if (unseen) return onlyProblem(unseen, recorded)
     const spelled = asks.map(({ work: { project } }, at) => ({ project, segment: targetAt(wanted, at)?.segment }))
     const faults = spellingFaults(view.definitions, spelled, options.separator)
-    const refusal =
-      faults.length > 0 ? invalidRequest(faults) : refusalOf(view.definitions, { ...asker, allowed }, wanted)
+    const refusal = faults.length > 0 ? invalidRequest(faults) : refusalOf(view, { ...asker, allowed }, wanted)
     if (refusal) return onlyProblem(refusal, recorded)
   }
 
@@ -125,8 +132,13 @@ async function submit(
     content.digest,
   )
   if (overtaken) return onlyProblem(overtaken, overtaken.slug === 'in-progress' ? updatesOf(rows) : [])
-  return toAnswer(await withEarlier(parts, rows), { replayed: missing.length === 0 })
+  const sees = (update: Update) => seesUpdate(view.definitions, allowed, update)
+  return toAnswer(await withEarlier(parts, rows, sees), { replayed: missing.length === 0 })
 }
+
+/** The same for each request of one key. */
+export const updateIdOf = (asker: Pick<Asker, 'caller' | 'route'> & { readonly key: string }, position = 0): string =>
+  `upd_${digest(asker.caller, asker.route, asker.key, String(position))}`
 
 async function queueAll(parts: SubmitParts, knowns: readonly DecisionInput[]): Promise<ReadonlyMap<string, Row>> {
   const { options, execution } = parts
@@ -139,13 +151,18 @@ async function queueAll(parts: SubmitParts, knowns: readonly DecisionInput[]): P
   return rows
 }
 
-async function withEarlier(parts: SubmitParts, rows: readonly Row[]): Promise<Row[]> {
+async function withEarlier(
+  parts: SubmitParts,
+  rows: readonly Row[],
+  sees: (update: Update) => boolean,
+): Promise<Row[]> {
   const { ledger } = parts
   return Promise.all(
     rows.map(async (row) => {
       if (!('update' in row) || row.update.problem?.slug !== 'already-updated') return row
-      const earlier = await ledger.update(String(row.update.problem.members.update))
-      if (!earlier) return row
+      // Others of the request may have run, so a failure here must not say that nothing was sent.
+      const earlier = await ledger.update(String(row.update.problem.members.update)).catch(ifUnavailable(null))
+      if (!earlier || !sees(earlier)) return row
       noteUpdate(earlier.id)
       return { ...row, earlier }
     }),
@@ -157,8 +174,10 @@ const targetAt = ({ target, targets }: UpdatesRequest, position: number): Target
 
 const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('update' in row ? [row.update] : []))
 
-const contentOf = ({ query, ...wanted }: UpdatesRequest): string =>
-  digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
+const contentOf = ({ query, quote, isAgreed: _isAgreed, ...wanted }: UpdatesRequest): string =>
+  quote === undefined
+    ? digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
+    : digest('quote', quote)
 
 function conflictOf(recorded: readonly Update[], content: string): Problem | null {
   if (recorded.some((update) => update.content.digest !== content)) {
@@ -178,16 +197,24 @@ function conflictOf(recorded: readonly Update[], content: string): Problem | nul
 
 type AllowedAsker = Asker & { readonly allowed: Permissions }
 
-function refusalOf(definitions: Definitions, asker: AllowedAsker, wanted: UpdatesRequest): Problem | null {
+function refusalOf({ definitions, results }: View, asker: AllowedAsker, wanted: UpdatesRequest): Problem | null {
   const wrong = wrongBudget(definitions, wanted, wanted.projects)
   if (wrong) return wrong
   const charges = wanted.projects.map((project) => ({ project, budget: budgetFor(definitions, wanted, project) }))
   const budgets = [...new Set(charges.map(({ budget }) => budget))]
   const refusal = whyNotCharge(asker, asker.allowed, { force: wanted.force, budgets })
   if (refusal) return refusal
-  const { shown } = wanted
+  const { shown, isAgreed } = wanted
   const moved = shown && charges.find((charge) => !isDeepStrictEqual(payerOf(definitions, charge), shown))
   if (moved) return problem('wrong-state', `Who pays for ${moved.project} has changed since it was shown. Ask again.`)
+  const other = charges.find((charge, at) => {
+    const works = results[at]?.works.map(({ key }) => key) ?? []
+    return isAgreed && !isAgreed({ ...payerOf(definitions, charge), works })
+  })
+  if (other) {
+    const detail = `Who pays for ${other.project}, or the names it is listed under, changed after the quote, so nothing was spent. Ask for a new quote.`
+    return problem('wrong-state', detail)
+  }
   const { caller, allowed } = asker
   const unpaid = charges.map((charge) => whyNotPaid(definitions, { ...charge, caller }, allowed.mayChargeAncestors))
   return unpaid.find((problem) => problem !== null) ?? null
@@ -210,79 +237,5 @@ function toRequest(
     ...(wanted.whenShort === 'ask' && { whenShort: 'ask' }),
     ...(asker.replyTo !== undefined && { replyTo: [asker.replyTo] }),
     ...(wanted.maxUnits !== undefined && { maxUnits: wanted.maxUnits }),
-  }
-}
-
-export interface Answer {
-  readonly status: number
-  readonly updates: readonly Update[]
-  readonly problem: Problem | null
-  readonly notRecorded: readonly { readonly project: string; readonly problem: Problem }[]
-  /** From the records of the first request with this key. */
-  readonly replayed: boolean
-  readonly earlier: readonly string[]
-}
-
-export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): Answer => ({
-  status: describe(problem.slug).status,
-  updates,
-  problem,
-  notRecorded: [],
-  replayed: false,
-  earlier: [],
-})
-
-/** The first status that occurs becomes the answer's status. */
-const precedence = [202, 201, 200, 502, 409, 402] as const
-
-export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {
-  const recorded = rows.flatMap((row) => ('update' in row ? [row] : []))
-  const notRecorded = rows.flatMap((row) => ('update' in row ? [] : [row]))
-  const [first] = notRecorded
-  if (recorded.length === 0 && first)
-    return { ...onlyProblem(first.problem), notRecorded: rows.length > 1 ? notRecorded : [] }
-  const statuses = rows.map((row) => ('update' in row ? statusOf(row.update) : 502))
-  const status = precedence.find((each) => statuses.includes(each)) ?? 402
-  const decisive = rows[statuses.indexOf(status)]
-  return {
-    status,
-    updates: recorded.map(({ update, earlier }) => earlier ?? update),
-    problem: status >= 400 && decisive ? problemOf(decisive) : null,
-    notRecorded,
-    replayed,
-    earlier: recorded.flatMap(({ earlier }) => (earlier ? [earlier.id] : [])),
-  }
-}
-
-function statusOf({ state, problem }: Update): (typeof precedence)[number] {
-  switch (state) {
-    case 'awaiting-approval':
-    case 'requested':
-    case 'running':
-    case 'in-doubt':
-      return 202
-    case 'settled':
-      return 201
-    case 'released':
-      return 502
-    case 'refused':
-      if (problem?.slug === 'already-updated') return 200
-      return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
-    case 'rejected':
-    case 'cancelled':
-    case 'expired':
-      return 402
-  }
-}
-
-function problemOf(row: Row): Problem {
-  if (!('update' in row)) return row.problem
-  const { state, problem, id, history } = row.update
-  if (problem) return problem
-  const last = history.at(-1)
-  return {
-    slug: (state === 'released' ? 'service-refused' : state) satisfies string as Slug,
-    detail: `The update ${id} was ${state} by ${last?.by}${last?.note ? `: ${last.note}` : ''}.`,
-    members: state === 'released' ? { serviceStatus: row.update.service?.status ?? null } : {},
   }
 }

@@ -36,7 +36,6 @@ export interface AuditedCounter {
 
 const pageSize = 100
 const maxRounds = 3
-/** How long the index may lag; on AWS usually a fraction of a second. */
 const indexLagsMs = 1_000
 
 export function createAudit(options: {
@@ -143,16 +142,15 @@ export interface LastAudit {
   readonly at: number
   /** A person, or `digest`. */
   readonly by: string
-  /** All counters, those that differ, and those that moved meanwhile. */
   readonly counters: number
   readonly wrong: number
   readonly moved: number
-  /** Counters that differ come first, 400 rows at most. */
+  /** Those that differ come first. */
   readonly rows: readonly AuditedCounter[]
 }
 
 const lastKey = { pk: 'audit', sk: 'latest' } as const
-/** About sixty kilobytes: three books of sixty budgets. */
+/** About 60 KB. */
 const maxRows = 400
 
 export function createLastAudit({ store }: { store: Store }) {

@@ -90,7 +90,6 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-/** Without additions the write only checks. */
 export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
   add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
 
@@ -115,10 +114,7 @@ export const isSpent = (window: WindowKind, budget: string, units: number): Cond
 export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))
 
-/**
- * Moves limits, and adds counters of new budgets. A closed book keeps its limits.
- * The day is a condition, because a new day has no counters of deleted budgets.
- */
+/** A closed book keeps its limits. The day is a condition, because a new day has no counters of deleted budgets. */
 export function applyDefinitions(book: Book, definitions: Definitions, closed: boolean): Write {
   const key = bookKey(book.month)
   const same = [isOfRevision(book.revision), isOfDay(book.day)]
@@ -137,7 +133,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
     const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
     return { kind: 'update', key, set: [revision, ...set], add, when: same }
   }
-  // Changes too large for an expression replace the counters, if the book is unchanged.
+  // Too large for an expression: replaces the counters of an unchanged book.
   const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
   const applied = (window: WindowKind) => ({
     ...book.counters[window],
@@ -150,7 +146,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
   return { kind: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
 }
 
-/** An expression takes 4 KB: a counter costs up to 17 bytes to set, and thrice as much to add to. */
+/** An expression takes 4 KB: a counter costs up to 17 bytes to set, and three times that to add to. */
 const maxWeight = 200
 
 const additionsWeigh = 3
@@ -188,8 +184,7 @@ export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', p
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
 
 /**
- * Brings the stored book to the one decided on. Each step is conditional, so another process may do it first; the write
- * that follows has the final condition.
+ * Each step is conditional, so another process may do it first; the write that follows has the final condition.
  * @returns whether this process did every step.
  */
 export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {

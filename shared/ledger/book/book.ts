@@ -1,13 +1,12 @@
 import { oneOf, optional, record, text, whole } from '../stored.ts'
 import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 
-/** The counters of one month and of its current day. */
 export interface Book {
   /** `month:2026-11-12` */
   readonly month: string
   /** `day:2026-11-20`; only moves forward. */
   readonly day: string
-  /** The revision that the limits are from. */
+  /** The limits are of this revision. */
   readonly revision: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
@@ -26,7 +25,7 @@ export interface Counter {
 export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
   held + inDoubt + spent
 
-/** A change of one counter. `available` follows from it, so the sum always holds. */
+/** `available` follows from these, so the sum always holds. */
 export interface Move {
   readonly limit?: number
   readonly granted?: number
@@ -75,7 +74,7 @@ export const freshBook = (definitions: Definitions, month: string, day: string):
   counters: { month: freshCounters(definitions, 'month'), day: freshCounters(definitions, 'day') },
 })
 
-/** The book that a change finds or makes now: of these definitions, and of `day` or later. */
+/** What a change finds or makes now: the book of these definitions, and of `day` or later. */
 export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
   if (!book) return freshBook(definitions, month, day)
   const current = book.revision === definitions.revision ? book : withDefinitions(book, definitions)
@@ -106,6 +105,10 @@ export const withLimit = (counter: Counter, limit: Limit): Counter => ({
 /** Own members only: a budget may be called `constructor`. */
 export const counterOf = (book: Book, window: WindowKind, budget: string): Counter | undefined =>
   Object.hasOwn(book.counters[window], budget) ? book.counters[window][budget] : undefined
+
+/** What a month charged: every chain ends at a top. */
+export const spentOnTops = (book: Book, tops: readonly string[]): number =>
+  tops.reduce((sum, top) => sum + (counterOf(book, 'month', top)?.spent ?? 0), 0)
 
 export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
   const counters = (window: WindowKind) => ({

@@ -28,7 +28,7 @@ export type MakeChange = (view: View) => DefinitionsChange | { readonly refused:
 
 interface DefinitionsChange {
   readonly definitions: Omit<Definitions, 'revision'>
-  /** This budget must have nothing held or in doubt this month. */
+  /** Must have nothing held or in doubt this month. */
   readonly idle?: string
   readonly note: {
     readonly type: EntryType
@@ -115,7 +115,6 @@ function bookWrites(book: Book | null, month: Window, definitions: Definitions, 
   return [{ ...write, when: [...write.when, ...isIdle] }]
 }
 
-/** Announces freezes and pauses. */
 function stopAnnouncement(
   { revision }: Definitions,
   note: DefinitionsChange['note'] & { by: string },
@@ -167,7 +166,7 @@ function limitMoves(book: Book, definitions: Definitions, window: WindowKind): E
   })
 }
 
-/** Returns each fault once. Old collisions do not block other changes, such as a freeze. */
+/** Old collisions do not block other changes, such as a freeze. */
 export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
   const known = new Set(before && collisionsIn(before))
@@ -203,7 +202,6 @@ function sizeOf({ budgets, callers = {} }: Definitions): number {
   return Buffer.byteLength(text)
 }
 
-/** A sentence for each folded name or id that stands for more than one listed project. */
 export function collisionsIn({ budgets }: Pick<Definitions, 'budgets'>): readonly string[] {
   const messages: string[] = []
   const first = new Map<string, { readonly spelling: string; readonly owner: string }>()
@@ -244,24 +242,22 @@ function parentFaultOf(definitions: Definitions, budget: Budget): string | null 
 
 const maxBookBytes = 350_000
 
-/** The key, the day, the revision and two maps. */
+/** Key, day, revision, two maps. */
 const bytesWithoutCounters = 128
 
-/** Six figures, each a letter and a number of 16 digits with its sign. */
+/** Six figures, each a letter and 16 digits with a sign. */
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
 /**
- * The book's bytes in DynamoDB with every figure at its largest, so that no hold outgrows the limit. Counters of
- * deleted budgets and callers stay.
+ * With every figure at its largest, so that no hold outgrows the limit. Counters of deleted budgets and callers stay.
  */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
   const limited = counterOwnersIn(definitions).map(({ name }) => name)
   const names = windowKinds.flatMap((window) => [...new Set([...Object.keys(book.counters[window]), ...limited])])
-  // One byte for each member of a map.
   return names.reduce((sum, name) => sum + Buffer.byteLength(name) + 1 + bytesOfCounter, bytesWithoutCounters)
 }
 
-/** Allows changes that make no book larger, such as a freeze. */
+/** A change that makes no book larger passes, such as a freeze. */
 function bookSizeFaults(books: readonly Book[], before: Definitions, after: Definitions) {
   const tooLarge = books.find((book) => {
     const size = largestSizeOf(book, after)

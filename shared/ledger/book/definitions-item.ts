@@ -62,6 +62,7 @@ const storedBudget = record<Budget>({
 const storedCaller = record<Caller>({
   scopes: optional(list(textOf())),
   budgets: optional(either(oneOf(['*']), list(text))),
+  readsBudgets: optional(list(text)),
   person: optional(text),
   disabled: optional(yes),
   mayForce: optional(yes),
@@ -104,7 +105,7 @@ export function fromDefinitionsItem(item: Item): Definitions {
   return { ...definitions, budgets: Object.fromEntries(sorted) }
 }
 
-/** Sorts the root first, then by name, because a database returns members in any order. */
+/** A database returns members in any order. */
 function compare(a: string, b: string): number {
   if (a === rootBudget) return -1
   return b === rootBudget || a > b ? 1 : -1

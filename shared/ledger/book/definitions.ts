@@ -2,7 +2,6 @@ import type { Scope, Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import type { Calendar, Renewal } from './windows.ts'
 
-/** One item; each change is a revision. */
 export interface Definitions {
   readonly revision: number
   readonly createdAt: number
@@ -10,9 +9,8 @@ export interface Definitions {
   readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
-  /** By caller name. An unlisted caller may do what its token says. */
+  /** An unlisted caller may do what its token says. */
   readonly callers?: Readonly<Record<string, Caller>>
-  /** By plan name. */
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
 
@@ -21,6 +19,8 @@ export interface Caller {
   readonly scopes?: readonly Scope[]
   /** Descendants included. */
   readonly budgets?: '*' | readonly string[]
+  /** Descendants included; reads show nothing else. Absent: all. */
+  readonly readsBudgets?: readonly string[]
   /** Several callers may be one person, who cannot approve their own updates. */
   readonly person?: string
   readonly disabled?: true
@@ -39,11 +39,9 @@ export interface Budget {
   /** A window that is missing is counted, but not limited. */
   readonly limits: readonly WindowLimit[]
   readonly projects: readonly OwnedProject[]
-  /** More units for one update are refused. */
   readonly perUpdate?: Units
-  /** More units for one update need another person's approval. */
   readonly approvalAbove?: Units
-  /** In per cent, against the project's last update. */
+  /** In per cent of the project's last update. */
   readonly approvalIfGrown?: number
   /** Such as `4h`. Absent: the parent's; at the root a day. */
   readonly approvalExpiresAfter?: string
@@ -53,7 +51,7 @@ export interface Budget {
   readonly approvers?: readonly string[]
   readonly thresholds?: readonly number[]
   readonly freezeOnOverrun?: boolean
-  /** The id of the Slack channel for announcements about this budget. Absent: the parent's. */
+  /** A channel's id. Absent: the parent's. */
   readonly slackChannel?: string
 }
 
@@ -65,7 +63,7 @@ export interface Stop {
 
 export interface OwnedProject {
   readonly name: string
-  /** The name that keyword-difficulty paths use for the project. */
+  /** In keyword-difficulty paths. */
   readonly id?: string
 }
 
@@ -81,6 +79,9 @@ export interface WindowLimit {
 }
 
 export const rootBudget = 'account'
+
+/** Stands for a budget that the reader may not see. No budget can have this name. */
+export const unseenBudget = ''
 
 export const maxDepth = 8
 
@@ -113,7 +114,7 @@ export function counterOwnerNamed(definitions: Definitions, name: string): Count
 export const limitOf = ({ limits }: CounterOwner, window: WindowKind): Limit =>
   limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
 
-/** The root last: all that an update is charged to. */
+/** All that an update is charged to, the root last. */
 export function chainOf(definitions: Definitions, name: string): readonly Budget[] {
   const chain: Budget[] = []
   for (let next: string | null = name; next !== null; ) {
@@ -131,28 +132,30 @@ export function frozenAbove(definitions: Definitions, name: string): string | nu
   return above.find(({ frozen }) => frozen !== undefined)?.name ?? null
 }
 
-/** Own members only: `constructor` or `__proto__` is not a budget. */
+/** Own members only: `constructor` is not a budget. */
 export const budgetNamed = (definitions: Definitions, name: string): Budget | undefined =>
   Object.hasOwn(definitions.budgets, name) ? definitions.budgets[name] : undefined
 
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
-/** All names of a caller; the person's name is last. */
-export function namesOf(definitions: Definitions, caller: string): readonly string[] {
+/** The person's name is last. */
+export function namesOf(definitions: Definitions, caller: string, claimed?: string): readonly string[] {
   const names: string[] = []
-  for (let next: string | undefined = caller; next !== undefined; next = callerNamed(definitions, next)?.person) {
+  const personListed = (name: string) => callerNamed(definitions, name)?.person
+  const first = personListed(caller) ?? claimed
+  for (let next: string | undefined = caller; next !== undefined; next = next === caller ? first : personListed(next)) {
     if (next === names.at(-1)) break
-    const first = names.indexOf(next)
+    const earlier = names.indexOf(next)
     // Writes refuse circles. All names of an older circle are one person.
-    if (first >= 0) return [...names, names.slice(first).toSorted()[0] ?? next]
+    if (earlier >= 0) return [...names, names.slice(earlier).toSorted()[0] ?? next]
     names.push(next)
   }
   return names
 }
 
-export const personOf = (definitions: Definitions, caller: string): string =>
-  namesOf(definitions, caller).at(-1) ?? caller
+export const personOf = (definitions: Definitions, caller: string, claimed?: string): string =>
+  namesOf(definitions, caller, claimed).at(-1) ?? caller
 
 export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop | undefined =>
   Object.hasOwn(pausedPlans, plan) ? pausedPlans[plan] : undefined
@@ -160,12 +163,16 @@ export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop |
 export const childrenOf = (definitions: Definitions, name: string): readonly Budget[] =>
   Object.values(definitions.budgets).filter((budget) => budget.parent === name)
 
+/** The root; or, of definitions that were narrowed for a reader, each budget whose parent the reader does not see. */
+export const topsOf = (definitions: Definitions): readonly string[] =>
+  Object.values(definitions.budgets).flatMap(({ name, parent }) => (parent === null ? name : []))
+
 export interface Listing {
   readonly budget: Budget
   readonly project: OwnedProject
 }
 
-/** Finds listings by any spelling of name or id. `doctor` reports repeated listings. */
+/** By any spelling of name or id. */
 export const listingsOf = (definitions: Definitions, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
@@ -174,7 +181,7 @@ export const ownerOf = (definitions: Definitions, project: string): Budget | und
 
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 
-/** Cached, because thousands of projects may be listed. */
+/** Thousands of projects may be listed. */
 function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly Listing[]> {
   const known = listed.get(budgets)
   if (known) return known
@@ -191,7 +198,7 @@ function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly List
 }
 
 /**
- * One form for all spellings that the service may read as the same project. Two projects in one form cost a refusal at
+ * One form for all spellings that the service may read as one project. Two projects in one form cost a refusal at
  * worst; one project in two forms costs a second payment.
  */
 export function folded(name: string): string {
@@ -210,7 +217,7 @@ export interface Account {
 
 export interface Identity {
   readonly ledger: string
-  /** `sandbox`, or the service's normalised address. `null`: not known when the ledger began. */
+  /** `sandbox`, or a normalised address. `null`: not known when the ledger began. */
   readonly service: string | null
   readonly began: Account
   /** A copy of the table still names the original. */
@@ -218,6 +225,5 @@ export interface Identity {
   /** Raised by each restore. Absent: 0. */
   readonly epoch?: number
   readonly restored?: { readonly at: number; readonly to?: number }
-  /** Another table has taken over. */
   readonly replacedBy?: string
 }

@@ -25,7 +25,7 @@ export const storedDifference = record<Difference>({
 
 type Things = Readonly<Record<string, object>>
 
-/** Stops are left out, because they have entries of their own. */
+/** Leaves out stops, which have entries of their own. */
 export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
   ...differencesIn('budget', before.budgets, after.budgets),
   ...differencesIn('caller', before.callers ?? {}, after.callers ?? {}),
@@ -60,7 +60,7 @@ const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map
 
 const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)
 
-/** Longer differences are kept as names alone: a page shows many lines. */
+/** Above this names alone are kept: a page shows many lines. */
 const maxCharacters = 30_000
 
 export function fittingDifferences(differences: readonly Difference[]): readonly Difference[] {

@@ -17,7 +17,7 @@ export type EnterOutcome =
   | Exclude<EntryRefusal, { kind: 'short' }>
   | (Extract<EntryRefusal, { kind: 'short' }> & {
       readonly ends: Readonly<Record<WindowKind, number>>
-      /** The windows' names, if the book's month is over. */
+      /** If the book's month is over. */
       readonly past?: Readonly<Record<WindowKind, string>>
     })
 
@@ -62,7 +62,7 @@ export async function previewEntry(parts: Parts, request: EntryRequest): Promise
   return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
 }
 
-/** @param prepare makes the stored book ready to move; does nothing for a preview. */
+/** @param prepare does nothing for a preview. */
 async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
   const now = await parts.view()
   const earlier = await entryOf(parts.store, request.id)
@@ -103,7 +103,7 @@ async function makeNew(
   return { entry: toEntry(request, booking, found, now), booking, book: found }
 }
 
-/** Corrects an entry, even of a closed month. */
+/** Even of a closed month. */
 async function makeCorrection(
   parts: Parts,
   request: Extract<EntryRequest, { type: 'correction' }>,
@@ -164,7 +164,7 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
   }
 }
 
-/** The tightest counter: a grant may leave the budget's parent with less. */
+/** A grant may leave the budget's parent with less. */
 function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
   const counters = windowKinds.flatMap((window) =>
     chain.flatMap(({ name: budget }) => {

@@ -7,7 +7,6 @@ import type { Entry } from './entry.ts'
 
 export type EntryRequest = {
   readonly id: string
-  /** The digest of the idempotency key's request. */
   readonly content: string
   readonly budget: string
   readonly reason: string
@@ -17,7 +16,6 @@ export type EntryRequest = {
       readonly type: 'grant'
       readonly units: number
       readonly window: WindowKind | 'next-month'
-      /** Grants to all ancestors, too. */
       readonly wholeChain: boolean
     }
   | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
@@ -44,7 +42,6 @@ export type EntryRefusal =
       readonly window: WindowKind
       readonly available: number
       readonly needed: number
-      /** This counter first. */
       readonly counters: readonly ShortCounter[]
     }
   | { readonly kind: 'not-possible'; readonly why: string }
@@ -140,7 +137,6 @@ export function correctionBooking(
   return 'kind' in booking ? booking : { ...booking, signs: kept }
 }
 
-/** The next reconciliation corrects this one. */
 const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
   isOpen
     ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`

@@ -16,10 +16,10 @@ import {
 } from '../stored.ts'
 import type { Grant, Hold } from '../updates/update.ts'
 import { type CounterMove, storedCounterMove } from './book.ts'
-import { rootBudget, type WindowKind, windowKinds } from './definitions.ts'
+import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Difference, storedDifference } from './difference.ts'
 
-/** A change of a book that no update made; immutable. */
+/** A change of a book that no update made. */
 export interface Entry {
   readonly id: string
   readonly type: EntryType
@@ -39,9 +39,9 @@ export interface Entry {
   readonly corrects?: string
   /** What one unit of the first entry did to each counter. */
   readonly signs?: readonly CounterMove[]
-  /** The giver must have the units, and keeps them. */
+  /** Must have the units, and keeps them. */
   readonly giver?: { readonly budget: string; readonly window: WindowKind }
-  /** Afterwards the tightest counter above the budget; absent if all are unlimited. */
+  /** The tightest counter above the budget. Absent: all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
   readonly content?: string
 }
@@ -75,7 +75,7 @@ export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
-/** An entry has one correction at most. To change the entry again, correct the correction. */
+/** One correction at most. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
 export const toEntryItem = (entry: Entry): Item => ({
@@ -125,8 +125,8 @@ const storedMark = record<{ readonly by: string }>({ by: text })
 
 export const fromCorrectionMark = (item: Item): string => readItem(item, storedMark).by
 
-/** Every chain ends at the root, so the root counts each entry once. */
-export const movedOnRoot = ({ moves }: Entry, what: 'spent' | 'granted'): number =>
+/** Every chain ends at a top, so the tops count each entry once. */
+export const movedOnTops = (tops: readonly string[], { moves }: Entry, what: 'spent' | 'granted'): number =>
   moves
-    .filter(({ budget, window }) => budget === rootBudget && window === 'month')
+    .filter(({ budget, window }) => tops.includes(budget) && window === 'month')
     .reduce((units, { move }) => units + (move[what] ?? 0), 0)

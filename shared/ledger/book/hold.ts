@@ -13,7 +13,6 @@ import { additions, addTo, bookKey, hasAvailable, isOfDay, isOfRevision, isPrepa
 import { type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
-/** What a decision rests on besides the view. */
 export interface HoldBasis {
   /** The stored record: absent, or `requested`. */
   readonly update: Update | null
@@ -25,14 +24,8 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   let prepared = ''
 
   /**
-   * ```
-   * view ─► decide ─► hold: book     day and revision as decided, available >= units on every limited counter
-   *                         update   absent, or requested and unchanged
-   *                         work     every item unchanged
-   * ```
-   * Holds wait for each other inside a process: on AWS two at once would cancel each other.
-   *
-   * @param until after this time the hold is not sent, not even after a conflict: the result is `moved`.
+   * Hold and fence. Holds wait for each other inside a process: on AWS two at once would cancel each other.
+   * @param until after this time nothing is sent, not even after a conflict: `moved`.
    */
   async function hold(
     view: View,
@@ -75,7 +68,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   return { hold, record }
 }
 
-/** Uses the book's limits, because the book of a closed month keeps its own. */
+/** The book of a closed month keeps its own limits. */
 function moveBook({ book }: View, update: Update, hold: Hold): Write {
   const granted = (window: WindowKind, budget: string) =>
     hold.grants?.find((grant) => grant.window === window && grant.budget === budget)?.units ?? 0
@@ -93,7 +86,6 @@ function moveBook({ book }: View, update: Update, hold: Hold): Write {
   )
 }
 
-/** Books grants once, with the hold that needs them. */
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {
   return (hold.grants ?? []).map(({ budget, window, units }) => {
     const entry: Entry = {

@@ -38,9 +38,7 @@ export interface Settlement {
   readonly move: Move
 }
 
-/**
- * Ends a `running` or `in-doubt` update, or corrects once an update that ended without the sender. `null`: no change.
- */
+/** Ends an open update, or corrects once an update that ended without the sender. `null`: no change. */
 export function settlementOf(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   const { hold } = update
   if (!hold) return null
@@ -94,7 +92,6 @@ function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number)
   }
 }
 
-/** Books the difference to the charge, once. */
 function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   if (outcome.kind === 'unknown' || outcome.from === 'time') return null
   if (isFinal(update)) return null
@@ -125,7 +122,7 @@ export interface Obstacles {
 
 type CounterName = Pick<Grant, 'budget' | 'window'>
 
-/** Includes day counters only while the book counts the hold's day. */
+/** Day counters only while the book counts the hold's day. */
 export function countersOf(hold: Hold, book: Book | null): readonly CounterName[] {
   const windows: readonly WindowKind[] = !book || book.day === hold.day ? windowKinds : ['month']
   return windows.flatMap((window) => hold.budgets.map((budget) => ({ budget, window })))
@@ -187,7 +184,7 @@ function grantsTakenBack(
   })
 }
 
-/** Repeats grants if the update ran after a person said that it did not. */
+/** For an update that ran although a person said otherwise. */
 function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
   if ((move.spent ?? 0) <= 0) return []
   const counters = countersOf(hold, book)

@@ -26,7 +26,6 @@ import {
 import type { Calendar } from './windows.ts'
 
 export interface SettleOutcome {
-  /** Unchanged if the outcome says nothing new. */
   readonly update: Update
   readonly changed: boolean
 }
@@ -40,10 +39,7 @@ export function createSettle(options: {
 }) {
   const { store, clock, calendarAt } = options
 
-  /**
-   * Writes book and record in one transaction. A correction also spoils the day's summary; a run found late is also
-   * noted in the work items.
-   */
+  /** One transaction. A correction also spoils the day's summary; a run found late is also noted in the work items. */
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
     noteUpdate(update.id)
     let seen = update
@@ -78,7 +74,7 @@ export function createSettle(options: {
     throw new Contention(`update ${update.id} keeps changing`)
   }
 
-  /** The work items that must note the run. A running update needs none, because its record tells. */
+  /** A running update needs none, because its record tells. */
   async function worksToTell(
     { kind, project, hold, state }: Update,
     { update }: Settlement,

@@ -1,8 +1,8 @@
 import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platform/clock.ts'
 
 /**
- * On `day` (1–31, or the last day of a shorter month) at `time` (`HH:MM`) in `zone` (IANA). A time that the zone skips
- * moves forward by the gap.
+ * On `day` (1–31, or the month's last) at `time` (`HH:MM`) in `zone` (IANA). A time that the zone skips moves forward
+ * by the gap.
  */
 export interface Renewal {
   readonly day: number
@@ -10,7 +10,7 @@ export interface Renewal {
   readonly zone: string
 }
 
-/** All renewals so far, as months: stored instants would be wrong after a country changes its clocks. */
+/** As months: stored instants would be wrong after a country changes its clocks. */
 export interface Calendar {
   readonly first: Renewal
   readonly changes: readonly Change[]
@@ -30,7 +30,7 @@ interface Change {
   readonly from: string
 }
 
-/** From `start` up to, but not including, `end`. */
+/** `end` is exclusive. */
 export interface Window {
   /** `month:` or `day:`, and the local date of `start`; unique. */
   readonly name: string
@@ -38,21 +38,21 @@ export interface Window {
   readonly end: number
 }
 
-/** @throws RangeError for an invalid renewal. */
+/** @throws RangeError */
 export function newCalendar(renewal: Renewal): Calendar {
   return { first: toRenewal(renewal), changes: [] }
 }
 
-/** The latest renewal may apply only after the open month. */
+/** It may apply only after the open month. */
 export function latestRenewal(calendar: Calendar): Renewal {
   return calendar.changes.at(-1)?.renewal ?? calendar.first
 }
 
 /**
- * Sets another renewal for the time after the month that is open at `now`. That month is lengthened up to the first new
- * renewal, and keeps its start and name: no budget gets two allowances. A change that does not apply yet is replaced,
- * so two deployments that disagree do not lengthen the month in turns.
- * @throws RangeError for an invalid renewal.
+ * The month open at `now` is lengthened up to the first new renewal, and keeps its start and name: no budget gets two
+ * allowances. A change that does not apply yet is replaced, so two deployments that disagree do not lengthen the month
+ * in turns.
+ * @throws RangeError
  */
 export function changeRenewal(calendar: Calendar, renewal: Renewal, now: number): Calendar {
   const latest = latestRenewal(calendar)
@@ -84,18 +84,17 @@ export const monthAfter = (calendar: Calendar, window: Window): Window => monthA
 
 export const monthBefore = (calendar: Calendar, window: Window): Window => monthAt(calendar, window.start - 1)
 
-/** `null`: no month has the name. */
 export function monthNamed(calendar: Calendar, name: string): Window | null {
   const date = dateIn('month', name)
   if (date === null) return null
-  // Local dates are within a day of UTC's, so a month that starts on this date anywhere is open two days later.
+  // Local dates are within a day of UTC's, so a month that starts on this date is open two days later.
   const window = monthAt(calendar, date + 2 * dayMs)
   return window.name === name ? window : null
 }
 
 /**
- * The day in the zone of the renewal at this instant. If the zone changes with a month, two days may overlap or share a
- * name. Nothing is counted twice: each book has days of one zone only, and its day only moves forward.
+ * Where the zone changes with a month, two days may overlap or share a name. Nothing is counted twice: each book has
+ * days of one zone, and its day only moves forward.
  */
 export const dayAt = (calendar: Calendar, instant: number): Window => dayIn(zoneAt(calendar, instant), instant)
 
@@ -116,7 +115,7 @@ interface Span {
   readonly end: number
 }
 
-/** The month as if this renewal had always applied, counted from January 1970. */
+/** As if this renewal had always applied, counted from January 1970. */
 function ownMonthAt(renewal: Renewal, instant: number): Span {
   const { year, month } = toLocal(instant, renewal.zone)
   return spanAt(instant, (year - 1970) * 12 + month - 1, (index) => turn(renewal, index))
@@ -131,7 +130,6 @@ function dayIn(zone: string, instant: number): Window {
   )
 }
 
-/** Dates are counted from 1 January 1970. */
 const midnight = (zone: string, index: number): number => toInstant({ year: 1970, month: 1, day: 1 + index }, zone)
 
 function spanAt(instant: number, guess: number, bound: (index: number) => number): Span {
@@ -141,7 +139,7 @@ function spanAt(instant: number, guess: number, bound: (index: number) => number
   return { index, start: bound(index), end: bound(index + 1) }
 }
 
-/** The renewal of one month. Day 31 is 28 Feb, and 31 Mar a month later. */
+/** Day 31 is 28 Feb, and 31 Mar a month later. */
 function turn({ day, time, zone }: Renewal, index: number): number {
   const lastDay = new Date(Date.UTC(1970, index + 1, 0)).getUTCDate()
   const [hour = 0, minute = 0] = time.split(':').map(Number)

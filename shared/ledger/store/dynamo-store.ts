@@ -26,7 +26,7 @@ import {
 const maxAttempts = 4
 const usualMaxWaitMs = 10_000
 const firstPauseMs = 20
-/** Conflicts end within milliseconds, and other transactions wait meanwhile. */
+/** Conflicts end within milliseconds. */
 const conflictPauseMs = 4
 const maxPauseMs = 400
 
@@ -37,7 +37,7 @@ interface Parts {
   readonly ids: Ids
 }
 
-/** The store on one DynamoDB table. The client must not retry: the store decides which failures to repeat. */
+/** The client must not retry: the store decides which failures to repeat. */
 export const createDynamoStore = (parts: Parts): Store => ({
   get: (keys) => getItems(parts, keys),
   list: (query) => listPositions(parts, query),
@@ -157,15 +157,14 @@ const pause = ({ clock, ids }: Parts, round: number, first = firstPauseMs) =>
 const maxSockets = 200
 
 /**
- * Creates a client that never retries.
- * @param endpoint a DynamoDB other than AWS's.
- * @param withinMs the limit for a connection, and again for the answer.
+ * Never retries.
+ * @param withinMs for a connection, and again for the answer.
  */
 export function createDynamoClient(endpoint?: string, accessKey?: string, withinMs = 3_000): DynamoDBClient {
   const agent = { maxSockets: maxSockets, keepAlive: true }
   const client = new DynamoDBClient({
     maxAttempts: 1,
-    // Otherwise the SDK builds its middleware again for each request.
+    // Otherwise the SDK builds its middleware for each request.
     cacheMiddleware: true,
     requestHandler: {
       connectionTimeout: withinMs,
@@ -176,7 +175,7 @@ export function createDynamoClient(endpoint?: string, accessKey?: string, within
     },
     ...standIn(endpoint, accessKey),
   })
-  // This middleware copies each request for a log that does not exist.
+  // It copies each request for a log that does not exist.
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

@@ -4,11 +4,10 @@ import { assertNever } from '../../platform/words.ts'
 import { tableKey } from '../stored.ts'
 import type { Condition, Item, Path, Value, Write } from './store.ts'
 
-/** A member may have any name: `constructor` makes a map look like a class instance. */
+/** `constructor` as a member makes a map look like a class instance. */
 export const toAttributes = (map: { readonly [name: string]: Value | undefined }): Record<string, AttributeValue> =>
   marshall(map, { removeUndefinedValues: true, convertClassInstanceToMap: true })
 
-/** The expressions of one request, with placeholders for names and values. */
 class Expression {
   readonly #names = new Map<string, string>()
   readonly #values: Record<string, Value> = {}
@@ -79,7 +78,7 @@ type Fault =
   | { readonly kind: 'too-large' }
   /** Our mistake, or a missing permission or table. */
   | { readonly kind: 'broken' }
-  /** Any other fault: the transaction may have been applied. */
+  /** Any other: the transaction may have been applied. */
   | { readonly kind: 'lost' }
 
 const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])
@@ -118,7 +117,7 @@ export function faultOf(error: unknown): Fault {
   return { kind: mistakes.has(name) ? 'broken' : 'lost' }
 }
 
-/** DynamoDB has no code for this fault, and words it differently for put and update. */
+/** DynamoDB has no code for it, and words it differently for put and update. */
 const isAboutSize = (message = ''): boolean => /item size .*exceeded the maximum/i.test(message)
 
 interface CancellationReason {

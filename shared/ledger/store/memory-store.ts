@@ -17,10 +17,8 @@ import {
 } from './store.ts'
 
 /**
- * The store in memory, for machines without Java and for the simulation. Items are replaced, never changed, so that
- * readers keep what they read.
- * @param items where they are kept, so that tests can look.
- * @param applied the tokens of applied transactions.
+ * For machines without Java and for the simulation. Items are replaced, never changed, so that readers keep what they
+ * read.
  */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
   const rows = createRows(items)
@@ -64,7 +62,6 @@ function resultOf(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<s
 
 type Container = { readonly [name: string]: Value | undefined }
 
-/** Copies the containers on the path and shares the rest. */
 function withValue(
   container: Container,
   path: readonly string[],
@@ -102,7 +99,7 @@ function holds(condition: Condition, item: Item | undefined): boolean {
   }
 }
 
-/** The sorted rows of each index partition, until an item of it changes. */
+/** Sorted, until an item of the partition changes. */
 function createRows(items: ReadonlyMap<string, Item>) {
   const sorted = new Map<string, readonly Position[]>()
   const placeOf = (index: Index, partition: Value | undefined) => `${index} ${partition}`
@@ -119,7 +116,6 @@ function createRows(items: ReadonlyMap<string, Item>) {
       sorted.set(placeOf(index, wanted), rows)
       return rows
     },
-    /** @param changed the item before and after. */
     forget: (...changed: readonly (Item | undefined)[]) => {
       if (sorted.size === 0) return
       for (const item of changed) {

@@ -1,11 +1,10 @@
-/** DynamoDB and a store in memory implement `Store`; one contract suite tests both. */
 export interface Store {
   /** Up to 100 items, consistently. */
   get(keys: readonly Key[]): Promise<(Item | undefined)[]>
   /** Indexes lag: read the items before trusting them. */
   list(query: ListQuery): Promise<ListPage>
   /**
-   * Writes all or none; repeats a lost answer. `found` has the item of each failed condition (`null`: absent), and `undefined`
+   * All or none; repeats a lost answer. `found` has the item of each failed condition (`null`: absent), and `undefined`
    * for other writes.
    * @param token 1–36 characters; a repeated token is applied once.
    * @param maxWaitMs how long to repeat conflicts and throttling.
@@ -13,7 +12,7 @@ export interface Store {
    * @throws AnswerLost if it may have been applied.
    */
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
-  /** Another table of the same name has another id. Absent in memory. */
+  /** Another table of the same name has another id. */
   readonly tableId?: () => Promise<string>
 }
 
@@ -40,9 +39,9 @@ export type Write =
   | {
       readonly kind: 'update'
       readonly key: Key
-      /** The parent of every path must exist. */
+      /** The parent of each path must exist. */
       readonly set: readonly (readonly [Path, Value])[]
-      /** Adds to numbers that exist. */
+      /** Only to numbers that exist. */
       readonly add: readonly (readonly [Path, number])[]
       readonly when: readonly Condition[]
     }
@@ -88,7 +87,7 @@ export const keyOf = (write: Write): Key => (write.kind === 'put' ? write.item :
 
 export const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk])
 
-/** DynamoDB Local takes two writes of one item, so tests would miss the mistake. */
+/** DynamoDB Local takes two writes of one item, so tests would miss it. */
 export function mustBeDistinct(writes: readonly Write[]): void {
   const names = new Set(writes.map((write) => nameOf(keyOf(write))))
   if (names.size < writes.length) throw new Error('one transaction writes an item twice')

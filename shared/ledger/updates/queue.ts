@@ -15,7 +15,7 @@ import {
 } from '../stored.ts'
 import { openFrom, type Page, walk } from '../views/pages.ts'
 
-/** Work to do once: listed as open until it is done, and kept afterwards. */
+/** Open until it is done, and kept afterwards. */
 export interface Task {
   readonly id: string
   /** A condition of every change. */
@@ -32,16 +32,14 @@ export interface TaskKind<T extends Task> {
   listed?(task: T): { readonly in: string; readonly at: number }
 }
 
-/** The table is the queue: its stream announces new tasks at once, and the open list finds what the stream missed. */
 export interface Queue<T extends Task> {
-  /** `false`: the id exists. `also` is written in the same transaction. */
+  /** `false`: the id exists. */
   add(task: T, also?: readonly Write[]): Promise<boolean>
   get(id: string): Promise<T | null>
-  /** `false`: the task changed since `seen`. */
+  /** `false`: changed since `seen`. */
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
   /** The newest first. */
   open(limit: number, cursor?: string): Promise<Page<T>>
-  /** The oldest first, each in its turn. */
   round: Round<T>
   latest(partition: string, limit: number): Promise<readonly T[]>
 }
@@ -136,7 +134,7 @@ export function createRotation({ store, clock }: { store: Store; clock: Clock })
       const place = wasCut ? last : null
       if (place === after) return
       const token = digest('place', name, after ?? '', place ?? '', String(clock.now()))
-      // A lost place costs one repeated round; the sweep must not wait for it.
+      // A lost place costs one repeated round.
       await store.transact([{ kind: 'put', item: { ...key, place }, when: [] }], token).catch(() => undefined)
     },
   }

@@ -2,16 +2,15 @@ import type { Units } from '../../platform/words.ts'
 import { byKind, list, map, oneOf, optional, orNull, record, text, units, whole, yes } from '../stored.ts'
 import { type Task, type TaskKind, taskMembers } from './queue.ts'
 
-/** The last known place of a message. */
 export interface SlackMessage {
   readonly channel: string
   readonly ts: string
 }
 
-/** A command or a button in Slack, recorded before it is acknowledged. A `run` command waits for its button. */
+/** Recorded before it is acknowledged. A `run` command waits for its button. */
 export type SlackEvent = Task & {
   readonly user: string
-  /** Where answers go: up to five, within thirty minutes. Empty: App Home, which has none. */
+  /** Takes up to five answers, within thirty minutes. Empty: App Home. */
   readonly responseUrl: string
   readonly answers: number
   readonly updates?: readonly string[]
@@ -19,26 +18,24 @@ export type SlackEvent = Task & {
     | {
         readonly kind: 'command'
         readonly text: string
-        /** Units shown for each project at confirmation; more is not run. */
+        /** Units as shown for each project; more is not run. */
         readonly quotes?: Readonly<Record<string, number>>
-        /** Paying budget and owner shown for each project; no other is charged. */
+        /** As shown for each project; no other is charged. */
         readonly payers?: Readonly<Record<string, Payer>>
       }
     | {
         readonly kind: 'press'
         readonly action: PressedAction
         readonly value: string
-        /** Units shown beside the button; older buttons have none. */
+        /** Beside the button; older buttons have none. */
         readonly shown?: Units
-        /** What a form adds. */
+        /** From a form. */
         readonly reason?: string
         readonly units?: Units
-        /** The message whose button was pressed. */
         readonly message?: SlackMessage
-        /** The button was in App Home. */
+        /** Pressed in App Home. */
         readonly isHome?: true
       }
-    /** A user opened App Home. */
     | { readonly kind: 'home' }
   )
 
@@ -50,7 +47,7 @@ interface Payer {
 export const pressedActions = [
   ...(['confirm', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
   ...(['resume', 'unfreeze', 'grant'] as const),
-  /** A button whose form Slack did not open in time. */
+  /** Slack did not open the button's form in time. */
   'unopened',
 ] as const
 export type PressedAction = (typeof pressedActions)[number]

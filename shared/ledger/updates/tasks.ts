@@ -8,16 +8,16 @@ import { isTerminal, type Update } from './update.ts'
 /** The transaction that causes an announcement writes it. */
 export interface Announcement extends Task {
   readonly about: About
-  /** Failed attempts, and the earliest time of the next one. */
+  /** Failed attempts. */
   readonly tries: number
   readonly notBefore?: number
   readonly givenUp?: string
-  /** Posted with a bot token: the message is edited when its updates change. */
+  /** The bot's message, edited when its updates change. */
   readonly posted?: SlackMessage & {
-    /** All updates that the message shows; absent: the announcement's own. */
+    /** Absent: the announcement's own. */
     readonly updates?: readonly string[]
   }
-  /** The announcement of the same request with whose message this one is told. */
+  /** The announcement whose message tells this one too. */
   readonly partOf?: string
 }
 
@@ -39,7 +39,7 @@ export type About =
   | {
       readonly kind: 'refusals'
       readonly caller: string
-      /** The latest budget; `otherBudgets` counts the rest. */
+      /** The latest; `otherBudgets` counts the rest. */
       readonly budget: string
       readonly otherBudgets?: number
       readonly count: number
@@ -62,7 +62,7 @@ export type About =
   | { readonly kind: 'token-expires'; readonly expiresAt: number; readonly daysLeft: number }
   | { readonly kind: 'digest'; readonly until: number }
 
-/** Of the month. `plan`: the plan that needs too much; absent: the recent pace runs it out. */
+/** Without `plan` the recent pace runs it out. */
 export interface WillRunOut {
   readonly kind: 'will-run-out'
   readonly budget: string
@@ -73,7 +73,6 @@ export interface WillRunOut {
   readonly resetsAt: number
 }
 
-/** Asks people for a decision about an update. */
 export type DecisionNews = {
   readonly kind: 'approval-wanted' | 'approval-reminder' | 'in-doubt'
   readonly update: string
@@ -143,7 +142,7 @@ export const announce = (id: string, at: number, about: About): Write =>
 
 const newsId = ({ id }: Pick<Update, 'id'>, kind: UpdateNews, version: number) => `${id}#${kind}#${version}`
 
-/** The ids of all announcements that asked for a decision about an update. Each line of its history is a version. */
+/** Each line of a history is a version. */
 export function decisionNewsOf(update: Pick<Update, 'id' | 'history'>): readonly string[] {
   return update.history.flatMap(({ state }, position) => {
     if (state === 'in-doubt') return [newsId(update, 'in-doubt', position + 1)]
@@ -158,14 +157,14 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
     announce(newsId(update, kind, update.version), at, { kind, update: update.id } as About)
   const isNewState = update.state !== seen?.state
   const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
-  // A transaction with two writes of one item is refused.
+  // One transaction must not write an item twice.
   const waiting = [...new Set(update.replyTo)]
   return [
     ...(isNewState && update.state === 'awaiting-approval' ? [news('approval-wanted')] : []),
     ...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
-    // If the update ends with its first line, the answer to the request says so.
+    // An update that ends with its first line is answered at once.
     ...(seen && isNewState && hasEnded ? waiting : []).map((replyTo) =>
       announce(`${update.id}#outcome#${update.version}#${replyTo}`, at, {
         kind: 'outcome',
@@ -176,20 +175,19 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
   ]
 }
 
-/** A plan at one scheduled time. Its updates' records have the outcome of each project. */
+/** Its updates' records have the outcome of each project. */
 export interface Occurrence extends Task {
   readonly plan: string
   readonly time: number
   readonly state: OccurrenceState
   readonly reason?: string
-  /** How many projects had which outcome when it ended; 0 is left out. */
+  /** When it ended; 0 is left out. */
   readonly counts?: Readonly<Record<string, number>>
-  /** The latest start, by the clock or a person. Attempts count from here. */
+  /** By the clock or a person. Attempts count from here. */
   readonly startedAt: number
   readonly only?: 'refused'
   readonly round: number
   readonly nextAt: number
-  /** The process that runs the updates, one after another. */
   readonly lease?: { readonly by: string; readonly until: number }
 }
 

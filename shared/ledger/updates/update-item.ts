@@ -29,6 +29,7 @@ import {
   type Grant,
   type HistoryLine,
   type Hold,
+  type KeptToken,
   type Problem,
   type ServiceAnswer,
   states,
@@ -38,7 +39,7 @@ import {
 
 export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
 
-/** By calendar month (UTC) of creation, so that no partition grows for ever. */
+/** By calendar month (UTC), so that no partition grows for ever. */
 export const listedIn = (month: string) => `updates#${month}`
 
 export function toUpdateItem(update: Update): Item {
@@ -53,7 +54,7 @@ export function toUpdateItem(update: Update): Item {
   }
 }
 
-/** The sweep's updates: unfinished ones, and those that a person released without proof. */
+/** For the sweep: unfinished, or released by a person without proof. */
 export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched'
 
 function openAsOf(update: Update): OpenAs | null {
@@ -98,7 +99,12 @@ const requestMembers: Members<UpdateRequest> = {
   caller: text,
   via: textOf(),
   token: optional(
-    record<NonNullable<UpdateRequest['token']>>({ scopes: list(textOf()), budgets: either(oneOf(['*']), list(text)) }),
+    record<KeptToken>({
+      scopes: list(textOf()),
+      budgets: either(oneOf(['*']), list(text)),
+      person: optional(text),
+      issuer: optional(record<NonNullable<KeptToken['issuer']>>({ name: text, claims: map(list(text)) })),
+    }),
   ),
   plan: optional(text),
   leave: optional(either(units, map(units))),
@@ -127,7 +133,9 @@ const storedUpdate = record<Update>({
   ran: optional(flag),
   overrun: optional(units),
   short: optional(list(storedGrant)),
-  approval: optional(record<Approval>({ by: text, at: instant, units, grants: optional(list(storedGrant)) })),
+  approval: optional(
+    record<Approval>({ by: text, person: optional(text), at: instant, units, grants: optional(list(storedGrant)) }),
+  ),
   approvedBefore: optional(units),
   approvableUntil: optional(instant),
   doubt: optional(record<NonNullable<Update['doubt']>>({ by: oneOf(['sender', 'sweep']), at: instant })),

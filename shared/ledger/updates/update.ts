@@ -22,7 +22,7 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
-/** A run may cost nothing, so `ran` decides. In older records without `ran` the charge decides. */
+/** A run may cost nothing, so `ran` decides; in older records without it, the charge. */
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
 
@@ -41,7 +41,7 @@ export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'pl
   state === 'refused' &&
   (problem?.slug === 'already-updated' || (plan !== undefined && problem?.slug === 'already-fresh'))
 
-export const vias = ['http', 'gateway', 'schedule', 'slack'] as const
+export const vias = ['http', 'gateway', 'schedule', 'slack', 'mcp'] as const
 export type Via = (typeof vias)[number]
 
 /** Units that stay for others, in every counter or by budget. */
@@ -52,23 +52,33 @@ export function leftOf({ leave = 0 as Units }: Pick<UpdateRequest, 'leave'>, bud
   return (Object.hasOwn(leave, budget) ? leave[budget] : undefined) ?? (0 as Units)
 }
 
+/** What a caller's token allowed when it asked. */
+export interface KeptToken {
+  readonly scopes: readonly Scope[]
+  readonly budgets: '*' | readonly string[]
+  /** The person behind the caller, from a claim. */
+  readonly person?: string
+  /** The issuer's entry maps the claims again at each decision. Absent: a token of Unit Guard itself. */
+  readonly issuer?: { readonly name: string; readonly claims: { readonly [claim: string]: readonly string[] } }
+}
+
 /** A request never changes. */
 export interface UpdateRequest {
   readonly id: string
   readonly kind: Kind
   readonly project: string
   readonly query?: Readonly<Record<string, string>>
-  /** As the gateway's caller wrote them; sent on unchanged. */
+  /** As the gateway's caller wrote it. */
   readonly target?: { readonly segment: string; readonly search: string }
   readonly budget: string
-  /** The caller named no budget: this owner pays, never a later owner. */
+  /** This owner pays, never a later one. */
   readonly byDefault?: true
   readonly caller: string
   readonly via: Via
   /** Absent: the list of callers decides alone. */
-  readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] }
+  readonly token?: KeptToken
   readonly plan?: string
-  /** A plan's retry, or a run that came late because a person asked for what was not sent. */
+  /** A plan's retry, or a late run that a person asked for. */
   readonly again?: true
   readonly leave?: Leave
   readonly reason?: string
@@ -77,9 +87,9 @@ export interface UpdateRequest {
   readonly proposed?: true
   readonly maxUnits?: Units
   readonly whenShort?: 'ask'
-  /** The Slack events that wait for the outcome. */
+  /** Slack events that wait for the outcome. */
   readonly replyTo?: readonly string[]
-  /** The digest of the whole request, and its number of updates. */
+  /** Of the whole request. */
   readonly content: { readonly digest: string; readonly count: number }
   readonly createdAt: number
 }
@@ -102,15 +112,15 @@ export interface Update extends UpdateRequest {
   /** An approval grants these units once. */
   readonly short?: readonly Grant[]
   readonly approval?: Approval
-  /** The cap of an approval that no longer counts, because the price grew or the approver lost the right. */
+  /** Of an approval that no longer counts, because the price grew or the approver lost the right. */
   readonly approvedBefore?: Units
   readonly approvableUntil?: number
   readonly doubt?: { readonly by: 'sender' | 'sweep'; readonly at: number }
   readonly closedBy?: OutcomeSource
-  /** A late answer or late evidence corrected the update, once. */
+  /** By late evidence or a late answer, once. */
   readonly corrected?: true
   readonly takenBack?: readonly Grant[]
-  /** The sweep has stopped looking for evidence. */
+  /** The search for evidence has ended. */
   readonly unwatched?: true
   readonly problem?: Problem
   readonly service?: ServiceAnswer
@@ -119,8 +129,10 @@ export interface Update extends UpdateRequest {
 
 export interface Approval {
   readonly by: string
+  /** The person behind the approver, from a claim. */
+  readonly person?: string
   readonly at: number
-  /** The cap: the update never holds more. */
+  /** The update never holds more. */
   readonly units: Units
   readonly grants?: readonly Grant[]
 }
@@ -134,26 +146,23 @@ export interface Grant {
 /** The hold is also the fence: only the process that created it may send `run`. */
 export interface Hold {
   readonly units: Units
-  /** The attempt that made the hold. */
   readonly attempt: string
   readonly at: number
-  /** After this time the sweep may declare the sender dead. */
+  /** After this the sweep may declare the sender dead. */
   readonly leaseUntil: number
-  /** After this time the sender's process is certainly gone. */
+  /** After this the sender's process is certainly gone. */
   readonly senderUntil: number
   /** Settling moves back the counters of this day and these budgets. */
   readonly day: string
   readonly budgets: readonly string[]
-  /** If an ancestor pays: the owner, and the budgets up to the ancestor. */
+  /** If an ancestor pays: the owner, and those up to the ancestor. */
   readonly owners?: readonly string[]
   readonly grants?: readonly Grant[]
   /** Absent if they could not be read. */
   readonly datesBefore?: readonly string[]
   /** The earlier holders of the work; older versions name one. */
   readonly previous?: string | readonly string[]
-  /**
-   * Settling writes these work items, because names may change meanwhile. Absent: the item of the project's own name.
-   */
+  /** Settling writes these work items, because names may change meanwhile. Absent: the item of the project's own name. */
   readonly works?: readonly string[]
 }
 
@@ -195,10 +204,7 @@ export function next(
   }
 }
 
-/**
- * An approval or the queue may delay a hold by seven days and an hour, into another month. A month's updates were
- * created within this time of the month.
- */
+/** An approval and the queue may delay a hold by seven days and an hour, into another month. */
 export const createdAroundMs = 8 * dayMs
 
 export function begin(

@@ -6,8 +6,8 @@ import { instant, list, optional, readItem, record, text, textOf, whole } from '
 import type { Run, Update } from './update.ts'
 
 /**
- * One kind of update of one project, never twice at once. Each name of the project has an item, and a hold takes all
- * items, so that holds meet under any shared name. The last holder's record has the outcome.
+ * Never twice at once. Each name of the project has an item, and a hold takes all of them, so that holds meet under any
+ * shared name.
  */
 export interface Work {
   readonly kind: Kind
@@ -32,9 +32,8 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * The keys of all names: as written, as listed by the owner, and each folded; its own name first. Older versions know
- * only unfolded names.
- * @param definitions `null`: the owner's names are still unknown.
+ * As written, as listed by the owner, and each folded; its own name first. Older versions know only unfolded names.
+ * @param definitions `null`: not read yet.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
   const listings = definitions ? listingsOf(definitions, project) : []
@@ -58,7 +57,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
     }
   })
 
-/** Notes a run in the work items, which keep their holder. */
+/** The items keep their holder. */
 export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []
@@ -92,7 +91,6 @@ function memoryOf(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
   return { ...(ran && { ran }), ...(earlier.length > 0 && { earlier }) }
 }
 
-/** Older items have no version. */
 const isUnchanged = ({ version, update }: Work): Condition[] =>
   version === undefined
     ? [

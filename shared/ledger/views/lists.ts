@@ -11,7 +11,7 @@ export interface UpdateFilter {
   readonly state?: State
   readonly kind?: Kind
   readonly project?: string
-  /** A part of the name, in any case. */
+  /** A part, in any case. */
   readonly search?: string
   readonly budget?: string
   readonly caller?: string
@@ -22,7 +22,6 @@ export interface UpdateFilter {
   readonly until?: number
 }
 
-/** Both inclusive. */
 export interface Span {
   readonly since: number
   readonly until: number
@@ -37,17 +36,23 @@ export interface EntryFilter {
   readonly types?: readonly EntryType[]
 }
 
+/** Whether the reader may see a row. No cursor names a row that they may not see. */
+export type Sees<Row> = (row: Row) => boolean
+
+type Paging<Row> = [limit: number, cursor?: string, sees?: Sees<Row>]
+const pageOf = <Row>([limit, cursor, sees]: Paging<Row>) => ({ limit, cursor, sees })
+
 /** Updates are kept for 26 months. */
 const oldestMs = 27 * 31 * dayMs
-/** @param options.createdAt when the ledger began. */
 export function createLists(options: { store: Store; clock: Clock; createdAt: () => Promise<number> }) {
   const { store, clock, createdAt } = options
 
-  async function updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>> {
+  async function updates(filter: UpdateFilter, ...paging: Paging<Update>): Promise<Page<Update>> {
+    const page = pageOf(paging)
     const keep = (update: Update) => matches(update, filter)
     const { state } = filter
     if (state && !isTerminal(state))
-      return walk(store, { index: 'open', first: state, limit, cursor, read: fromUpdateItem, keep })
+      return walk(store, { index: 'open', first: state, ...page, read: fromUpdateItem, keep })
     const newest = Math.min(filter.until ?? clock.now(), clock.now() + dayMs)
     const oldest = Math.max(filter.since ?? 0, clock.now() - oldestMs, (await createdAt()) - dayMs)
     if (oldest > newest) return { rows: [] }
@@ -56,53 +61,48 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       index: 'by-time',
       ...months(newest, -1, oldest, listedIn),
       bounds,
-      limit,
-      cursor,
+      ...page,
       read: fromUpdateItem,
       keep,
     })
   }
 
-  const updatesFrom = ({ since, until }: Span, limit: number, cursor?: string): Promise<Page<Update>> =>
+  const updatesFrom = ({ since, until }: Span, ...paging: Paging<Update>): Promise<Page<Update>> =>
     walk(store, {
       index: 'by-time',
       oldestFirst: true,
       ...months(since, 1, until, listedIn),
       bounds: { from: toRfc3339(since), to: `${toRfc3339(until)}~` },
-      limit,
-      cursor,
+      ...pageOf(paging),
       read: fromUpdateItem,
     })
 
-  const open = (as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>> =>
-    walk(store, { index: 'open', first: as, limit, cursor, read: fromUpdateItem })
+  const open = (as: OpenAs, ...paging: Paging<Update>): Promise<Page<Update>> =>
+    walk(store, { index: 'open', first: as, ...pageOf(paging), read: fromUpdateItem })
 
-  /** At most `max`. Reads only the index. */
   const countOpen = async (as: OpenAs, max: number): Promise<number> =>
     (await store.list({ index: 'open', partition: as, newestFirst: true, limit: max })).positions.length
 
-  const oldestOpen = (as: OpenAs, limit: number): Promise<Page<Update>> =>
-    walk(store, { index: 'open', oldestFirst: true, first: as, limit, read: fromUpdateItem })
+  const oldestOpen = (as: OpenAs, limit: number, sees?: Sees<Update>): Promise<Page<Update>> =>
+    walk(store, { index: 'open', oldestFirst: true, first: as, limit, read: fromUpdateItem, sees })
 
-  const entries = (filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>> =>
+  const entries = (filter: EntryFilter, ...paging: Paging<Entry>): Promise<Page<Entry>> =>
     walk(store, {
       index: 'by-time',
       first: entriesListedIn(filter.month),
       bounds: { from: toRfc3339(filter.since ?? 0), to: '~' },
-      limit,
-      cursor,
+      ...pageOf(paging),
       read: fromEntryItem,
       keep: (entry) => isWanted(entry, filter),
     })
 
-  const projectChanges = async (limit: number, cursor?: string): Promise<Page<ProjectChange>> => {
+  const projectChanges = async (...paging: Paging<ProjectChange>): Promise<Page<ProjectChange>> => {
     const newest = clock.now() + dayMs
     const oldest = Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs)
     return walk(store, {
       index: 'by-time',
       ...months(newest, -1, oldest, changesListedIn),
-      limit,
-      cursor,
+      ...pageOf(paging),
       read: fromProjectChangeItem,
     })
   }

@@ -3,7 +3,7 @@ import type { Index, Item, Position, Store } from '../store/store.ts'
 
 export interface Page<Row> {
   readonly rows: readonly Row[]
-  /** An opaque cursor. A short page may have one, too. */
+  /** A short page may have one, too. */
   readonly next?: string
 }
 
@@ -16,7 +16,6 @@ export async function* pagesOf<Row>(page: (cursor?: string) => Promise<Page<Row>
   } while (cursor !== undefined)
 }
 
-/** Reads all pages, or until there are `enough` rows. */
 export async function all<Row>(
   page: (cursor?: string) => Promise<Page<Row>>,
   enough = Number.POSITIVE_INFINITY,
@@ -29,7 +28,7 @@ export async function all<Row>(
   return rows
 }
 
-/** Index reads for one page, each with a batch of items. */
+/** For one page, each with a batch of items. */
 const maxReads = 12
 const maxRowsPerRead = 100
 const openAtOnce = 50
@@ -46,20 +45,24 @@ interface Query<Row> {
   readonly oldestFirst?: boolean
   readonly first: string
   readonly following?: (partition: string) => string | null
-  /** Absent: the first partition is the only one. */
+  /** Absent: one partition. */
   readonly last?: string
   readonly bounds?: { readonly from: string; readonly to: string }
   readonly limit: number
   readonly cursor?: string | undefined
   readonly read: (item: Item, place: string) => Row
   readonly keep?: (row: Row) => boolean
+  /** Leaves out rows that the reader may not see; no cursor names one of these. */
+  readonly sees?: ((row: Row) => boolean) | undefined
 }
 
 /** Reads the items consistently, because the index lags. */
 export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<Row>> {
   const rows: Row[] = []
   let place: Place | null = query.cursor === undefined ? { partition: query.first } : fromCursor(query.cursor, query)
-  for (let reads = 0; place !== null && rows.length < query.limit && reads < maxReads; reads++) {
+  const mayRead = (reads: number, { after }: Place) =>
+    reads < maxReads || (query.sees !== undefined && after !== undefined)
+  for (let reads = 0; place !== null && rows.length < query.limit && mayRead(reads, place); reads++) {
     const { partition, after }: Place = place
     const wanted = Math.min(maxRowsPerRead, reads === 0 ? query.limit : maxRowsPerRead)
     const page = await store.list({
@@ -78,7 +81,7 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
       const position = page.positions[index]
       if (!item || !position) continue
       const row = query.read(item, position.sort)
-      if (query.keep?.(row) === false) continue
+      if (query.keep?.(row) === false || query.sees?.(row) === false) continue
       rows.push(row)
       if (rows.length === query.limit && index < items.length - 1) {
         place = { partition, after: position }
@@ -90,8 +93,8 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
 }
 
 /**
- * Yields rows after a place, then rows up to it, the oldest first.
- * @param after may be the place of a row that no longer exists.
+ * Rows after a place, then rows up to it, the oldest first.
+ * @param after may be the place of a row that is gone.
  */
 export async function* openFrom<Row>(
   store: Store,
@@ -117,7 +120,6 @@ function lastOf(positions: readonly Position[], before: Position | undefined): P
 
 const toCursor = (place: Place): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
-/** Refuses a cursor of another list or outside the bounds. */
 function fromCursor(
   cursor: string,
   { first, last = first, bounds }: Pick<Query<unknown>, 'first' | 'last' | 'bounds'>,

@@ -20,14 +20,14 @@ import {
   whole,
 } from '../stored.ts'
 
-/** A change through the gateway. It moves no units, but changes the cost of updates. */
+/** Moves no units, but changes the cost of updates. */
 export interface ProjectChange {
   readonly id: string
   readonly operation: 'create' | 'update'
   readonly project: string
   readonly caller: string
   readonly at: number
-  /** Counts by sort; for an update, what the request sets. */
+  /** For an update, what the request sets. */
   readonly added: Readonly<Record<string, number>>
   readonly removed: Readonly<Record<string, number>>
   /** `null`: no answer yet, or an unknown one. */
@@ -73,7 +73,7 @@ const priceKey = (kind: Kind, project: string) => ({ pk: `price#${kind}#${digest
 type PriceName = Pick<Price, 'kind' | 'project'>
 
 export interface Prices {
-  /** In the order of the names; `null`: never read. */
+  /** `null`: never read. */
   read(of: readonly PriceName[]): Promise<readonly (Price | null)[]>
   write(price: Omit<Price, 'before'>): Promise<void>
 }
@@ -86,7 +86,7 @@ export function createPrices({ store }: { store: Store }): Prices {
     return (await getAll(store, keys)).map((item) => (item ? fromPriceItem(item) : null))
   }
 
-  /** The first of two concurrent writers wins: both read the same. */
+  /** The first of two writers wins: both read the same. */
   async function write(price: Omit<Price, 'before'>): Promise<void> {
     const [earlier] = await read([price])
     const { kind, project, units, at } = price
@@ -118,7 +118,7 @@ export interface KnownDates {
 }
 
 export interface KnownDatesStore {
-  /** In the order of the projects; `null`: never looked at. */
+  /** `null`: never looked at. */
   read(projects: readonly string[]): Promise<readonly (KnownDates | null)[]>
   write(known: KnownDates, seen: KnownDates | null): Promise<void>
 }
@@ -132,7 +132,6 @@ export function createKnownDates({ store }: { store: Store }): KnownDatesStore {
     return (await getAll(store, projects.map(datesKey))).map((item) => (item ? fromDatesItem(item) : null))
   }
 
-  /** The first of two concurrent writers wins. */
   async function write({ project, dates, at }: KnownDates, seen: KnownDates | null): Promise<void> {
     const item: Item = {
       ...datesKey(project),

@@ -18,7 +18,7 @@ import {
 import type { Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
 
-/** A day inside one month: the day on which a month turns counts as two. */
+/** The day on which a month turns counts as two. */
 export interface SummaryDay {
   /** `month:2026-11-12` */
   readonly month: string
@@ -28,12 +28,12 @@ export interface SummaryDay {
   readonly end: number
 }
 
-/** A figure that is not stored is 0, so a new figure needs no rebuild. */
+/** A missing figure is 0, so a new one needs no rebuild. */
 const figures = {
   // `refused` leaves out `upToDate`.
   ...{ settled: optional(whole), released: optional(whole), refused: optional(whole), upToDate: optional(whole) },
   ...{ rejected: optional(whole), cancelled: optional(whole), expired: optional(whole) },
-  // Units charged; refused duplicates, and the units that they saved.
+  // In units: `charged`, and `saved` by refused duplicates.
   ...{ charged: optional(whole), duplicates: optional(whole), saved: optional(whole) },
 }
 type Figure = keyof typeof figures
@@ -46,9 +46,9 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   readonly kind: string
   readonly via: string
   readonly plan?: string
-  /** The project's owner, if an ancestor paid. */
+  /** If an ancestor paid. */
   readonly owner?: string
-  /** The billing month, if it is not the day's. */
+  /** If it is not the day's. */
   readonly month?: string
   readonly price?: number
 }
@@ -57,25 +57,23 @@ export type LastRun = { readonly at: number; readonly units: number }
 
 export type Spender = { readonly caller: string; readonly plan?: string; readonly units: number }
 
-/** The updates that were created on one day, added up. No decision rests on it. */
 export interface Summary {
   readonly day: SummaryDay
-  /** Changes with every write. `null`: nothing is stored. */
+  /** Changes with every write. `null`: not stored. */
   readonly mark: string | null
   readonly at: number
-  /** Each update created up to this time is in `rows`, or in `open` until it ends. */
+  /** Up to here each update is in `rows`, or in `open` until it ends. */
   readonly until: number
   readonly open: readonly string[]
   readonly rows: readonly SummaryRow[]
   /** At the day's end; empty if no sweep ran then. */
   readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
-  /** What plans charged or hold of the day's month, by each budget that counts it. Absent: written by an older version. */
+  /** Charged or held by plans in the day's month. Absent: an older version. */
   readonly planned?: Readonly<Record<string, number>>
-  /** The last run that each budget paid for. */
   readonly lastRuns: Readonly<Record<string, LastRun>>
-  /** The first refusal for lack of units after the day's last run, by the budget that was asked. */
+  /** The first refusal for lack of units after the day's last run. */
   readonly shortSince: Readonly<Record<string, number>>
-  /** Units charged by plan or caller, of the greatest. Absent: written by an older version. */
+  /** Plans and callers that spent most. Absent: an older version. */
   readonly spenders?: readonly Spender[]
   /** Includes updates after `until`, as `planned` does. */
   readonly duplicates: number
@@ -93,20 +91,20 @@ export const emptySummary = (day: SummaryDay): Summary => ({
 export const isComplete = ({ until, day }: Summary): boolean => until >= day.end - 1
 
 export interface Summaries {
-  /** In the order of the days. `withRows: false` leaves out further items. */
+  /** `withRows: false` leaves out further items. */
   read(days: readonly SummaryDay[], how?: { withRows: boolean }): Promise<readonly Summary[]>
   /** `moved`: another write came first. */
   write(summary: Summary): Promise<'written' | 'moved' | 'too-large'>
   /** Makes the sweep count a day again, unless it has changed. */
   spoil(summary: Summary): Promise<void>
-  /** Starts of the days to count again, the oldest first, at most 50. */
+  /** Starts of the days to count again, the oldest first. */
   unfinished(): Promise<readonly number[]>
-  /** All earlier days are written. `null`: no day is written. */
+  /** All earlier days are written. `null`: no day is. */
   place(): Promise<number | null>
   movePlace(place: number, now: number): Promise<void>
 }
 
-/** Small, because many days are read at once; further items have the rest. */
+/** Many days are read at once; further items have the rest. */
 const maxHeadBytes = 10_000
 const maxShardBytes = 100_000
 /** A DynamoDB transaction takes 4 MB. */
@@ -142,7 +140,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
   async function write(summary: Summary): Promise<'written' | 'moved' | 'too-large'> {
     const shards = inShards(summary.rows)
     if (shards.length > maxShards) return 'too-large'
-    // Derived from the mark before, so marks never repeat and an old count never overwrites a newer one.
+    // Derived from the mark before, so an old count never overwrites a newer one.
     const mark = digest(JSON.stringify(summary))
     const { applied } = await store.transact(writesOf(summary, mark, shards), digest('summary', mark))
     return applied ? 'written' : 'moved'
@@ -171,7 +169,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
     return item ? readItem(item, record<{ readonly place: number }>({ place: instant })).place : null
   }
 
-  /** A place that is too early only costs another look at finished days. */
+  /** Too early only costs another look at finished days. */
   async function movePlace(place: number, now: number): Promise<void> {
     const write: Write = { kind: 'put', item: { ...placeKey, place }, when: [] }
     await store.transact([write], digest('summary-place', String(place), String(now)))
@@ -194,7 +192,7 @@ function writesOf({ day, mark: seen, ...content }: Summary, mark: string, [rows,
 
 const isMarked = (mark: string): Condition => ({ kind: 'equal', path: ['mark'], value: mark })
 
-/** Counts the day of a corrected update again. Unconditional, so that it cannot block the correction. */
+/** Unconditional, so that it cannot block the correction. */
 export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Update): Write =>
   spoilWrite(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
 
@@ -212,7 +210,6 @@ export function summaryDayAt(calendar: Calendar, at: number): SummaryDay {
   return { month, name, start: Math.max(span.start, start), end: Math.min(span.end, end) }
 }
 
-/** Both ends inclusive. */
 export function summaryDays(calendar: Calendar, { since, until }: { since: number; until: number }): SummaryDay[] {
   const days: SummaryDay[] = []
   for (let at = since; at <= until; at = days.at(-1)?.end ?? until + 1) days.push(summaryDayAt(calendar, at))

@@ -13,7 +13,6 @@ import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf }
 
 export interface ViewQuery {
   readonly id?: string
-  /** `keys`: further work items. */
   readonly work?: { readonly kind: Kind; readonly project: string; readonly keys?: readonly string[] }
 }
 
@@ -24,7 +23,7 @@ export interface View {
   readonly day: Window
   /** `null` before the month's first change. */
   readonly stored: Book | null
-  /** The book that a change would find or make now. */
+  /** What a change would find or make now. */
   readonly book: Book
   readonly results: readonly ViewResult[]
 }
@@ -32,7 +31,7 @@ export interface View {
 export interface ViewResult {
   readonly update: Update | null
   readonly works: readonly SeenWork[]
-  /** The updates that these items name, by id. */
+  /** The updates that these items name. */
   readonly records: ReadonlyMap<string, Update>
 }
 
@@ -46,7 +45,7 @@ export interface Books {
 /** One consistent batch, and a second one for the updates that work items name. */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // The last calendar predicts which book and names to read; wrong predictions are read again.
+  // Predicts which book and names to read; wrong predictions are read again.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
@@ -90,7 +89,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     return item ? fromBookItem(item) : null
   }
 
-  /** Past days never change, so a calendar read after the instant knows its day. */
+  /** Past days never change. */
   const calendarAt = async (instant: number): Promise<Calendar> =>
     (last && last.at >= instant ? last : await look()).definitions.calendar
 

@@ -5,7 +5,6 @@ import { code, date, prose } from '../text.ts'
 import { quote } from './updates.ts'
 import { bar, bold, boldUnits, capital, countOf, person } from './words.ts'
 
-/** An ended occurrence of a plan. */
 export interface Occurrence {
   readonly plan: string
   readonly time: number
@@ -58,7 +57,7 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
 function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly string[]): string {
   if (unitsCharged > 0) return `${boldUnits(unitsCharged)} charged in all.`
   if (counts.inDoubt > 0) return 'Nothing is charged yet.'
-  // The projects of a plan that is no longer in the plans file are unknown; some may have been updated.
+  // Projects of a plan no longer in the file are unknown.
   return state === 'stopped' && lines.length === 0
     ? 'What it did before is among `/units updates`.'
     : 'Nothing was spent.'
@@ -124,7 +123,6 @@ export function thresholdMessage({
   ])
 }
 
-/** A forecast, before any threshold of what is used. */
 export function willRunOutMessage({
   budget,
   at,
@@ -179,7 +177,6 @@ export function frozenMessage({
 }: {
   readonly budget: string
   readonly frozen: boolean
-  /** An ancestor that is frozen. */
   readonly frozenAbove?: string | null
   readonly by: string
   readonly reason: string
@@ -205,7 +202,6 @@ export function pausedMessage({
 }: {
   readonly plan: string
   readonly paused: boolean
-  /** Whether the plans file enables the plan. */
   readonly isEnabled?: boolean
   readonly by: string
   readonly reason: string
@@ -227,7 +223,6 @@ const actorName = (by: string): string => (by === 'guard' ? 'Unit Guard' : capit
 const maxRows = 15
 const maxDates = 5
 
-/** Announces data at the service that no update of the guard made. */
 export function foreignDataMessage({
   found,
   more,
@@ -259,7 +254,7 @@ export function tokenExpiresMessage({
   zone,
 }: {
   readonly expiresAt: number
-  /** Negative if the token has expired. */
+  /** Negative: expired. */
   readonly daysLeft: number
   readonly zone: string
 }): Message {

@@ -21,9 +21,8 @@ import { bold, boldUnits, capital, countOf, mentions, person, stayCounted, updat
 
 interface ApprovalRow {
   readonly update: Update
-  /** The owner of the project, if another budget pays. */
+  /** If another budget pays. */
   readonly owner: string | null
-  /** People in Slack who may approve. */
   readonly approvers?: readonly string[]
 }
 
@@ -60,7 +59,6 @@ export function approvalMessage({
   return message(`${isReminder ? 'Reminder: ' : ''}${lead} It needs approval by ${date(until, zone)}.`, blocks)
 }
 
-/** Several updates of one request. A decided update shows its outcome instead of its buttons. */
 export function approvalsMessage({
   rows,
   isReminder,
@@ -104,7 +102,7 @@ function rowBlocks({ update, owner }: ApprovalRow, links: Links): Block[] {
   ]
 }
 
-/** @param hasModals a reason and a higher price take a form, which takes a bot token. */
+/** @param hasModals takes a bot token. */
 export function approvalButtons({ id, estimated }: Update, { hasModals }: { readonly hasModals: boolean }): Block {
   const units = estimated === undefined ? 'this update' : inUnits(estimated)
   return buttonsWithPrice(
@@ -134,7 +132,6 @@ const maxMentions = 8
 const mentionBlocks = (approvers: readonly string[]): Block[] =>
   approvers.length === 0 ? [] : [context(`May approve: ${mentions(approvers, maxMentions)}`)]
 
-/** @param didNotRunFrom the time until which the request may still take effect. */
 export function doubtMessage({
   update,
   didNotRunFrom,

@@ -19,7 +19,6 @@ import { code, prose } from '../text.ts'
 import { quote } from './updates.ts'
 import { bold, boldUnits, capital, countOf, updateOf } from './words.ts'
 
-/** Acknowledges a command while the guard asks the service. */
 export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
   const lead = `Asking the tracking service what ${whatOf(kind, projects)} would cost. The answer comes here in a few seconds.`
   return message(lead, [section(`⏳ ${lead}`)], toAsker)
@@ -46,11 +45,7 @@ export function estimateMessage(estimate: Estimate): Message {
   return message(`${lead} ${verdict}`, blocks, toAsker)
 }
 
-/**
- * `/units run`, without a button if the updates would be refused.
- *
- * @param askId the value of the button. @param budgets the payers. @param approval why the updates need approval.
- */
+/** `/units run`; no button if it would be refused. @param askId the value of the button. */
 export function confirmMessage({
   askId,
   estimate,
@@ -92,7 +87,7 @@ export function confirmMessage({
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
 
-/** Several projects show their reasons beside their prices. */
+/** Several projects have theirs beside the price. */
 const whyNot = ({ problem, projects }: Estimate): string =>
   problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quote(problem.detail) : ''
 
@@ -101,7 +96,6 @@ const maxBudgetsNamed = 5
 
 const names = (projects: Estimate['projects']): string[] => projects.map(({ project }) => project)
 
-/** ``a ranking update of `acme` `` or `ranking updates of 3 projects` */
 const whatOf = (kind: Kind, projects: readonly string[]): string =>
   projects.length === 1
     ? `a ${updateOf({ kind, project: projects[0] ?? '' })}`
@@ -120,7 +114,6 @@ const costs = (projects: Estimate['projects']): Block[] =>
         ),
       )
 
-/** Lists projects for which an ancestor of the owner pays. */
 const payersAbove = ({ projects, payers }: Estimate): Block[] => {
   const above = projects.flatMap(({ project }) => {
     const { budget, owner } = payers[project] ?? { budget: '', owner: null }
@@ -131,7 +124,7 @@ const payersAbove = ({ projects, payers }: Estimate): Block[] => {
   return above.length === 0 ? [] : sections(firstLines(above, maxRows))
 }
 
-/** Shows the units left now and afterwards. With several payers, only the root's rest is known. */
+/** With several payers, only the root's rest is known. */
 function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
   const isOneBudget = projects.length === 1 || budgets.length === 1
   const lines = figures

@@ -2,6 +2,7 @@ import { inMoney } from '../../guard/money.ts'
 import type { Digest } from '../../guard/reports/digest.ts'
 import { count, type Figures, left } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
+import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
@@ -15,6 +16,7 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { clean, code, date, prose } from '../text.ts'
+import { type Links, pageOrId } from './links.ts'
 import { summaryOf } from './updates.ts'
 import { bar, bold, boldUnits, countOf, percent } from './words.ts'
 
@@ -24,13 +26,13 @@ export interface BudgetFigures {
   readonly isFrozen?: boolean
 }
 
+const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
 const maxBudgets = 40
 const maxBytes = 9_500
 
 /** `/units` */
 export function figuresMessage({ budgets, zone }: { budgets: readonly BudgetFigures[]; zone: string }): Message {
-  if (budgets.length === 0)
-    return message('There are no budgets yet.', sections(['There are no budgets yet.']), toAsker)
+  if (budgets.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
   const blocks: Block[] = [
     header('Keyword units'),
     ...sections(firstLines(budgets.map(paragraph), maxBudgets, maxBytes), '\n\n'),
@@ -76,7 +78,7 @@ function footnotes(budgets: readonly BudgetFigures[], zone: string): Block[] {
     all.some(({ held }) => held > 0) && '*Held*: set aside for updates that are running.',
     all.some(({ inDoubt }) => inDoubt > 0) &&
       '*In doubt*: sent, and it is not yet known whether it ran, so it stays counted.',
-    'An update counts in its own budget and in all above it, up to *account*.',
+    `An update counts in its own budget and in all above it${budgets.some(({ budget }) => budget === rootBudget) ? ', up to *account*' : ''}.`,
   ]
   return [context(notes.filter((note) => typeof note === 'string').join('\n'))]
 }
@@ -90,7 +92,6 @@ type PriceMove = Omit<Digest['priceMoves'][number], 'before' | 'now'> & {
 const maxDigestBudgets = 20
 const maxRows = 10
 
-/** Sums up the last 24 hours and shows the budgets now. */
 export function digestMessage({
   day,
   zone,
@@ -101,7 +102,8 @@ export function digestMessage({
   priceMoves,
   nothingHappened,
   unitPrice,
-}: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] }): Message {
+  ...links
+}: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] } & Links): Message {
   const title = clean(day)
   if (nothingHappened) {
     const quiet = `${prose(title)}: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.`
@@ -123,7 +125,7 @@ export function digestMessage({
   const blocks: Block[] = [
     header(`The last 24 hours: ${title}`),
     section(`${spent}${rest}`),
-    ...listSection('Waiting for approval', approvals.map(approvalLine(zone)), 2_000),
+    ...listSection('Waiting for approval', approvals.map(approvalLine(zone, links)), 2_000),
     ...sections(
       firstLines(
         shown.map((each) => budgetLines(each)),
@@ -132,7 +134,7 @@ export function digestMessage({
       ),
       '\n\n',
     ),
-    ...listSection('Still in doubt: did these run?', inDoubt.map(doubtLine), 2_000),
+    ...listSection('Still in doubt: did these run?', inDoubt.map(doubtLine(links)), 2_000),
     ...listSection('Prices that changed', priceMoves.map(priceLine), 2_000),
     context('`/units` shows the budgets as they are now. An update counts in its own budget and in all above it.'),
   ]
@@ -159,11 +161,14 @@ const projection = ({ projected, projectedAtPace }: Pick<DigestRow, 'projected' 
     : `Used at the reset: ${count(projected)} with plans only, ${count(projectedAtPace)} at the recent pace.`
 
 const approvalLine =
-  (zone: string) =>
+  (zone: string, links: Links) =>
   (update: Update): string =>
-    `${summaryOf(update)}${update.approvableUntil === undefined ? '' : ` · until ${date(update.approvableUntil, zone)}`} · ${code(update.id)}`
+    `${summaryOf(update)}${update.approvableUntil === undefined ? '' : ` · until ${date(update.approvableUntil, zone)}`} · ${pageOrId(update.id, links)}`
 
-const doubtLine = (update: Update): string => `${summaryOf(update)} · ${code(update.id)}`
+const doubtLine =
+  (links: Links) =>
+  (update: Update): string =>
+    `${summaryOf(update)} · ${pageOrId(update.id, links)}`
 
 const priceLine = ({ project, kind, before, now }: PriceMove): string =>
   `• ${code(project)} ${kind}: ${count(before)} → ${count(now)} units${change(before, now)}`

@@ -27,7 +27,6 @@ export function helpMessage(kinds: Kinds = productKinds): Message {
   )
 }
 
-/** Answers a command that could not be read. */
 export function usageMessage({ sentence, usage }: Mistake): Message {
   const text = prose(sentence)
   return message(
@@ -45,7 +44,7 @@ export const doneMessage = (sentence: string): Message =>
 export const problemMessage = (sentence: string): Message =>
   message(prose(sentence), [section(`⚠️ ${prose(sentence, 2_500)}`)], toAsker)
 
-/** @param url logs in its first visitor, so the notification must not show the link. */
+/** @param url logs in its first visitor, so the notification must not show it. */
 export const loginMessage = (url: string): Message =>
   message(
     'Your link to the dashboard is here. It works once, within five minutes.',

@@ -4,7 +4,7 @@ import { type Block, context, fields, firstLines, header, section, sections } fr
 import { code, date, prose } from '../text.ts'
 import { approvalButtons, doubtButtons } from './decisions.ts'
 import { type Links, linkBlocks, moreAbout } from './links.ts'
-import { bold, boldUnits, countOf, person } from './words.ts'
+import { bold, boldUnits, budgetName, countOf, person } from './words.ts'
 
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 export interface HomeView {
@@ -14,11 +14,11 @@ export interface HomeView {
 
 export interface HomeRow {
   readonly update: Update
-  /** Why this reader cannot decide; `null`: they can. */
+  /** `null`: this reader may decide. */
   readonly whyNot: string | null
 }
 
-/** A row has two blocks, and a view takes 100. */
+/** Two blocks each, of 100. */
 const maxRows = 40
 
 export function homeView({
@@ -31,12 +31,11 @@ export function homeView({
   ...links
 }: Links & {
   readonly account: Figures
-  /** `from`: with plans and the recent pace, `null` where there is too little history. `to`: with plans only. */
+  /** `from`: with the recent pace, `null`: too little history. `to`: plans only. */
   readonly leftAtReset: { readonly from: number | null; readonly to: number } | null
   /** The greatest risk first. */
   readonly atRisk: readonly { readonly budget: string; readonly sentence: string }[]
   readonly rows: readonly HomeRow[]
-  /** What became of the latest press. */
   readonly notice: string | null
   readonly zone: string
 }): HomeView {
@@ -78,7 +77,7 @@ function rowBlocks({ update, whyNot }: HomeRow, zone: string, links: Links): Blo
   const { id, kind, project, budget, caller, state, reason, hold, estimated, approvableUntil } = update
   const isDoubt = state === 'in-doubt'
   const price = hold?.units ?? estimated
-  const what = `${isDoubt ? '❓' : '✋'} ${code(project)} ${kind} · ${price === undefined ? 'no estimate' : boldUnits(price)} of ${code(budget)}`
+  const what = `${isDoubt ? '❓' : '✋'} ${code(project)} ${kind} · ${price === undefined ? 'no estimate' : boldUnits(price)} of ${budgetName(budget)}`
   const who = `${person(caller)}${reason === undefined ? '' : `: ${prose(reason, 200)}`}`
   const until = !isDoubt && approvableUntil !== undefined ? ` · open until ${date(approvableUntil, zone)}` : ''
   const text = section(`${what}\n${who}${until} · ${moreAbout(id, links)}`)

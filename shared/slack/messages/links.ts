@@ -1,7 +1,7 @@
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
-import { limits } from '../text.ts'
+import { code, limits } from '../text.ts'
 
-/** @param dashboardUrl `null`: not known, so messages name commands instead of pages. */
+/** @param dashboardUrl `null`: unknown, so messages name commands. */
 export interface Links {
   readonly dashboardUrl?: string | null | undefined
 }
@@ -10,19 +10,25 @@ const updatePath = (id: string): string => `/dashboard/updates/${encodeURICompon
 export const budgetPath = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
 export const planPath = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
 
-/** @param text must be ours. */
 const link = (dashboardUrl: string, path: string, text: string): string => `<${dashboardUrl}${path}|${text}>`
 
 const openText = 'Open in dashboard'
 
-/** Says where to read more about an update. */
 export const moreAbout = (id: string, { dashboardUrl = null }: Links): string =>
   dashboardUrl === null ? `More: \`/units show ${id}\`` : link(dashboardUrl, updatePath(id), openText)
+
+/** Stands for an update in a list. */
+export const pageOrId = (id: string, { dashboardUrl = null }: Links): string =>
+  dashboardUrl === null ? code(id) : link(dashboardUrl, updatePath(id), openText)
+
+/** The list of updates, else a hint at the commands that take an id. */
+export const moreUpdates = (hint: string, { dashboardUrl = null }: Links): string =>
+  dashboardUrl === null ? hint : link(dashboardUrl, '/dashboard/updates', openText)
 
 export const linkBlocks = (path: string, { dashboardUrl = null }: Links): Block[] =>
   dashboardUrl === null ? [] : [context(link(dashboardUrl, path, openText))]
 
-/** Adds the remedy's button and the page at the end, where there is room for them. */
+/** Where there is room. */
 export function withEnd(message: Message, remedy: Remedy | null, path: string, links: Links): Message {
   const end = [...(remedy ? [buttons(remedyButton(remedy))] : []), ...linkBlocks(path, links)]
   return message.blocks.length + end.length <= limits.blocks
@@ -30,7 +36,7 @@ export function withEnd(message: Message, remedy: Remedy | null, path: string, l
     : message
 }
 
-/** What ends the state that a message tells. `at`: when it began; a later stop needs a later button. */
+/** `at`: when the state began. A later stop needs a later button. */
 export type Remedy =
   | { readonly kind: 'unfreeze' | 'resume'; readonly name: string; readonly at: number }
   | { readonly kind: 'grant-units'; readonly name: string }

@@ -5,7 +5,7 @@ import type { ModalAction } from '../blocks.ts'
 import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
 import { clean, cut } from '../text.ts'
 
-/** What a form remembers of the press that opened it. Slack gives it back with the submission. */
+/** Slack gives it back with the submission. */
 const openerSchema = z.object({
   action: z.enum(['approve-up-to', 'reject-because', 'grant-units']),
   value: z.string().check(z.minLength(1), z.maxLength(100)),
@@ -19,7 +19,6 @@ export interface Opener {
   readonly action: ModalAction
   /** The update or the budget. */
   readonly value: string
-  /** The price beside the button. */
   readonly shown?: Units
   readonly responseUrl: string
   readonly message?: SlackMessage
@@ -34,7 +33,6 @@ const titles = {
 
 const submits = { 'approve-up-to': 'Approve', 'reject-because': 'Reject', 'grant-units': 'Grant' } as const
 
-/** The press that a submitted form stands for. */
 export const pressOf = {
   'approve-up-to': 'approve',
   'reject-because': 'reject',
@@ -89,7 +87,7 @@ export type FormRead =
   | { readonly kind: 'faults'; readonly faults: Readonly<Record<string, string>> }
   | { readonly kind: 'read'; readonly opener: Opener; readonly units?: Units; readonly reason?: string }
 
-/** Returns `null` if the form is not ours. */
+/** `null`: not ours. */
 export function readForm({ view }: z.output<typeof submissionSchema>): FormRead | null {
   const parsed = openerSchema.safeParse(fromJson(view.private_metadata))
   if (!parsed.success) return null

@@ -14,15 +14,19 @@ import {
   toAsker,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { type Links, moreAbout } from './links.ts'
-import { actor, bold, boldUnits, capital, countOf, person, states, stayCounted, updateOf } from './words.ts'
+import { type Links, moreAbout, moreUpdates, pageOrId } from './links.ts'
+import { actor, bold, boldUnits, budgetName, capital, countOf, person, states, stayCounted, updateOf } from './words.ts'
 
-/** A row has two blocks, and Slack takes 50 blocks. */
+/** Two blocks each, of 50. */
 const maxRows = 15
 const maxLines = 15
 
 /** `/units updates` */
-export function updatesMessage({ updates, zone }: { updates: readonly Update[]; zone: string }): Message {
+export function updatesMessage({
+  updates,
+  zone,
+  ...links
+}: { readonly updates: readonly Update[]; readonly zone: string } & Links): Message {
   if (updates.length === 0) {
     const none = `There are no updates yet. ${code('/units run ranking <project>')} asks for one.`
     return message(none, [section(none)], toAsker)
@@ -32,19 +36,27 @@ export function updatesMessage({ updates, zone }: { updates: readonly Update[]; 
     .flatMap((update) => [
       section(summaryOf(update)),
       context(
-        `${date(update.createdAt, zone)} · ${person(update.caller)} · ${code(update.budget)} · ${code(update.id)}`,
+        `${date(update.createdAt, zone)} · ${person(update.caller)} · ${budgetName(update.budget)} · ${pageOrId(update.id, links)}`,
       ),
     ])
   const more = updates.length > maxRows ? `These are the latest ${maxRows}. ` : ''
   return message(
     `The latest updates: ${firstLines(updates.map(summaryOf), 5).join('; ')}`,
-    [header('Latest updates'), ...shown, context(`${more}${code('/units show <id>')} tells more about one.`)],
+    [
+      header('Latest updates'),
+      ...shown,
+      context(`${more}${moreUpdates(`${code('/units show <id>')} tells more about one.`, links)}`),
+    ],
     toAsker,
   )
 }
 
 /** `/units show` */
-export function updateMessage({ update, zone }: { update: Update; zone: string }): Message {
+export function updateMessage({
+  update,
+  zone,
+  ...links
+}: { readonly update: Update; readonly zone: string } & Links): Message {
   const { history, reason } = update
   const sentence = outcomeOf(update, zone)
   const lines = history
@@ -61,7 +73,7 @@ export function updateMessage({ update, zone }: { update: Update; zone: string }
     section(sentence),
     fields([
       ['Project', code(update.project)],
-      ['Budget', code(update.budget)],
+      ['Budget', budgetName(update.budget)],
       ['Asked for by', person(update.caller)],
       ['Asked for at', date(update.createdAt, zone)],
       ['Units estimated', unitsOrDash(update.estimated)],
@@ -72,7 +84,7 @@ export function updateMessage({ update, zone }: { update: Update; zone: string }
     ...(reason === undefined ? [] : [section(`*Reason*\n${prose(reason)}`)]),
     section('*What happened*'),
     ...sections([...(earlier > 0 ? [`… ${count(earlier)} earlier lines`] : []), ...lines]),
-    context(code(update.id)),
+    context(pageOrId(update.id, links)),
   ]
   return message(sentence, blocks, toAsker)
 }
@@ -81,7 +93,7 @@ const unitsOrDash = (units: number | undefined): string => (units === undefined 
 
 const maxOutcomeRows = 20
 
-/** Shows the updates that a user submitted. `replaces` removes the confirmation with its button. */
+/** `replaces` removes the confirmation. */
 export function outcomeMessage({
   updates,
   zone,
@@ -104,7 +116,11 @@ export function outcomeMessage({
   const lead = `${done} of ${countOf(updates.length, 'update')} done, ${boldUnits(charged)} charged.`
   const lines = firstLines(updates.map(summaryOf), maxOutcomeRows)
   const hint = `${code('/units show <id>')} tells more about one; \`/units updates\` has the ids.`
-  return message(`${lead} ${lines.join('; ')}`, [section(lead), ...sections(lines), context(hint)], options)
+  return message(
+    `${lead} ${lines.join('; ')}`,
+    [section(lead), ...sections(lines), context(moreUpdates(hint, links))],
+    options,
+  )
 }
 
 /** Replaces a message that asked for a decision. */
@@ -122,7 +138,7 @@ export function decidedMessage({
   return message(sentence, [section(sentence), context(decision)], inPlace)
 }
 
-/** Who approved the update, or who ended its wait or its doubt. */
+/** Who approved it, or ended its wait or doubt. */
 export function deciderOf(update: Update, asked: 'approval' | 'doubt'): string {
   const { approval, state, history } = update
   if (asked === 'approval' && approval && !unstartedEndStates.includes(state)) return approval.by
@@ -136,7 +152,6 @@ function outcomeOf(update: Update, zone: string): string {
   return `${signOf(update)} ${sentenceOf(update, subject, zone)}`
 }
 
-/** Describes an update in a few words, for a list. */
 export function summaryOf(update: Update): string {
   const { kind, project, problem } = update
   const detail = problem && isRefusal(update) ? `: ${prose(problem.detail, shortDetail)}` : ''
@@ -153,17 +168,17 @@ function sentenceOf(update: Update, subject: string, zone: string): string {
     case 'settled':
       if (update.corrected && charged === 0)
         return `${subject} was counted as done, but has turned out not to have run. No units are charged for it.`
-      return `${subject} is done: ${boldUnits(charged)} charged to ${code(budget)}.${explainSettled(update)}`
+      return `${subject} is done: ${boldUnits(charged)} charged to ${budgetName(budget)}.${explainSettled(update)}`
     case 'released':
       if (update.corrected && charged > 0)
-        return `${subject} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${code(budget)}.`
+        return `${subject} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${budgetName(budget)}.`
       return `${subject} did not run, and nothing was spent.${quoteDecision(update)}${quoteProblem(update)}`
     case 'refused':
       if (update.problem?.slug === 'already-updated')
         return `${subject} was done a short while ago, so it was not repeated. Nothing was spent.${quoteProblem(update)}`
       return `${subject} was refused. Nothing was spent.${quoteProblem(update)}`
     case 'in-doubt':
-      return `It is not known whether the ${updateOf(update)} ran: it was sent, and no clear answer came back. ${stayCounted(units)} on ${code(budget)} until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.`
+      return `It is not known whether the ${updateOf(update)} ran: it was sent, and no clear answer came back. ${stayCounted(units)} on ${budgetName(budget)} until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.`
     case 'awaiting-approval':
       return `${subject} waits for approval by another person${deadlineOf(update, zone)}. Nothing is spent before that.${quote(last?.note)}`
     case 'requested':
@@ -216,5 +231,4 @@ const quoteProblem = ({ problem }: Update): string => quote(problem?.detail)
 const deadlineOf = ({ approvableUntil }: Update, zone: string): string =>
   approvableUntil === undefined ? '' : `, open until ${date(approvableUntil, zone)}`
 
-/** Starts a new line with the text as a quote. */
 export const quote = (text: string | undefined): string => (text === undefined ? '' : `\n> ${prose(text)}`)

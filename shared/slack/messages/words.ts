@@ -1,42 +1,40 @@
-import { count, units as inUnits } from '../../guard/sentences.ts'
+import { count, units as inUnits, shownBudget } from '../../guard/sentences.ts'
+import { unseenBudget } from '../../ledger/book/definitions.ts'
 import type { State, Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
-/** ``ranking update of `acme` `` */
 export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
   `${kind} update of ${code(project)}`
+
+/** A budget, as the reader may see it. */
+export const budgetName = (budget: string): string => (budget === unseenBudget ? shownBudget(budget) : code(budget))
 
 export const bold = (text: string): string => `*${text}*`
 export const boldUnits = (units: number): string => bold(inUnits(units))
 
-/** `640 units stay counted` */
 export const stayCounted = (units: number | undefined): string =>
   units === undefined ? 'Its units stay counted' : `${boldUnits(units)} ${units === 1 ? 'stays' : 'stay'} counted`
 
-/** `3 updates`, `1 update` */
 export const countOf = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`
 
-/** Mentions a user of Slack, and names a plan or another caller. */
 export function person(caller: string): string {
   const user = /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
   if (user !== undefined) return `<@${user}>`
   return caller.startsWith('schedule:') ? `the plan ${code(caller.slice('schedule:'.length))}` : code(caller)
 }
 
-/** Names the first of these people. */
 export function mentions(callers: readonly string[], max: number): string {
   const more = callers.length - max
   return `${callers.slice(0, max).map(person).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** Names the author of a line in the history. */
 export function actor(by: string): string {
   if (by === 'guard' || by === 'sweep') return 'Unit Guard'
   return by === 'service' ? 'the tracking service' : person(by)
 }
 
-/** `words` describe the state, and `event` its begin. */
+/** `event`: its begin. */
 export const states: Readonly<
   Record<State, { readonly sign: string; readonly words: string; readonly event: string }>
 > = {
@@ -52,7 +50,7 @@ export const states: Readonly<
   expired: { sign: '⌛', words: 'expired', event: 'expired' },
 }
 
-/** Draws ten cells. Any use is visible, and a full bar means that nothing is left. */
+/** Any use is visible, and a full bar means that nothing is left. */
 export function bar(used: number, of: number): string {
   const isFull = of <= 0 || used >= of
   const cells = isFull ? 10 : used <= 0 ? 0 : Math.min(9, Math.max(1, Math.round((used / of) * 10)))

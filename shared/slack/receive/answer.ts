@@ -1,3 +1,4 @@
+import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { Scope } from '../../platform/words.ts'
@@ -5,22 +6,27 @@ import { inPlace, type Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'
 
 export interface EventAnswer {
-  /** `null`: a message that is kept current, or App Home, shows it. */
+  /** `null`: a kept message or App Home shows it. */
   readonly message: Message | null
-  /** A private answer is lost rather than shown in the channel. */
+  /** Never shown in the channel. */
   readonly isPrivate?: true
-  /** Members to store with the event before the message is sent. */
+  /** Stored before the message is sent. */
   readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes' | 'payers'> | Pick<SlackEvent, 'updates'>
 }
 
 export const replyWith = (sentence: string): EventAnswer => ({ message: problemMessage(sentence) })
 
-/** Replaces the message whose button was pressed. */
 export const replaceWith = (sentence: string): EventAnswer => ({ message: { ...problemMessage(sentence), ...inPlace } })
 
 export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`
 
-/** Returns `null` if the caller has one of the scopes. */
+/** The guard as the user of this event sees it. */
+export async function guardFor(guard: Guard, event: Pick<SlackEvent, 'user'>): Promise<Guard> {
+  const caller = callerOf(event)
+  return guard.readAs(caller, await guard.permissions({ caller }, { atOnce: false }))
+}
+
+/** `null`: allowed. */
 export function whyNotAllowed(allowed: Permissions, caller: string, ...anyOf: readonly Scope[]): string | null {
   if (allowed.isDisabled) return `${caller} is disabled here. Ask an administrator of Unit Guard.`
   if (anyOf.some((scope) => allowed.scopes.has(scope))) return null

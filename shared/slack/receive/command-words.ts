@@ -6,7 +6,6 @@ interface CommandLine {
   readonly example: string
 }
 
-/** Every command of `/units`, for help and for messages about mistakes. */
 const lines = {
   estimate: {
     usage: '/units estimate <kind> <project…>',
@@ -20,7 +19,7 @@ const lines = {
   },
   updates: {
     usage: '/units updates',
-    does: 'the latest updates and what became of them',
+    does: 'the latest updates and their outcome',
     example: '/units updates',
   },
   show: {
@@ -86,18 +85,16 @@ export const lineOf = (verb: Verb, kinds: Kinds): CommandLine => ({
 const maxProjectLength = 512
 export const maxReasonLength = 500
 
-/** Finds a kind by its name or its short name. */
 export const kindNamed = (word: string, kinds: Kinds): Kind | undefined =>
   namesOf(kinds).find((kind) => word === kind || word === kinds[kind].short)
 
 export const isBudgetName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
-/** The length limit is that of budget names, so that a name fits a message. */
+/** As long as budget names. */
 export const isPlanName = (text: string): boolean => /^[^\p{C}\s]{1,63}$/u.test(text)
 
 export const isUpdateId = (text: string): boolean => /^upd_[0-9a-z]{1,64}$/.test(text)
 
-/** A project name becomes one segment of the service's path. */
 export function projectFault(name: string): string | null {
   if (name === '') return 'A project name cannot be empty.'
   if (name.length > maxProjectLength) return `A project name has at most ${maxProjectLength} characters.`

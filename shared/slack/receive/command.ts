@@ -37,7 +37,7 @@ export type Command =
 
 export interface Mistake {
   readonly do: 'mistake'
-  /** What is wrong. The sentence may quote the user. */
+  /** May quote the user. */
   readonly sentence: string
   readonly usage: string
 }
@@ -57,7 +57,7 @@ export function parseCommand(text: string, kinds: Kinds = productKinds): Command
   const verb = verbWord.text.toLowerCase()
   if (!isVerb(verb)) return fault('help', unknownVerb(verbWord.text))
   const read = readers[verb](words, kinds)
-  // The text after an open quote was not read, and may change the meaning.
+  // The text after an open quote may change the meaning.
   if (words.isUnclosed()) return fault(verb, unclosed)
   return typeof read === 'string' ? fault(verb, read) : read
 }
@@ -97,7 +97,7 @@ function readEstimate(words: Words, kinds: Kinds): Command | string {
   return faultOfProjects(projects) ?? { do: 'estimate', kind: kind.is, projects }
 }
 
-/** `budget=` and `because` may follow the kind anywhere; all words after `because` are the reason. */
+/** All words after `because` are the reason. */
 function readRun(words: Words, kinds: Kinds): Command | string {
   const kind = readKind(words, kinds)
   if (typeof kind === 'string') return kind
@@ -146,7 +146,7 @@ function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
   return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
 }
 
-/** People copy numbers from a screen: 31200, 31,200 or, in quotes, 31 200. */
+/** As on a screen: 31200, 31,200 or, in quotes, 31 200. */
 const wholeNumber = /^(?:\d{1,13}|\d{1,3}([,.’' ])\d{3}(?:\1\d{3})*)$/
 
 function readReconcile(words: Words): Command | string {
@@ -182,22 +182,18 @@ const quoteWord = (word: string): string => (word === '' ? 'An empty name' : `�
 
 interface Word {
   readonly text: string
-  /** A quoted word is a name, never a keyword. */
+  /** Then it is no keyword. */
   readonly isQuoted: boolean
 }
 
 interface Words {
-  /** Returns `null` at the end or at an open quote. */
+  /** `null` at the end or at an open quote. */
   next(): Word | null
-  /** Returns the remaining text. */
   rest(): string
   isUnclosed(): boolean
 }
 
-/**
- * Splits at white space outside quotes. Any quote closes any other, because Slack's clients make some straight quotes
- * curly, sometimes only one of a pair.
- */
+/** Any quote closes any other: Slack's clients may make only one of a pair curly. */
 function readWords(text: string): Words {
   let position = 0
   let unclosed = false
@@ -229,8 +225,7 @@ function readWords(text: string): Words {
 const isQuote = (character: string): boolean => /["“”„]/.test(character)
 
 /**
- * Restores what the user typed. Slack escapes `&`, `<` and `>`, so a bare `<…>` is Slack's mark for a link or a
- * mention, with the typed text as its label.
+ * Restores what the user typed: Slack escapes `&`, `<` and `>`, so a bare `<…>` is its mark.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text
  * @see https://docs.slack.dev/interactivity/implementing-slash-commands

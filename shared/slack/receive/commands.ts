@@ -17,7 +17,7 @@ import { callerOf, type EventAnswer, replyWith, whyNotAllowed } from './answer.t
 import { type Command, parseCommand } from './command.ts'
 
 const maxUpdates = 10
-/** After this time the vendor's figure may be out of date. */
+/** Later the vendor's figure may be out of date. */
 const bookWithinMs = minuteMs
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
@@ -45,7 +45,7 @@ export interface CommandsParts {
   kinds?: Kinds
 }
 
-/** Runs slash commands. No command spends units: that takes a button. */
+/** No command spends units: that takes a button. */
 export const createCommands = (parts: CommandsParts) => ({
   runCommand: (event: CommandEvent) => runCommand(parts, event),
 })
@@ -58,7 +58,8 @@ async function runCommand(parts: CommandsParts, event: CommandEvent): Promise<Ev
   const allowed = await guard.permissions({ caller }, { atOnce: true })
   const scopes = scopesOf[command.do]
   const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, caller, ...scopes)
-  return refusal === null ? perform(parts, command, event, { caller, allowed }) : replyWith(refusal)
+  if (refusal !== null) return replyWith(refusal)
+  return perform({ ...parts, guard: await guard.readAs(caller, allowed) }, command, event, { caller, allowed })
 }
 
 async function perform(
@@ -69,7 +70,7 @@ async function perform(
 ): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const { ledger } = guard
-  // A command runs again until Slack has the answer, and must not undo a later stop.
+  // A repeated command must not undo a later stop.
   const askedAt = event.createdAt
   switch (command.do) {
     case 'help':
@@ -82,17 +83,17 @@ async function perform(
       return offer(parts, command, event, { caller, allowed })
     case 'updates': {
       const { rows } = await ledger.updates({}, maxUpdates)
-      return { message: updatesMessage({ updates: rows, zone: zoneOf(await ledger.view()) }) }
+      return { message: updatesMessage({ updates: rows, ...(await placeOf(parts)) }) }
     }
     case 'show': {
       const update = await ledger.update(command.id)
       if (!update) return replyWith(`There is no update ${command.id}.`)
-      return { message: updateMessage({ update, zone: zoneOf(await ledger.view()) }) }
+      return { message: updateMessage({ update, ...(await placeOf(parts)) }) }
     }
     case 'cancel': {
       const outcome = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
       if (outcome.kind === 'problem') return replyWith(outcome.problem.detail)
-      return { message: outcomeMessage({ updates: [outcome.update], zone: zoneOf(await ledger.view()) }) }
+      return { message: outcomeMessage({ updates: [outcome.update], ...(await placeOf(parts)) }) }
     }
     case 'login':
       return login(parts, caller)
@@ -201,7 +202,7 @@ async function offer(
   { caller, allowed }: { caller: string; allowed: Permissions },
 ): Promise<EventAnswer> {
   const { guard } = parts
-  // Slack showed an answer that was reported as lost, and a user pressed its button.
+  // Slack had shown an answer that was reported as lost.
   if (event.updates) return answerConfirmed(parts, event.updates)
   const request = { kind, projects, ...(budget !== undefined && { budget }) }
   const estimateResult = await guard.estimate(request, { caller, via: 'slack' })
@@ -231,9 +232,14 @@ async function offer(
   return { message, ...(event.quotes === undefined && { remember: { quotes, payers } }) }
 }
 
-async function answerConfirmed({ guard: { ledger } }: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
-  const updates = (await ledger.updatesNamed(ids)).filter((update) => update !== null)
-  return { message: outcomeMessage({ updates, zone: zoneOf(await ledger.view()) }) }
+async function answerConfirmed(parts: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
+  const updates = (await parts.guard.ledger.updatesNamed(ids)).filter((update) => update !== null)
+  return { message: outcomeMessage({ updates, ...(await placeOf(parts)) }) }
 }
+
+const placeOf = async ({ guard: { ledger }, dashboardUrl }: CommandsParts) => ({
+  zone: zoneOf(await ledger.view()),
+  dashboardUrl,
+})
 
 export type Commands = ReturnType<typeof createCommands>

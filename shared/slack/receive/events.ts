@@ -13,7 +13,7 @@ import type { Presses } from './presses.ts'
 
 const answerWithinMs = hourMs
 
-/** Handles commands and presses. Any step may repeat, because requests use the event's id as their key. */
+/** Any step may repeat: the event's id is the key of its requests. */
 export function createAnswers(parts: {
   guard: Guard
   commands: Commands
@@ -31,7 +31,7 @@ export function createAnswers(parts: {
     if (!event || event.doneAt !== undefined) return
     if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'it was not answered within an hour')
     const { message, remember, isPrivate = false } = await answerTo(event)
-    // A button needs these members, so they are stored before the button is shown.
+    // A button needs these before it is shown.
     const storedEvent = remember ? await storeAnswer(event, remember) : event
     if (!storedEvent) return log.info('answered-elsewhere', { slackEvent: id })
     const result = await sendAnswer(storedEvent, message, isPrivate)
@@ -51,7 +51,7 @@ export function createAnswers(parts: {
     return message === null ? { kind: 'sent' } : poster.toAsker(event, message, { isPrivate })
   }
 
-  /** Returns `null` if another process has changed the event and so answers it. */
+  /** `null`: another process answers it. */
   async function storeAnswer(
     event: SlackEvent,
     remember: NonNullable<EventAnswer['remember']>,
@@ -65,7 +65,6 @@ export function createAnswers(parts: {
     await slackEvents.change({ ...event, doneAt: clock.now() }, event)
   }
 
-  /** Answers events that the stream missed. */
   const sweep = (options: SweepOptions): Promise<void> =>
     sweepTasks(slackEvents, { ...options, clock }, ({ id }) =>
       answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),

@@ -1,5 +1,5 @@
 import type { Guard } from '../../guard/guard.ts'
-import { outgrown } from '../../guard/people/permissions.ts'
+import { outgrown, type Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { units as inUnits, zoneOf } from '../../guard/sentences.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
@@ -20,7 +20,7 @@ type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
 type Decision = 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
 
-/** After this time the price may have changed. */
+/** Later the price may have changed. */
 const confirmWithinMs = hourMs
 
 export interface PressesParts {
@@ -31,28 +31,29 @@ export interface PressesParts {
   kinds?: Kinds
 }
 
-/** Handles pressed buttons. Each button takes effect once, for all users and presses. */
+/** Each button takes effect once, for all users and presses. */
 export const createPresses = (parts: PressesParts) => ({
   handlePress: (event: PressEvent) => handlePress(parts, event),
 })
 
-async function handlePress(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
-  const { guard } = parts
+async function handlePress(whole: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { action } = event
-  if (action === 'confirm') return confirm(parts, event)
   if (action === 'unopened')
     return replyWith('Slack did not open the form in time, so nothing was done. Please press the button again.')
   const caller = callerOf(event)
+  const allowed = await whole.guard.permissions({ caller }, { atOnce: true })
+  const parts = { ...whole, guard: await whole.guard.readAs(caller, allowed) }
+  if (action === 'confirm') return confirm(parts, event, allowed)
   const isOfAdmin = action === 'resume' || action === 'unfreeze' || action === 'grant'
   const scope = isOfAdmin ? 'admin' : 'approve'
-  const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, scope)
+  const refusal = whyNotAllowed(allowed, caller, scope)
   if (refusal !== null) return replyWith(refusal)
   if (action === 'grant') return grant(parts, event, caller)
   return isOfAdmin ? lift(parts, event, caller) : decide(parts, event, caller, action)
 }
 
-/** Uses the command's id as the key, so a second press replays the first. */
-async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAnswer> {
+/** The command's id is the key, so a second press replays the first. */
+async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissions): Promise<EventAnswer> {
   const { kinds, guard, clock } = parts
   const { ledger } = guard
   const commandEvent = await ledger.slackEvents.get(event.value)
@@ -60,10 +61,9 @@ async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAns
   if (commandEvent?.kind !== 'command' || command?.do !== 'run' || !commandEvent.quotes) {
     return replaceWith('There is nothing to confirm here. Please type the command again.')
   }
-  if (commandEvent.user !== event.user) return replyWith(await whyNotTheirs(parts, event))
-  const caller = callerOf(event)
-  const whyNot = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
+  const whyNot = whyNotAllowed(allowed, callerOf(event), 'run', 'propose')
   if (whyNot !== null) return replyWith(whyNot)
+  if (commandEvent.user !== event.user) return replyWith(notTheirs)
   if (commandEvent.updates) return answerConfirmed(parts, await updatesNamed(parts, commandEvent.updates))
   if (clock.now() - commandEvent.createdAt > confirmWithinMs) {
     return replaceWith('This was more than an hour ago, and prices may have moved. Please type the command again.')
@@ -80,11 +80,7 @@ async function confirm(parts: PressesParts, event: PressEvent): Promise<EventAns
   return answerConfirmed(parts, updates, refusal)
 }
 
-async function whyNotTheirs({ guard }: PressesParts, event: PressEvent): Promise<string> {
-  const caller = callerOf(event)
-  const refusal = whyNotAllowed(await guard.permissions({ caller }, { atOnce: true }), caller, 'run', 'propose')
-  return refusal ?? 'Only the user who typed this command may confirm it. You can type it yourself.'
-}
+const notTheirs = 'Only the user who typed this command may confirm it. You can type it yourself.'
 
 function submitFor(
   { guard, clock }: PressesParts,
@@ -128,7 +124,7 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const { guard, teller } = parts
   const { ledger } = guard
   const id = event.value
-  // A kept message may show other updates too, so the answer must not replace it.
+  // A kept message may show other updates, so the answer must not replace it.
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await applyDecision(parts, action, id, { by, event, isKept })
   if (isKept) await teller.refresh(id)
@@ -141,13 +137,13 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const { slug, detail } = outcome.problem
   const update = await ledger.update(id)
   if (!update || slug !== 'wrong-state') return replyWith(detail)
-  // Another decision was faster, or a process died after it had decided for this press.
+  // Another decision was faster, or a process died after deciding for this press.
   if (update.state !== expectedState[action]) return decided(update, deciderOf(update, asked[action]))
   const isOver = action === 'approve' && !isKept && isStale(parts, update, event)
   return isOver ? replaceWith(detail) : replyWith(detail)
 }
 
-/** Whether the button can no longer approve, because of the time or a higher price. */
+/** Too late, or the price has grown. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
@@ -186,7 +182,6 @@ async function lift({ guard }: PressesParts, { action, value }: PressEvent, call
   return { message: doneMessage(done) }
 }
 
-/** Books once, under the event's id. */
 async function grant({ guard: { ledger } }: PressesParts, event: PressEvent, caller: string): Promise<EventAnswer> {
   const { value: budget, units, reason } = event
   if (units === undefined || reason === undefined) return replyWith('A grant takes units and a reason.')

@@ -27,6 +27,6 @@ export function isSigned({
   if (typeof signature !== 'string' || !/^v0=[0-9a-f]{64}$/.test(signature)) return false
   if (!(Math.abs(Math.floor(now / 1000) - Number(timestamp)) <= toleranceSeconds)) return false
   const expected = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(rawBody).digest()
-  // Both have 32 bytes; timingSafeEqual throws if lengths differ.
+  // timingSafeEqual throws if lengths differ.
   return timingSafeEqual(expected, Buffer.from(signature.slice('v0='.length), 'hex'))
 }

@@ -4,12 +4,11 @@ import { clean, cut } from '../text.ts'
 
 export type SendResult =
   | { readonly kind: 'sent' }
-  /** Slack may have the message; a second one does no harm. */
+  /** Slack may have it all the same. */
   | { readonly kind: 'try-again'; readonly afterMs: number; readonly reason: string }
-  /** Slack will never take the message. `status` is `null` if nothing was sent. */
+  /** `status` is `null` if nothing was sent. */
   | { readonly kind: 'refused'; readonly status: number | null; readonly reason: string }
 
-/** The methods of the Web API that the guard calls. */
 export type ApiMethod = 'chat.postMessage' | 'chat.update' | 'views.open' | 'views.publish'
 
 export type ApiResult =
@@ -17,26 +16,24 @@ export type ApiResult =
   | Exclude<SendResult, { kind: 'sent' }>
 
 export interface SlackClient {
-  /** @param url a webhook or a `response_url`, which is a secret. @param message the JSON body. */
+  /** @param url a secret. */
   send(url: string, message: object): Promise<SendResult>
-  /** @param token the bot token, a secret. */
+  /** @param token a secret. */
   call(method: ApiMethod, token: string, body: object, options?: { withinMs?: number }): Promise<ApiResult>
 }
 
-/** The Web API's address. */
 const slackApiUrl = 'https://slack.com/api'
 
 const defaultTimeoutMs = 5_000
 const tryAgainAfterMs = minuteMs
 const maxReasonLength = 100
-/** Bounds the memory. */
 const maxHiddenSecrets = 4_000
 
 /**
- * Posts each message once; the caller decides about another attempt. Never throws. `fetch` may repeat a request, but a
- * repeated message does no harm. The official SDK would add 700 KB to each start for four calls.
+ * Posts once; the caller decides about another attempt. Never throws. `fetch` may repeat a request, which does no harm.
+ * The official SDK would add 700 KB to each start.
  *
- * @param allowLoopback also allows http addresses of this machine.
+ * @param allowLoopback also http addresses of this machine.
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  * @see https://docs.slack.dev/apis/web-api
  */
@@ -96,7 +93,7 @@ export function createSlackClient({
   return { send, call }
 }
 
-/** Only a local system may have another address of the Web API, because the token goes there. */
+/** Only a local system may change the address, because the token goes there. */
 export const createSlackClientOf = ({
   clock,
   log,
@@ -110,7 +107,7 @@ export const createSlackClientOf = ({
 }): SlackClient =>
   createSlackClient({ clock, log, allowLoopback: isLocal, ...(isLocal && url !== undefined && { apiUrl: url }) })
 
-/** A person deleted the message, or Slack does not let it be edited any more. */
+/** Slack does not let the message be edited any more. */
 const goneReasons: readonly string[] = ['message_not_found', 'cant_update_message', 'edit_window_closed']
 
 type PostAnswer =
@@ -131,7 +128,7 @@ async function post(
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       body: JSON.stringify(body),
-      // With `error`, a redirect would look like a broken connection and be retried.
+      // With `error`, a redirect would look like a broken connection.
       redirect: 'manual',
       signal,
     })
@@ -154,10 +151,9 @@ function toResult(answer: PostAnswer, target: Pick<Target, 'secrets'>, now: numb
   return { kind: 'refused', status, reason }
 }
 
-/** Words with which the Web API says that it failed, not the request. */
 const transientErrors = ['ratelimited', 'rate_limited', 'internal_error', 'fatal_error', 'request_timeout']
 
-/** The Web API answers 200 with `ok: false` where it refuses. An answer that cannot be read counts as lost. */
+/** Refusals are 200 with `ok: false`. An unreadable answer counts as lost. */
 function toApiResult(answer: PostAnswer, target: Pick<Target, 'secrets'>, now: number): ApiResult {
   const result = toResult(answer, target, now)
   if (result.kind !== 'sent' || 'broken' in answer) return result.kind === 'sent' ? { ...result, answer: {} } : result
@@ -178,25 +174,24 @@ function toObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Returns Slack's short word, such as `invalid_blocks`, cut before any part of the address. */
+/** Slack's word, such as `invalid_blocks`, cut before any secret. */
 function reasonOf(text: string, { secrets }: Pick<Target, 'secrets'>): string {
   const withoutSecrets = secrets.reduce((text, secret) => text.split(secret)[0] ?? '', text)
   const printable = withoutSecrets.replace(/[^\x20-\x7e]+/g, ' ').trim()
   return printable === '' ? '' : cut(clean(printable), maxReasonLength)
 }
 
-/** The message of the error would show the address. */
+/** The error's message would show the address. */
 function codeOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : 'no code'
 }
 
-/** A webhook answers with one word, the Web API with the message that it took. */
 const maxWordBytes = 4_096
 const maxAnswerBytes = 256 * 1024
 
-/** Reads the first bytes. An answer may break off, because its status is enough. */
+/** The body may break off: its status is enough. */
 async function readOpening(answer: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -215,11 +210,7 @@ async function readOpening(answer: Response, maxBytes: number): Promise<string> 
 const minMs = 1_000
 const maxMs = hourMs
 
-/**
- * Reads how long Slack asks to wait, at least a second and at most an hour; `null` without a valid header.
- *
- * @see https://docs.slack.dev/apis/web-api/rate-limits, RFC 9110 section 10.2.3 (seconds, or a date)
- */
+/** @see https://docs.slack.dev/apis/web-api/rate-limits, RFC 9110 section 10.2.3 (seconds, or a date) */
 function retryAfterMs(headers: Headers, now: number): number | null {
   const header = headers.get('retry-after')?.trim() ?? ''
   const isSeconds = /^\d+$/.test(header)
@@ -231,17 +222,16 @@ function retryAfterMs(headers: Headers, now: number): number | null {
 
 export interface Target {
   readonly url: string
-  /** The secret parts of the address, the longest first. */
+  /** The longest first. */
   readonly secrets: readonly string[]
 }
 
 const slackHost = 'hooks.slack.com'
 const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost']
-/** Slack's addresses have about a hundred characters. */
 const maxUrlLength = 1_000
 const minSecretLength = 8
 
-/** Returns `null` for addresses that are not Slack's, because a `response_url` comes from outside. */
+/** `null`: not Slack's. A `response_url` comes from outside. */
 export function targetOf(text: string, { allowLoopback }: { allowLoopback: boolean }): Target | null {
   if (text.length > maxUrlLength || !URL.canParse(text)) return null
   const url = new URL(text)

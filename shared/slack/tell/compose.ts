@@ -31,7 +31,7 @@ import {
 import { digestMessage } from '../messages/figures.ts'
 import { budgetPath, planPath, type Remedy, withEnd } from '../messages/links.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
-import { callerOf } from '../receive/answer.ts'
+import { callerOf, guardFor } from '../receive/answer.ts'
 
 export interface Outcome {
   readonly message: Message
@@ -40,9 +40,9 @@ export interface Outcome {
 
 export interface Composed {
   readonly message: Message
-  /** The channel of the budget that it is about; `null`: it names none. */
+  /** `null`: the usual one. */
   readonly channel: string | null
-  /** The updates whose decision the message asks for. */
+  /** Those whose decision it asks for. */
   readonly updates?: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export interface ComposerParts {
 type Subject = Pick<Announcement, 'about' | 'posted' | 'createdAt'>
 type Options = { readonly hasBot: boolean }
 
-/** Composes messages from the current state; `null` if there is no longer anything to announce. */
+/** From the current state; `null`: nothing to announce any more. */
 export const createComposer = (parts: ComposerParts) => ({
   compose: (announcement: Subject, options: Options) => composeWithPlace(parts, announcement, options),
   awaitingWith: (update: Update) => awaitingWith(parts, update),
@@ -78,7 +78,6 @@ async function composeWithPlace(parts: ComposerParts, subject: Subject, options:
   return { message: linked, channel: channelOf((await ledger.view()).definitions, budget) }
 }
 
-/** A button that someone in Slack may press, while there is something to end. */
 async function remedyOf({ guard }: ComposerParts, { about, createdAt }: Subject): Promise<Remedy | null> {
   const { definitions } = await guard.ledger.view()
   const mayPress = Object.keys(definitions.callers ?? {}).some(
@@ -89,7 +88,7 @@ async function remedyOf({ guard }: ComposerParts, { about, createdAt }: Subject)
   if (about.kind !== 'stopped' || !about.isStopped) return null
   const { what, name } = about
   const stop = what === 'budget' ? budgetNamed(definitions, name)?.frozen : pauseOf(definitions, name)
-  // The stop that the message tells; a later one has a message of its own.
+  // A later stop has a message of its own.
   if (!stop || stop.at > createdAt) return null
   return { kind: what === 'budget' ? 'unfreeze' : 'resume', name, at: stop.at }
 }
@@ -108,7 +107,7 @@ function channelOf(definitions: Definitions, budget: string | undefined): string
   return chainOf(definitions, budget).find(({ slackChannel }) => slackChannel !== undefined)?.slackChannel ?? null
 }
 
-/** A posted message is composed again after the decision, an announcement that was not told is not told any more. */
+/** A posted message is composed again after the decision; an untold one is dropped. */
 async function composeDecision(
   parts: ComposerParts,
   { about, posted }: Subject & { readonly about: DecisionNews },
@@ -148,11 +147,10 @@ async function composeDecision(
   return { message, channel, updates: updates.map(({ id }) => id) }
 }
 
-/** The most updates of a request; each has its own buttons in the message. */
 const maxTogether = 15
 const maxRead = 200
 
-/** The other updates of the same request that wait for approval in the same channel. */
+/** Of the same request, for the same channel. */
 async function awaitingWith({ guard: { ledger } }: ComposerParts, update: Update): Promise<readonly Update[]> {
   const [press] = update.replyTo ?? []
   if (update.content.count < 2 && press === undefined) return []
@@ -171,7 +169,6 @@ async function awaitingWith({ guard: { ledger } }: ComposerParts, update: Update
     .slice(0, maxTogether - 1)
 }
 
-/** People in Slack who may approve this update. */
 const approversInSlack = (view: View, update: Update): string[] =>
   Object.keys(view.definitions.callers ?? {}).filter(
     (caller) =>
@@ -180,7 +177,6 @@ const approversInSlack = (view: View, update: Update): string[] =>
       whyNotApprove(update, view, caller) === null,
   )
 
-/** Where the dashboard shows what a message is about. */
 function linkOf(about: About): string {
   switch (about.kind) {
     case 'threshold':
@@ -222,7 +218,7 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       return occurrenceMessage({
         ...{ plan, time, state, unitsCharged, zone: await zone(parts) },
         counts: { ...counts, unsent: counts.unsent + counts.expired },
-        // The message of a missed occurrence already gives the reason.
+        // Its message already gives the reason.
         ...(reason !== undefined && state !== 'missed' && { reason }),
         refusals: refusals.map(({ project, problem }) => ({ project, detail: problem.detail })),
       })
@@ -248,7 +244,10 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
     case 'token-expires':
       return tokenExpiresMessage({ ...about, zone: await zone(parts) })
     case 'digest':
-      return digestMessage(await (await guard.background()).digest(about.until))
+      return digestMessage({
+        ...(await (await guard.background()).digest(about.until)),
+        dashboardUrl: parts.dashboardUrl,
+      })
     default:
       return assertNever(about)
   }
@@ -259,9 +258,10 @@ async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolea
   return (await planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
 }
 
-/** Composes the outcome of confirmed or approved updates after all have ended. */
-async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
-  const { guard } = parts
+/** Composes it after all updates have ended. */
+async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
+  const guard = await guardFor(whole.guard, event)
+  const parts = { ...whole, guard }
   const { ledger } = guard
   const updates = (await ledger.updatesNamed(event.updates ?? [])).filter((update) => update !== null)
   const [first] = updates
@@ -269,12 +269,12 @@ async function outcome(parts: ComposerParts, event: SlackEvent): Promise<Outcome
   const how = { zone: await zone(parts), dashboardUrl: parts.dashboardUrl }
   const isApproval = event.kind === 'press' && event.action !== 'confirm'
   const message = isApproval
-    ? // Another person may have approved the update since.
+    ? // Another person may have approved it since.
       decidedMessage({ update: first, by: first.approval?.by ?? callerOf(event), ...how })
     : outcomeMessage({ updates, replaces: true, ...how })
   return { message, updates }
 }
 
-/** Doubts and approvals have announcements of their own. */
+/** Doubts and approvals have their own announcements. */
 const hasEnded = ({ state }: Update): boolean =>
   isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'

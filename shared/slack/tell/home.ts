@@ -1,9 +1,9 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
-import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
+import { type Permissions, whyNotApprove } from '../../guard/people/permissions.ts'
 import type { Forecast } from '../../guard/plans/forecast.ts'
-import { figuresOf, zoneOf } from '../../guard/sentences.ts'
-import { rootBudget } from '../../ledger/book/definitions.ts'
+import { topOf } from '../../guard/reports/tops.ts'
+import { zoneOf } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type HomeRow, type HomeView, homeView, noHomeView } from '../messages/home.ts'
@@ -19,9 +19,8 @@ export interface HomeParts {
   dashboardUrl: string | null
 }
 
-/** App Home: the account's figures, and what needs a decision, with the buttons that this user may press. */
 export const createHome = (parts: HomeParts) => ({
-  /** @param notice what became of the user's press. */
+  /** @param notice the outcome of the user's press. */
   publish: async (user: string, notice: string | null): Promise<SendResult> => {
     const view = await composeHome(parts, `slack:${user}`, notice)
     return (await parts.poster.call('views.publish', { user_id: user, view })) ?? { kind: 'sent' }
@@ -31,39 +30,41 @@ export const createHome = (parts: HomeParts) => ({
 export type Home = ReturnType<typeof createHome>
 
 async function composeHome(parts: HomeParts, caller: string, notice: string | null): Promise<HomeView> {
-  const { guard, dashboardUrl } = parts
-  const { ledger } = guard
-  const view = await ledger.view()
-  const { scopes } = permissionsOf(view.definitions, { caller })
+  const { dashboardUrl } = parts
+  const permissions = await parts.guard.permissions({ caller }, { atOnce: true })
+  const { scopes } = permissions
   if (!scopes.has('read') && !scopes.has('approve'))
     return noHomeView(`Ask an administrator of Unit Guard to list you as the caller ${caller}, with the scope read.`)
-  const account = view.definitions.budgets[rootBudget]
-  if (!account) throw new Error('every ledger has a root budget')
+  const guard = await parts.guard.readAs(caller, permissions)
   const { inbox, outlook } = await guard.background()
-  const [{ entries }, { budgets }] = await Promise.all([inbox(maxRead), outlook(view)])
+  const [{ entries }, { view, budgets }] = await Promise.all([inbox(maxRead), outlook()])
+  const top = topOf(budgets)
+  if (!top) return noHomeView('You may read no budget. Ask an administrator of Unit Guard to list one for you.')
   const waiting = entries.flatMap((entry) =>
     entry.kind === 'doubt' ? [entry.update] : entry.rows.map((row) => row.update),
   )
-  const month = budgets.find(({ budget }) => budget === rootBudget)?.month
   return homeView({
-    account: figuresOf(view, account, 'month'),
-    leftAtReset: month ? leftAtReset(month) : null,
+    account: top.figures,
+    leftAtReset: leftAtReset(top.month),
     atRisk: budgets.flatMap(({ budget, sentence }) => (sentence === null ? [] : [{ budget, sentence }])),
-    rows: waiting.map((update) => rowOf(update, view, caller)),
+    rows: waiting.map((update) => rowOf(update, view, { caller, scopes })),
     notice,
     ...{ zone: zoneOf(view), dashboardUrl },
   })
 }
 
-/** From the recent pace to plans alone; `null` where the budget has no limit. */
+/** `null`: no limit. */
 function leftAtReset({ available, committed, projected, projectedAtPace }: Forecast) {
   if (available === null) return null
   const to = Math.max(0, available - committed)
   return { from: projectedAtPace === null ? null : Math.max(0, to - (projectedAtPace - projected)), to }
 }
 
-function rowOf(update: Update, view: View, caller: string): HomeRow {
-  const { scopes } = permissionsOf(view.definitions, { caller })
+function rowOf(
+  update: Update,
+  view: View,
+  { caller, scopes }: Pick<Permissions, 'scopes'> & { caller: string },
+): HomeRow {
   if (!scopes.has('approve')) return { update, whyNot: 'You need the scope approve to decide.' }
   const refusal = update.state === 'awaiting-approval' ? whyNotApprove(update, view, caller) : null
   return { update, whyNot: refusal?.detail ?? null }

@@ -10,12 +10,11 @@ import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
 import type { Poster } from './post.ts'
 
-/** The sweep needs about a day for so many attempts. */
+/** About a day of sweeps. */
 const maxTries = 200
-/** An outcome waits this long for the answer to its press. */
 const waitForAnswerMs = 5_000
 const pollEveryMs = 250
-/** An update may change while its message is edited; later changes have stream records of their own. */
+/** Later changes have stream records of their own. */
 const maxEdits = 3
 
 export interface TellerParts {
@@ -32,13 +31,12 @@ type Told = SendResult & Pick<Announcement, 'posted' | 'partOf'>
 
 const sent: Told = { kind: 'sent' }
 
-/** Sends each announcement at least once, until Slack takes it or refuses it for good, and keeps messages current. */
+/** Sends at least once, until Slack takes it or refuses it for good. */
 export const createTeller = (parts: TellerParts) => ({
   tell: (id: string) => tell(parts, id),
   refresh: (update: string) => refresh(parts, update),
-  /** Whether a message is kept current with this update. */
   shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
-  /** Sends the oldest first, because readers take the last message for the current state. */
+  /** The oldest first: readers take the last for the current state. */
   sweep: (options: SweepOptions): Promise<void> =>
     sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, ({ id }) =>
       tell(parts, id).catch((cause) => parts.log.error('not-told', { announcement: id, cause })),
@@ -92,11 +90,7 @@ async function send(parts: TellerParts, announcement: Announcement): Promise<Tol
 
 const isPosted = (announcement: Announcement): announcement is Posted => announcement.posted !== undefined
 
-/**
- * Edits a message until it shows the present state.
- *
- * @param shown what the message shows; `null`: unknown.
- */
+/** @param shown `null`: unknown. */
 async function keepCurrent(
   { composer, poster }: TellerParts,
   announcement: Posted,
@@ -108,14 +102,14 @@ async function keepCurrent(
     if (!composed || isDeepStrictEqual(composed.message, last?.message)) break
     const result = await poster.edit(announcement.posted, composed.message)
     if (result.kind === 'try-again') return result
-    // A message that a person deleted needs no edit.
+    // A deleted message needs no edit.
     if (result.kind === 'refused') break
     last = composed
   }
   return sent
 }
 
-/** Edits every message that asked for a decision about this update. A failed edit opens the announcement again. */
+/** A failed edit opens the announcement again. */
 async function refresh(parts: TellerParts, id: string): Promise<void> {
   if (!(await parts.poster.hasBot())) return
   const { ledger } = parts.guard
@@ -145,14 +139,13 @@ async function shows(parts: TellerParts, message: SlackMessage | undefined, id: 
   return false
 }
 
-/** The announcement that has the message. */
 async function firstOf({ guard }: TellerParts, announcement: Announcement | null): Promise<Posted | null> {
   const first =
     announcement?.partOf === undefined ? announcement : await guard.ledger.announcements.get(announcement.partOf)
   return first && isPosted(first) ? first : null
 }
 
-/** Several updates of one request are one message: adds this one to a message that another has posted. */
+/** Adds the update to a message that another of its request has posted. */
 async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<Told | null> {
   if (about.kind !== 'approval-wanted' && about.kind !== 'approval-reminder') return null
   const { ledger } = parts.guard

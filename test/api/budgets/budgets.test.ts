@@ -185,8 +185,8 @@ describe('PUT /budgets/{name}', () => {
 
   test('a parent must exist, be at most eight deep and form no circle', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
-    expect(errorsOf(await put(product, 'seo', { parent: 'nobody', limits: month(1) }))).toEqual(
-      invalid('parent', 'there is no budget nobody; create it first'),
+    expect(errorsOf(await put(product, 'seo', { parent: 'missing', limits: month(1) }))).toEqual(
+      invalid('parent', 'there is no budget missing; create it first'),
     )
     for (let deep = 2; deep <= 8; deep++)
       await mustPut(product, `b${deep}`, { parent: deep === 2 ? 'account' : `b${deep - 1}`, limits: month(1_000) })
@@ -398,11 +398,11 @@ describe('freezing', () => {
       status: 400,
       errors: [{ path: 'reason' }],
     })
-    expect((await product.call('POST', '/budgets/nobody/freeze', { body: { reason: 'r' } })).body).toMatchObject({
+    expect((await product.call('POST', '/budgets/missing/freeze', { body: { reason: 'r' } })).body).toMatchObject({
       status: 404,
-      detail: 'There is no budget nobody.',
+      detail: 'There is no budget missing.',
     })
-    expect((await product.call('POST', '/budgets/nobody/unfreeze', { body: { reason: 'r' } })).status).toBe(404)
+    expect((await product.call('POST', '/budgets/missing/unfreeze', { body: { reason: 'r' } })).status).toBe(404)
   })
 })
 
@@ -573,9 +573,9 @@ describe('entries', () => {
 
   test('an entry of an unknown budget is refused', async () => {
     const product = await startSmall()
-    expect((await enter(product, 'nobody', { type: 'grant', units: 1, reason: 'r' })).body).toMatchObject({
+    expect((await enter(product, 'missing', { type: 'grant', units: 1, reason: 'r' })).body).toMatchObject({
       status: 404,
-      detail: 'There is no budget nobody.',
+      detail: 'There is no budget missing.',
     })
   })
 

@@ -118,7 +118,7 @@ describe('a transfer', () => {
 
   test.each<[string, object, string]>([
     ['no target', { type: 'transfer', units: 1 }, 'to'],
-    ['a target that there is not', { type: 'transfer', units: 1, to: 'nobody' }, 'to'],
+    ['a target that there is not', { type: 'transfer', units: 1, to: 'missing' }, 'to'],
     ['a target that cannot be', { type: 'transfer', units: 1, to: 'A b' }, 'to'],
     ['units 0', { type: 'transfer', units: 0, to: 'globex' }, 'units'],
     ['the next month', { type: 'transfer', units: 1, to: 'globex', window: 'next-month' }, 'window'],
@@ -143,9 +143,9 @@ describe('a transfer', () => {
     expect((await enter('acme', { type: 'transfer', units: 1, to: 'acme' })).body).toMatchObject(
       wrongState('acme and acme are the same budget.'),
     )
-    expect((await enter('nobody', { type: 'transfer', units: 1, to: 'acme' })).body).toMatchObject({
+    expect((await enter('missing', { type: 'transfer', units: 1, to: 'acme' })).body).toMatchObject({
       status: 404,
-      detail: 'There is no budget nobody.',
+      detail: 'There is no budget missing.',
     })
   })
 

@@ -40,6 +40,26 @@ describe('/callers', () => {
     ])
   })
 
+  test.each([
+    'okta:ada+reports@acme.com',
+    'kube:system:serviceaccount:seo:reports',
+    'github:repo:acme@1/reports@2:ref:refs/heads/main',
+    'aws:arn:aws:iam::123456789012:role/reports',
+    'okta:100%/../a?b&c=d;e"f\\',
+    `okta:${'x'.repeat(251)}`,
+  ])('/callers/%s is a path with the whole name in it', async (sub) => {
+    const { product, put } = await productWith()
+    const path = `/callers/${encodeURIComponent(sub)}`
+    const made = await put(encodeURIComponent(sub), { person: sub, disabled: true })
+    expect([made.status, made.body]).toEqual([201, { sub, person: sub, disabled: true }])
+    expect((await product.call('GET', path)).body.sub).toBe(sub)
+    const approvers = { limits: [{ window: 'month', units: 9 }], approvers: [sub] }
+    expect((await product.call('PUT', '/budgets/seo', { body: approvers })).body.approvers).toEqual([sub])
+    expect((await product.call('GET', `/updates?caller=${encodeURIComponent(sub)}`)).status).toBe(200)
+    expect((await product.call('DELETE', path)).status).toBe(204)
+    expect((await put(encodeURIComponent(`${sub}${'x'.repeat(256)}`), { disabled: true })).status).toBe(400)
+  })
+
   test('deleting a caller leaves the other callers unchanged', async () => {
     const { product, put } = await productWith()
     for (const sub of ['eve', 'dora']) await put(sub, { disabled: true })
@@ -49,12 +69,13 @@ describe('/callers', () => {
 
   test('PUT /callers names every unknown budget', async () => {
     const { put } = await productWith('seo')
-    const { body } = await put('eve', { budgets: ['none', 'seo', 'nil'] })
+    const { body } = await put('eve', { budgets: ['none', 'seo', 'nil'], readsBudgets: ['seo', 'nowhere'] })
     expect([body.detail, body.errors]).toEqual([
-      'There is no budget none. There is no budget nil.',
+      'There is no budget none. There is no budget nil. There is no budget nowhere.',
       [
         { path: 'budgets', message: 'There is no budget none.' },
         { path: 'budgets', message: 'There is no budget nil.' },
+        { path: 'readsBudgets', message: 'There is no budget nowhere.' },
       ],
     ])
   })

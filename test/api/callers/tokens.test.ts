@@ -185,7 +185,7 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['a percent-encoded dot', { authorization: `Bearer ${head}%2e${body}.${signature}` }],
     ['four segments', { authorization: `Bearer ${good}.${signature}` }],
     ['five segments', { authorization: `Bearer ${good}.${body}.${signature}` }],
-    ['another key', { authorization: bearer(claims, undefined, 'somebody-elses-key-0123456789abcdef') }],
+    ['another key', { authorization: bearer(claims, undefined, 'another-callers-key-0123456789abcdef') }],
     ['an empty key', { authorization: bearer(claims, undefined, '') }],
   ])('%s', async (_name, headers) => {
     const product = await start()
@@ -254,7 +254,7 @@ describe('tokens that are good', () => {
     ['sub of 128 characters', bearer({ ...claims, sub: 'x'.repeat(128) })],
     ['a kid that is a path: kid is ignored', bearer(claims, { alg: 'HS256', kid: '../../etc/passwd' })],
     ['a jku: nothing is ever fetched', bearer(claims, { alg: 'HS256', jku: 'http://127.0.0.1:1/keys' })],
-    ['claims of others', bearer({ ...claims, iat: now + 60, iss: 'somebody', __proto__: null, constructor: {} })],
+    ['claims of others', bearer({ ...claims, iat: now + 60, iss: 'another', __proto__: null, constructor: {} })],
     ['an unknown scope beside the known', bearer({ ...claims, scope: 'read fly' })],
   ])('%s', async (_name, authorization) => {
     const product = await start()
@@ -297,7 +297,7 @@ describe('a caller, as a token makes it', () => {
   const reader = () => {
     const clock = createTestClock('2026-11-20T10:00:00Z')
     const value = { current: callerKey, previous: null }
-    return createTokens({ key: { read: async () => value, reread: async () => value }, clock })
+    return createTokens({ callerKey: { read: async () => value, reread: async () => value }, clock })
   }
   const verify = (payload: object) => reader().verify(`Bearer ${craft(payload)}`)
 
@@ -332,7 +332,7 @@ describe('a token is verified once a minute, for a thousand tokens', () => {
   const start = () => {
     const clock = createTestClock('2026-11-20T10:00:00Z')
     const value = { current: callerKey, previous: null }
-    const tokens = createTokens({ key: { read: async () => value, reread: async () => value }, clock })
+    const tokens = createTokens({ callerKey: { read: async () => value, reread: async () => value }, clock })
     const verifying = vi.spyOn(crypto.subtle, 'verify')
     onTestFinished(() => verifying.mockRestore())
     /** How often a signature is verified for these. */
@@ -580,7 +580,7 @@ describe('budgets in a token', () => {
     ['a sibling', ['seo'], 'run', { project: 'x', budget: 'ads' }, 'ads'],
     ["a sibling, as a project's owner", ['seo'], 'run', { project: 'owned-by-ads' }, 'ads'],
     ['a parent', ['seo-de'], 'run', { project: 'owned-by-seo-de', budget: 'seo' }, 'seo'],
-    ['the root, for want of an owner', ['seo'], 'run', { project: 'x' }, 'account'],
+    ['the root, because the project has no owner', ['seo'], 'run', { project: 'x' }, 'account'],
     ['one of two projects', ['seo'], 'run', { projects: ['owned-by-seo', 'owned-by-ads'] }, 'ads'],
     ['everything under the root', ['account'], 'run', { projects: ['x', 'owned-by-ads'] }, null],
     ['everything', '*', 'run', { projects: ['x', 'owned-by-ads'] }, null],

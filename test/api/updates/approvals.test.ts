@@ -297,7 +297,7 @@ describe('approve', () => {
     ])
   })
 
-  test('an approved update is refused with the numbers if too few units are left by then', async () => {
+  test('an approved update is refused with the numbers if too few units are left when it starts', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(600), approvalAbove: 100 } })
@@ -316,7 +316,7 @@ describe('approve', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('an approved update is refused if its budget was frozen by then', async () => {
+  test('an approved update is refused if its budget was frozen meanwhile', async () => {
     const { product, awaiting } = await strictProduct()
     const id = await awaiting()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'stop' } })

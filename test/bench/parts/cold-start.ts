@@ -61,7 +61,7 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-bundles-'))
   try {
     const program = await programOf()
-    const { folders, bytes } = await bundleAll({ into: join(folder, 'functions'), plansFile: undefined })
+    const { folders, bytes } = await bundleAll({ into: join(folder, 'functions') })
     const loads = [
       await baseline('hono', 'bare Hono', folder),
       await baseline('hono-sdk', 'Hono + DynamoDB client', folder),
@@ -114,7 +114,7 @@ const loadsIn = (folders: Record<string, string>, bytes: Record<string, number>)
 async function bundleOf(version: string, into: string): Promise<Load[]> {
   const script = `
     import { bundleAll } from './infra/bundle.ts'
-    process.stdout.write(JSON.stringify(await bundleAll({ into: ${JSON.stringify(into)}, plansFile: undefined })))`
+    process.stdout.write(JSON.stringify(await bundleAll({ into: ${JSON.stringify(into)} })))`
   const given = ['--import', 'tsx', '--input-type=module', '--eval', script]
   const { stdout } = await run(process.execPath, given, { cwd: version })
   const { folders, bytes } = JSON.parse(stdout)

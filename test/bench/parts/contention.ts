@@ -1,5 +1,5 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import type { Answer } from '../../../shared/guard/update/submit.ts'
+import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'

@@ -71,7 +71,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: '2026-11-20T10:00:00Z' } })
     expect([status, body.type, body.detail]).toEqual([
       ...[503, '/problems/ledger-unavailable'],
-      'The ledger does not answer. What this had begun is recorded, and the sweep goes on with it; the same request may be sent again, and runs nothing twice.',
+      'The ledger does not answer. What this had begun is recorded, and the sweep continues it; the same request may be sent again, and runs nothing twice.',
     ])
     faulty.heal()
     product.clock.advance(minutes(10))
@@ -230,7 +230,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
   })
 
-  test('settle: fails before any effect: the ledger stays down, the caller is told the truth, and the sweep finishes it', async () => {
+  test('settle: fails before any effect: the ledger stays down, the caller learns the truth, and the sweep finishes it', async () => {
     const { product, faulty } = await start()
     product.clock.sleep = async (ms) => product.clock.advance(ms)
     faulty.fail(isSettle, ...Array.from({ length: 400 }, () => 'not-sent' as const))

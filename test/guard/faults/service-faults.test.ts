@@ -235,7 +235,7 @@ describe('dates: advice only', () => {
     ['dates: malformed', { body: '<html>' }],
     ['dates: fails before any effect', { status: 500 }],
     ['dates: slow', { kind: 'hang' }],
-  ])('%s: go on', async (_name, answer) => {
+  ])('%s: the update runs without them', async (_name, answer) => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.endsWith('/dates') ? answer : undefined),

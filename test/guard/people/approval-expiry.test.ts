@@ -66,7 +66,7 @@ test('an approval of seven days is held in the next month, and the books add up'
   expect((await call('GET', '/statements')).body).toMatchObject({ total: { charged: 40 }, book: { addsUp: true } })
 })
 
-test.each(['14m', '8d', '0h', '1w', '4', '4H', '1.5h', ''])('%s is no time for an approval', async (text) => {
+test.each(['14m', '8d', '0h', '1w', '4', '4H', '1.5h', ''])('%s is not a valid time for an approval', async (text) => {
   const { put } = await start()
   const { status, body } = await put('client', { approvalExpiresAfter: text })
   expect([status, body.errors]).toEqual([

@@ -31,7 +31,7 @@ test('a waiting update says until when it can be approved, and what it is short 
     history: [
       {
         ...{ state: 'awaiting-approval', at: now, by: 'guard' },
-        note: 'it needs 40 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
+        note: 'it needs 40 units, and seo has 30 of 30 units left this month; approving it also grants seo 10 one-time units this month',
       },
     ],
   })
@@ -98,7 +98,7 @@ describe('approving an update', () => {
   test.each<[string, Parameters<Guard['approve']>[2], 'done' | 'problem', 'done' | 'problem']>([
     ['what was shown', { shown: u(40) }, 'done', 'problem'],
     ['less than it needs', { shown: u(39) }, 'problem', 'problem'],
-    ['what nobody knows', { shown: null }, 'done', 'problem'],
+    ['an unknown price', { shown: null }, 'done', 'problem'],
     ['whatever it needs', {}, 'done', 'done'],
     ['a cap between the two prices', { units: u(300), shown: u(40) }, 'done', 'problem'],
     ['a cap below the estimate', { units: u(39) }, 'problem', 'problem'],

@@ -1,10 +1,26 @@
 import { describe, expect, test } from 'vitest'
+import { createGuard } from '../../../shared/guard/guard.ts'
 import type { GuardOptions } from '../../../shared/guard/options.ts'
-import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../../shared/guard/people/permissions.ts'
+import {
+  keptOf,
+  mayStillApprove,
+  outgrown,
+  permissionsOf,
+  whyNotApprove,
+  whyNotCancel,
+  whyNotReject,
+  whyNotResolve,
+  whyNotUpTo,
+} from '../../../shared/guard/people/permissions.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
+import type { Caller } from '../../../shared/ledger/book/definitions.ts'
+import { usualAccount } from '../../../shared/ledger/identity.ts'
+import { createLedger } from '../../../shared/ledger/ledger.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { type State, states, type Update } from '../../../shared/ledger/updates/update.ts'
 import { minutes } from '../../support/clock.ts'
-import { at, holdOf, readingOf, updateOf } from '../../support/records.ts'
+import { startGuard } from '../../support/guard.ts'
+import { at, holdOf, readingOf, u, updateOf } from '../../support/records.ts'
 
 const now = '2026-11-20T10:00:00Z'
 const options: GuardOptions = {
@@ -54,11 +70,15 @@ describe('the right to approve an update', () => {
   })
 
   test('refuses an approval from the end of its time on, and names that time', () => {
-    expect(barred(awaiting({ approvableUntil: at(now) }), 'eve')).toEqual({
-      slug: 'wrong-state',
-      detail: 'The ranking update of shop could be approved until 20 Nov 2026 11:00 Europe/Berlin; ask for it again.',
-      members: { update: 'upd_1', state: 'awaiting-approval' },
-    })
+    for (const [minutesAgo, until] of [
+      [0, '11:00'],
+      [90, '09:30'],
+    ] as const)
+      expect(barred(awaiting({ approvableUntil: at(now) - minutes(minutesAgo) }), 'eve')).toEqual({
+        slug: 'wrong-state',
+        detail: `The ranking update of shop could be approved until 20 Nov 2026 ${until} Europe/Berlin; ask for it again.`,
+        members: { update: 'upd_1', state: 'awaiting-approval' },
+      })
     const { approvableUntil: _none, ...endless } = awaiting()
     expect(barred(endless, 'eve')).toBeNull()
   })
@@ -90,6 +110,108 @@ describe('the right to approve an update', () => {
     expect(barred(awaiting(), 'eve', ['eve'])).toBeNull()
     expect(barred(awaiting(), 'slack:U2', ['eve'])).toBeNull()
     expect(barred(awaiting(), 'slack:U2', ['slack:U2'])).toBeNull()
+  })
+
+  test('asks the approvers of a budget that the approval would grant units', () => {
+    const short = [{ budget: 'acme', window: 'month', units: u(5) }] as const
+    expect(barred(awaiting({ short }), 'bob', ['eve'], ['bob'])).toEqual(
+      forbidden('You are not among the approvers of acme, and the approval would grant acme 5 units.'),
+    )
+    expect(barred(awaiting({ short }), 'bob', ['bob'], ['bob'])).toBeNull()
+  })
+
+  test('compares an approval with the estimate, where the record has one', () => {
+    const estimated = (units?: number) => awaiting(units === undefined ? {} : { estimated: u(units) })
+    expect([outgrown(estimated(), u(40)), whyNotUpTo(estimated(), u(40))]).toEqual([null, null])
+    expect([outgrown(estimated(40), u(40)), whyNotUpTo(estimated(40), u(40))]).toEqual([null, null])
+    const refused = { slug: 'wrong-state', members: { update: 'upd_1', state: 'awaiting-approval', units: 41 } }
+    expect([outgrown(estimated(41), u(40)), whyNotUpTo(estimated(41), u(40))]).toMatchObject([refused, refused])
+  })
+
+  test.each<[string, string, Caller | null, boolean]>([
+    ['a caller whom nothing lists', 'eve', null, true],
+    ['a listed caller without scopes', 'eve', {}, true],
+    ['a listed caller without the scope approve', 'eve', { scopes: ['run', 'admin'] }, false],
+    ['a disabled caller', 'eve', { scopes: ['approve'], disabled: true }, false],
+    ['a person in Slack whom nothing lists', 'slack:U3', null, false],
+    ['a person in Slack who is listed with approve', 'slack:U3', { scopes: ['approve'] }, true],
+    ['a person in Slack who is listed without approve', 'slack:U3', { scopes: ['run'] }, false],
+  ])('keeps or loses the approval given by %s', (_title, by, listed, isKept) => {
+    const { definitions } = readingOf({ now, ...(listed && { callers: { [by]: listed } }) })
+    expect(mayStillApprove(definitions, by)).toBe(isKept)
+  })
+})
+
+describe('the permissions of a person without a token', () => {
+  test.each<[string, Caller | null, { scopes: string[]; mayCharge: boolean }]>([
+    ['none, if nothing lists them', null, { scopes: [], mayCharge: false }],
+    ['none, if they are listed without scopes', {}, { scopes: [], mayCharge: false }],
+    ['no budget, if they are listed without budgets', { scopes: ['run'] }, { scopes: ['run'], mayCharge: false }],
+    ['every budget, for an administrator', { scopes: ['admin'] }, { scopes: ['admin'], mayCharge: true }],
+    ['the listed budgets', { scopes: ['run'], budgets: ['seo'] }, { scopes: ['run'], mayCharge: true }],
+    ['only the listed budgets', { scopes: ['admin'], budgets: ['ads'] }, { scopes: ['admin'], mayCharge: false }],
+  ])('%s', (_title, listed, expected) => {
+    const budgets = { seo: {}, ads: {} }
+    const { definitions } = readingOf({ now, budgets, ...(listed && { callers: { 'slack:U3': listed } }) })
+    const { scopes, isListed, mayCharge } = permissionsOf(definitions, { caller: 'slack:U3' })
+    expect([isListed, { scopes: [...scopes], mayCharge: mayCharge('seo') }]).toEqual([listed !== null, expected])
+  })
+})
+
+describe('the budgets that a caller may read', () => {
+  test.each<[string, readonly string[] | undefined, readonly string[] | undefined, '*' | string[], string[]]>([
+    ['all, where nothing narrows them', undefined, undefined, '*', ['account', 'acme', 'seo', 'gone']],
+    ['all, of the root and below', ['account'], undefined, '*', ['account', 'acme', 'seo']],
+    ['those of the token, with their descendants', ['acme'], undefined, ['acme'], ['acme', 'seo']],
+    ['those of the listing', undefined, ['seo'], ['seo'], ['seo']],
+    ['those of both, where they agree', ['acme'], ['seo'], ['seo'], ['seo']],
+    ['none, where they do not agree', ['seo'], ['ads'], [], []],
+    ['none that was deleted', ['gone', 'seo'], undefined, ['seo'], ['seo']],
+    ['none, where none is named', [], undefined, [], []],
+  ])('are %s', (_title, ofToken, ofListing, shown, readable) => {
+    const callers = { eve: { ...(ofListing && { readsBudgets: ofListing }) } }
+    const { definitions } = readingOf({ now, budgets: { ads: {} }, callers })
+    const held = new Set(['read', 'admin'] as const)
+    const token = { scopes: held, budgets: '*', ...(ofToken && { readsBudgets: ofToken }) } as const
+    const { readsBudgets, mayRead, scopes } = permissionsOf(definitions, { caller: 'eve', token })
+    expect(readsBudgets).toEqual(shown)
+    expect(['account', 'acme', 'seo', 'gone'].filter(mayRead)).toEqual(readable)
+    // Administration tells of every budget.
+    expect([...scopes]).toEqual(readable.includes('account') ? ['read', 'admin'] : ['read'])
+  })
+})
+
+test('a record keeps of a token what its update may need, and of the budgets those of its chain', () => {
+  const { definitions } = readingOf({ now })
+  const token = { scopes: new Set(['run', 'read', 'admin'] as const), budgets: ['seo', 'ads'] }
+  const kept = { scopes: ['run', 'admin'], budgets: ['seo'] }
+  expect(keptOf(definitions, token, 'seo')).toStrictEqual(kept)
+  expect(keptOf(definitions, { ...token, person: 'Ada' }, 'seo')).toStrictEqual({ ...kept, person: 'Ada' })
+  expect(keptOf(definitions, { ...token, budgets: '*' }, 'seo')).toStrictEqual({ ...kept, budgets: '*' })
+})
+
+describe('definitions that were read before', () => {
+  const named = { caller: 'bob', token: { scopes: new Set(['run'] as const), budgets: '*' } } as const
+
+  test('are believed for two seconds, except by what spends or changes', async () => {
+    const { guard, caller, clock } = await startGuard()
+    const isDisabled = async (atOnce: boolean) => (await guard.permissions(named, { atOnce })).isDisabled
+    await caller('bob', { disabled: true, ratePerMinute: 7 })
+    clock.advance(2_000)
+    expect([guard.rateOf('bob'), await isDisabled(false)]).toEqual([undefined, false])
+    clock.advance(1)
+    expect([await isDisabled(false), guard.rateOf('bob')]).toEqual([true, 7])
+    await caller('bob', {})
+    expect([await isDisabled(false), await isDisabled(true)]).toEqual([true, false])
+  })
+
+  test('are read where nothing was read before', async () => {
+    const { caller, clock, items, parts } = await startGuard()
+    await caller('bob', { disabled: true })
+    const ledger = createLedger({ store: createMemoryStore(items), clock, account: usualAccount })
+    const { permissions, rateOf } = createGuard({ ...parts, ledger })
+    expect(rateOf('bob')).toBeUndefined()
+    expect((await permissions(named, { atOnce: false })).isDisabled).toBe(true)
   })
 })
 

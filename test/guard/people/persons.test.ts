@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
+import type { KeptToken } from '../../../shared/ledger/updates/update.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
 
@@ -35,6 +36,39 @@ describe('four eyes', () => {
     expect(await guard.reject(id, 'slack:U1')).toMatchObject({ problem: { slug: 'forbidden' } })
   })
 
+  test.each<[string, { caller: string; person?: string; by: string; byPerson?: string }, string]>([
+    [
+      'a person of one issuer under two names',
+      { caller: 'okta:1', person: 'a@x.io', by: 'okta:2', byPerson: 'a@x.io' },
+      'problem',
+    ],
+    ['a person of an issuer and in Slack', { caller: 'okta:1', person: 'ada.lovelace', by: 'slack:U1' }, 'problem'],
+    ['a person in Slack and of an issuer', { caller: 'slack:U1', by: 'okta:1', byPerson: 'ada.lovelace' }, 'problem'],
+    ['a person of an issuer and a token', { caller: 'okta:1', person: 'ada', by: 'ci-bot' }, 'problem'],
+    ['an address in other letters', { caller: 'okta:1', person: 'eve@x.io', by: 'joe' }, 'problem'],
+    ['the list against the claim', { caller: 'ci-bot', person: 'eve', by: 'eve' }, 'done'],
+    ['another person', { caller: 'okta:1', person: 'a@x.io', by: 'okta:2', byPerson: 'b@x.io' }, 'done'],
+  ])('compare claims too: %s', async (_, { caller, person, by, byPerson }, kind) => {
+    const { ask, caller: list, guard } = await startPersons()
+    await list('joe', { person: 'Eve@X.io' })
+    const token = { scopes: new Set(['run'] as const), budgets: '*', ...(person && { person }) } as const
+    const asker = caller.startsWith('slack:') ? { caller } : { caller, token }
+    const { id } = only(await ask({}, asker))
+    const { kind: rejected } = await guard.reject(id, by, undefined, byPerson)
+    expect(rejected).toBe(kind)
+    if (kind === 'problem')
+      expect((await guard.approve(id, by, { ...(byPerson && { person: byPerson }) })).kind).toBe(kind)
+  })
+
+  test('an approver may be listed by the person of a claim, also when the update begins', async () => {
+    const { ask, budget, guard } = await startPersons()
+    await budget('account', { approvers: ['eve@x.io'] })
+    const { id } = only(await ask({}, { caller: 'ada' }))
+    expect((await guard.approve(id, 'okta:1', { person: 'ada@x.io' })).kind).toBe('problem')
+    expect((await guard.approve(id, 'okta:1', { person: 'eve@x.io' })).kind).toBe('done')
+    expect((await guard.start(id, Number.MAX_SAFE_INTEGER))?.state).toBe('settled')
+  })
+
   test('an approver may be listed by any name of the chain', async () => {
     for (const [listed, by, kind] of [
       ['ada', 'ci-bot', 'done'],
@@ -47,6 +81,46 @@ describe('four eyes', () => {
       await budget('account', { approvers: [listed] })
       const { id } = only(await ask({}, { caller: 'eve' }))
       expect([listed, by, (await guard.approve(id, by)).kind]).toEqual([listed, by, kind])
+    }
+  })
+})
+
+describe('what waits is judged by the present file of issuers', () => {
+  const issuer = { name: 'okta', claims: { groups: ['seo'] } }
+  const asked = { scopes: new Set(['run'] as const), budgets: '*', issuer } as const
+
+  test.each<[string, KeptToken | null | 'no issuers', string | null]>([
+    ['its groups still allow it', { scopes: ['run'], budgets: '*' }, null],
+    [
+      'its groups allow nothing any more',
+      { scopes: [], budgets: '*' },
+      'okta:ada needs the scope run or propose for this.',
+    ],
+    [
+      'its groups allow other budgets',
+      { scopes: ['run'], budgets: ['beta'] },
+      'okta:ada may not charge the budget acme; its token names the budgets that it may.',
+    ],
+    ['the issuer is gone', null, 'okta:ada asked with a token of the issuer okta, which is not trusted any more.'],
+    [
+      'no issuer is trusted',
+      'no issuers',
+      'okta:ada asked with a token of the issuer okta, which is not trusted any more.',
+    ],
+  ])('%s', async (_, mapped, detail) => {
+    for (const isApproved of [false, true]) {
+      const parts = mapped === 'no issuers' ? {} : { mapToken: async () => mapped }
+      const { ask, budget, counts, guard } = await startGuard({ parts })
+      await budget('beta', {})
+      await budget('acme', { projects: [{ name: 'shop' }], ...(isApproved && { approvalAbove: u(10) }) })
+      const { id } = only(await ask({}, { caller: 'okta:ada', token: asked }, { respondAsync: !isApproved }))
+      if (isApproved) await guard.approve(id, 'eve')
+      const update = await guard.start(id, Number.MAX_SAFE_INTEGER)
+      expect([update?.state, update?.problem?.detail ?? null]).toEqual([
+        detail === null ? 'settled' : 'refused',
+        detail,
+      ])
+      expect((await counts()).spent).toBe(detail === null ? 40 : 0)
     }
   })
 })

@@ -206,7 +206,7 @@ describe('units run out', () => {
 })
 
 describe('prices', () => {
-  test('that are not known are counted, and the oldest of the others is told', () => {
+  test('that are not known are counted, and the oldest of the others is shown', () => {
     const plans = [['acme', 'unknown'], ['initech', 'unknown', 'other'], ['unknown']]
     expect(forecastOf({}, ...plans.map((projects) => planOf({ projects })))).toMatchObject({
       committed: 3_360, // 21 × (40 + 120)

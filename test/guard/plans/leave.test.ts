@@ -55,7 +55,7 @@ describe('what a plan leaves to others, budget by budget', () => {
     await fire()
     const { body } = await product.call('GET', '/updates?state=awaiting-approval')
     expect(body.updates[0].history.at(-1).note).toBe(
-      'it needs 40 units, this and the 30 units that the plan night leaves to others need 70, and seo has 60 of 60 units left this month: to approve it grants what is short, once',
+      'it needs 40 units, this and the 30 units that the plan night leaves to others need 70, and seo has 60 of 60 units left this month; approving it also grants seo 10 one-time units this month',
     )
     expect((await product.call('POST', `/updates/${body.updates[0].id}/approve`)).body.state).toBe('settled')
     expect(ran()).toEqual(['a'])

@@ -31,6 +31,6 @@ test.each([
   [{ state: 'running' }, 'running'],
   [{ state: 'missed', reason: 'it came more than an hour late' }, 'missed: it came more than an hour late'],
   [{ state: 'paused', reason: 'paused by ada: holidays' }, 'paused by ada: holidays'],
-] as const)('says what became of a run: %o', (occurrence, words) => {
+] as const)('says the outcome of a run: %o', (occurrence, words) => {
   expect(occurrenceInWords(occurrence)).toBe(words)
 })

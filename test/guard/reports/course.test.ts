@@ -20,16 +20,17 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 
 /** By the day that begins where the one before has ended. */
 async function usedIn({ guard }: Product): Promise<Record<string, Record<string, number>>> {
-  const { nights } = await (await guard.background()).course()
-  return Object.fromEntries(
-    nights.map(({ at, used }) => [
-      new Date(at).toISOString().slice(0, 16),
-      Object.fromEntries(Object.entries(used).map(([budget, of]) => [budget, of.used])),
-    ]),
-  )
+  const { budgets } = await (await guard.background()).outlook()
+  const found: Record<string, Record<string, number>> = {}
+  for (const { budget, history } of budgets)
+    for (const { at, used } of history.nights) {
+      const night = new Date(at).toISOString().slice(0, 16)
+      found[night] = { ...found[night], [budget]: used }
+    }
+  return found
 }
 
-const savedIn = async ({ guard }: Product) => (await (await guard.background()).course()).saved
+const savedIn = async ({ guard }: Product) => (await (await guard.background()).outlook()).saved
 
 const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
@@ -49,8 +50,9 @@ describe('each day that has ended', () => {
       '2026-11-11T00:00': { account: 40 },
       '2026-11-12T00:00': { account: 120, seo: 40 },
     })
-    const { nights } = await (await product.guard.background()).course()
-    expect(nights.at(-1)?.used.seo).toEqual({ used: 40, limit: 500 })
+    const { budgets } = await (await product.guard.background()).outlook()
+    const seo = budgets.find(({ budget }) => budget === 'seo')
+    expect(seo?.history.nights).toEqual([{ at: Date.parse('2026-11-12T00:00:00Z'), used: 40, limit: 500 }])
   })
 
   test('days that no sweep saw are left out, and a new month begins with nothing', async () => {

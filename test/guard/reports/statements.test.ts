@@ -30,7 +30,7 @@ const spend = (product: Started, budget: string, units: number) =>
   enter(product, { type: 'external-spend', budget, units })
 
 describe('rows', () => {
-  test('are of the month: what moved a day besides is there once, and a day’s grant is none of it', async () => {
+  test('are of the month: what also moved a day is there once, and a grant for a day is not', async () => {
     const product = await startGuard()
     const limit = (window: 'month' | 'day', units: number) => ({ window, units: toUnits(units) })
     await product.budget('account', { limits: [limit('month', 1000), limit('day', 500)] })

@@ -513,7 +513,10 @@ test('a ledger without summaries is right from the first moment, and is written 
     items.set(JSON.stringify([old.pk, old.sk]), old)
   const expected = { total: { updates: 7, charged: 280, refused: 0 }, addsUp: true }
   expect(await (await guard.background()).statement(null, 'budget')).toMatchObject(expected)
-  expect(await (await guard.background()).course()).toEqual({ nights: [], saved: null })
+  expect(await (await guard.background()).outlook()).toMatchObject({
+    budgets: [{ history: { nights: [] } }],
+    saved: null,
+  })
   const sizes: number[] = []
   for (let sweep = 0; sweep < 4; sweep++) {
     await (await guard.background()).keepSummaries()

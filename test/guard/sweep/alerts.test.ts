@@ -37,7 +37,7 @@ async function startWatched(options: Options = {}) {
 }
 
 describe('thresholds', () => {
-  test('80 and 100 % are told once each, with what is left and until when', async () => {
+  test('80 and 100 % are announced once each, with what is left and until when', async () => {
     const { product, limit, spend, told, sweep } = await startWatched()
     await limit(120)
     await spend()
@@ -234,7 +234,7 @@ describe('a burst of refusals', () => {
     expect(await told()).toEqual([])
   })
 
-  test('the refusals of a plan are told with its occurrence, and what was done already is none', async () => {
+  test('the refusals of a plan are announced with its occurrence, and work that was done already is not a refusal', async () => {
     const projects = Array.from({ length: 12 }, (_, index) => `q${index}`)
     const { product, limit, spend, sweep, told } = await startWatched({ plans: [{ ...night, projects }] })
     await spend({ project: 'same' })

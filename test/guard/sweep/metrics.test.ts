@@ -111,7 +111,7 @@ describe('the digest audits', () => {
 })
 
 describe('a service that refuses our token', () => {
-  test('is told of in the log when the token is the one that the secret has now; a rotated one costs no update', async () => {
+  test('is logged when the token is the one that the secret has now; a rotated one costs no update', async () => {
     let valid = 'another'
     const product = await startProduct({
       store: createMemoryStore(),

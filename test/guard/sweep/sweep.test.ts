@@ -136,7 +136,7 @@ describe('the sweep of an update in doubt', () => {
 
   test('asks for no dates of keywords, which leave none', async () => {
     const product = await startGuard()
-    product.service.dates = () => Promise.reject(new Error('nobody is to ask'))
+    product.service.dates = () => Promise.reject(new Error('the service must not be asked'))
     product.service.run = async () => unknown
     await product.ask({ kind: 'keyword-difficulty' })
     product.clock.advance(hours(1))
@@ -182,7 +182,7 @@ describe('the sweep of an update in doubt', () => {
 })
 
 describe('evidence where other updates of the work may have made the date', () => {
-  /** Days after the doubt, the project goes on. */
+  /** Days after the doubt, the project may be updated again. */
   async function followed(how: { after: number; run?: Started['service']['run']; known?: readonly string[] }) {
     const product = await doubted()
     product.clock.advance(how.after)
@@ -232,6 +232,36 @@ describe('evidence where other updates of the work may have made the date', () =
     const { id } = only(await product.ask())
     expect(await proves({ ...product, id }, '2026-11-21')).toBe(false)
     expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
+  })
+
+  test('counts an earlier update that an older version noted by its name alone', async () => {
+    const product = await startGuard()
+    dates(product, '2026-11-13')
+    const earlier = only(await product.ask())
+    product.clock.advance(days(1))
+    product.service.run = async () => unknown
+    const { id } = only(await product.ask())
+    const name = JSON.stringify([`update#${id}`, 'update'])
+    const item = product.items.get(name)
+    if (!item) throw new Error('there is no record')
+    product.items.set(name, { ...item, hold: { ...(item.hold as object), previous: earlier.id } })
+    expect(await proves({ ...product, id }, '2026-11-21')).toBe(false)
+    expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
+  })
+
+  test('counts an update under another name that the project had at the hold', async () => {
+    const product = await startGuard()
+    const { ask, budget, clock, service } = product
+    await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
+    dates(product, '2026-11-13')
+    service.run = async () => unknown
+    const { id } = only(await ask())
+    await budget('seo', { projects: [] })
+    clock.advance(days(1))
+    service.run = async () => ran
+    expect(only(await ask({ projects: ['7'] }))).toMatchObject({ state: 'settled' })
+    expect(await proves({ ...product, id }, '2026-11-20')).toBe(false)
+    expect(await proves({ ...product, id }, '2026-11-20', '2026-11-19')).toBe(true)
   })
 
   test.each([
@@ -487,6 +517,23 @@ describe('the sweep with a service that hangs', () => {
     expect((await (await guard.background()).sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
+  test('spends a third of its time on updates that a person released, and gives up none of them', async () => {
+    const { guard, service, clock, ask, other } = await startGuard({ units: 10_000 })
+    service.run = async () => unknown
+    const { updates } = await ask({ projects: projects(0), whenShort: 'fit' })
+    clock.advance(minutes(10))
+    for (const { id } of updates) await guard.resolve(id, 'eve', { outcome: 'did-not-run', reason: 'not seen' })
+    clock.advance(days(8))
+    let asked = 0
+    service.dates = async () => {
+      asked++
+      clock.advance(hangsFor)
+      return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
+    }
+    expect(await (await guard.background()).sweep(clock.now() + minutes(10))).toEqual(nothing)
+    expect([asked, (await other.open('watched', 50)).rows.length]).toEqual([10, 10])
+  })
+
   test('spends half of its time on requested updates, and expires old ones all the same', async () => {
     const { guard, service, clock, ask, parts } = await startGuard()
     const { ledger } = parts
@@ -522,7 +569,7 @@ describe('an index that lags', () => {
     else await elsewhere.resolve(id, 'eve', settle)
     const settled = await other.update(id)
     clock.advance(days(8))
-    service.dates = () => Promise.reject(new Error('nobody is to ask'))
+    service.dates = () => Promise.reject(new Error('the service must not be asked'))
     lines.length = 0
     expect([await sweep(), lines, await other.update(id)]).toEqual([nothing, [], settled])
   })

@@ -34,7 +34,7 @@ async function startNights(options: Options = {}) {
 const elsewhere = (projects: string) => `The vendor has new data for ${projects} that Unit Guard did not start.`
 
 describe('runs outside the guard', () => {
-  test('the first look remembers; what is new by hand is told once, with what to do', async () => {
+  test('the first look remembers; what is new by hand is announced once, with what to do', async () => {
     const { product, dates, night, nextNight } = await startNights()
     expect(await night()).toEqual([])
     expect(await nextNight()).toEqual([])
@@ -130,7 +130,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('of many dates the latest twenty are told', async () => {
+  test('of many dates the latest twenty are announced', async () => {
     const { product, dates } = await startNights()
     const look = async () => (await product.guard.background()).findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
@@ -222,7 +222,7 @@ describe('the service’s token', () => {
 
   const ends = (when: string) => [expect.stringMatching(`^The token of the tracking service ends \\*?${when}\\*?, on `)]
 
-  test('is told of 14 days before, every day of the last week, and when it is over', async () => {
+  test('is announced 14 days before, every day of the last week, and when it is over', async () => {
     const { product, at } = await withToken(ending(end))
     expect(await at('2026-11-25T10:00:00Z')).toEqual([])
     expect(await at('2026-11-26T09:59:59Z')).toEqual([])
@@ -249,7 +249,7 @@ describe('the service’s token', () => {
     ['without an end', ending(undefined)],
     ['whose end is a text', ending('soon')],
     ['whose end is a number in quotes', ending(String(Date.parse('2026-11-26T10:00:00Z') / 1000))],
-    ['whose end is no time', ending(1e300)],
+    ['whose end is not a valid time', ending(1e300)],
     ['whose end never was', ending(-1e300)],
     ['that is JSON’s null', `a.${encode(null)}.b`],
   ])('one %s is nothing to tell', async (_what, token) => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
 import { json, startProduct } from '../../support/product.ts'
 
 const units = { small: 30, middle: 50, large: 90 }
@@ -23,6 +25,29 @@ describe('several projects in one request', () => {
     expect(states(body)).toEqual(['large settled', 'middle settled', 'small settled'])
     expect(await product.figures('acme')).toMatchObject({ available: 0, spent: 170 })
     expect(await product.audit()).toBe(true)
+  })
+
+  test.each([
+    ['everything', {}],
+    ['one budget', { readsBudgets: ['acme'] }],
+  ])('a ledger that fails after the run: the answer says what ran, to a caller who reads %s', async (_, listed) => {
+    const real = createMemoryStore()
+    let fails = (_pk: string) => false
+    const get: Store['get'] = async (keys) => {
+      if (keys.some(({ pk }) => fails(pk))) throw new LedgerUnavailable('away')
+      return real.get(keys)
+    }
+    const product = await startProduct({ store: { ...real, get }, stream: false, units })
+    const limits = [{ window: 'month', units: 170 }]
+    const owned = projects.map((name) => ({ name }))
+    await product.call('PUT', '/budgets/acme', { body: { limits, projects: owned } })
+    await product.call('PUT', '/callers/mia', { body: listed })
+    const token = product.signed({ sub: 'mia', scope: 'read run', budgets: ['acme'] })
+    const earlier = (await product.update({ kind: 'ranking', project: 'large' }, { token })).body.updates[0].id
+    fails = (pk) => pk === `update#${earlier}` && product.seen('run').length > 1
+    const { status, body } = await product.update({ kind: 'ranking', projects: ['large', 'small'] }, { token })
+    expect([status, states(body)]).toEqual([201, ['large refused', 'small settled']])
+    expect(await product.figures('acme')).toMatchObject({ spent: 120 })
   })
 
   test('refuse: none is admitted unless the sum fits, and the sentence says so', async () => {

@@ -138,7 +138,7 @@ describe('without the service', () => {
       'the same work, in doubt',
       { asked: { holder: updateOf({ state: 'in-doubt', hold: holdOf() }) }, request: { force: true } },
       'duplicate-work',
-      'The ranking update of shop is in doubt as upd_1: it may have run. A person can resolve it; without that, the project may go on from 21 Nov 2026 00:00 Europe/Berlin.',
+      'The ranking update of shop is in doubt as upd_1: it may have run. A person can resolve it; without that, the project may be updated again from 21 Nov 2026 00:00 Europe/Berlin.',
       { update: 'upd_1' },
     ],
     [
@@ -169,7 +169,7 @@ describe('without the service', () => {
       'the work was released',
       { asked: { holder: updateOf({ state: 'released', finishedAt: at('2026-11-20T09:00Z') }) } },
     ],
-  ])('%s: goes on', (_name, how) => {
+  ])('%s: is admitted', (_name, how) => {
     expect(decideEarly(known(how), options).kind).toBe('pass')
   })
 
@@ -249,7 +249,7 @@ describe('the same work', () => {
       '2026-11-21T00:10:00+01:00',
     ],
     [
-      'where the sweep has said so, as where nobody has',
+      'where the sweep has said so, as where no one has',
       '2026-11-21T07:04:59+01:00',
       doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }, { by: 'sweep', at: at('2026-11-20T11:00:00+01:00') }),
       '2026-11-21T07:05:00+01:00',
@@ -648,7 +648,7 @@ describe('a decision that needs approval', () => {
     expect(say({ ...how, request: asks })).toEqual({
       kind: 'ask',
       reason:
-        'it needs 40 units, and acme wants approval above 39; it needs 40 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
+        'it needs 40 units, and acme wants approval above 39; it needs 40 units, and seo has 30 of 30 units left this month; approving it also grants seo 10 one-time units this month',
       short: [{ budget: 'seo', window: 'month', units: 10 }],
     })
   })
@@ -658,7 +658,7 @@ describe('a decision that needs approval', () => {
     expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
       kind: 'ask',
       reason:
-        'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month: to approve it grants what is short, once',
+        'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month; approving it also grants seo 20 one-time units this month',
       short: [{ budget: 'seo', window: 'month', units: 20 }],
     })
   })
@@ -703,7 +703,7 @@ describe('a decision that needs approval', () => {
     ])('one that %s', (_name, waiting, units) => {
       const decision = say({ ...strict({ budgets: { seo: month(50) } }), waiting, request: asks })
       const short = units === 0 ? [] : [{ budget: 'seo', window: 'month', units }]
-      const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it): to approve it grants what is short, once`
+      const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it); approving it also grants seo ${units} one-time ${units === 1 ? 'unit' : 'units'} this month`
       expect(decision).toEqual({ kind: 'ask', reason: units === 0 ? reason : `${reason}${lacks}`, short })
     })
 
@@ -749,7 +749,7 @@ describe('a decision that needs approval', () => {
     expect(say({ ...how, request: asks }, 50)).toEqual({
       kind: 'ask',
       reason:
-        'approved up to 40, it now needs 50; it needs 50 units, and seo has 30 of 30 units left this month: to approve it grants what is short, once',
+        'approved up to 40, it now needs 50; it needs 50 units, and seo has 30 of 30 units left this month; approving it also grants seo 20 one-time units this month',
       short: [{ budget: 'seo', window: 'month', units: 20 }],
     })
     expect(say(how, 50).kind).toBe('refuse')

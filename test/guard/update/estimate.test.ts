@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { workKey } from '../../../shared/ledger/updates/work.ts'
 import type { EstimateReading } from '../../../shared/tracking/tracking.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
@@ -25,9 +26,10 @@ describe('an estimate', () => {
     const bounds = { start: at('2026-11-01T00:00:00Z'), end: at('2026-12-01T00:00:00Z') }
     const today = { start: at('2026-11-20T00:00:00Z'), end: at('2026-11-21T00:00:00Z') }
     const empty = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
-    expect(await estimate(['a', 'b'])).toEqual({
+    expect(await estimate(['a', 'b'])).toStrictEqual({
       ...{ kind: 'ranking', units: 80, allowed: true, problem: null, approval: null, budgets: ['account', 'seo'] },
       payers: { a: { budget: 'account', owner: null }, b: { budget: 'seo', owner: 'seo' } },
+      works: { a: [workKey('ranking', 'a').pk], b: [workKey('ranking', 'b').pk] },
       projects: [
         { project: 'a', units: 30 },
         { project: 'b', units: 50 },
@@ -96,14 +98,27 @@ describe('an estimate', () => {
     expect(limited).toMatchObject({ allowed: false, problem: { members: { short: 1 } } })
     expect(limited).toMatchObject({ figures: [{}, {}, { budget: 'caller:eve', window: 'month', available: 29 }, {}] })
     await ask({ projects: ['a'] })
-    expect(await estimate(['a'])).toMatchObject({ allowed: false, problem: { slug: 'already-updated' } })
+    const done = { project: 'a', units: 30, problem: { slug: 'already-updated' } }
+    expect(await estimate(['a'])).toMatchObject({ units: 30, allowed: false, problem: { slug: 'already-updated' } })
+    const mixed = { units: 50, allowed: true, problem: null, projects: [done, { project: 'b', units: 50 }] }
+    expect(await estimate(['a', 'b'])).toMatchObject(mixed)
+    expect(await ask({ projects: ['a', 'b'] })).toMatchObject({ status: 201 })
+  })
+
+  test('an estimate judges the rights of a caller who may ask for updates, and only their units otherwise', async () => {
+    const { guard, budget } = await priced()
+    await budget('seo', { projects: [{ name: 'a' }] })
+    const as = (scope: 'run' | 'read') =>
+      guard.estimate({ kind: 'ranking', projects: ['a'] }, { ...bob, token: { scopes: new Set([scope]), budgets: [] } })
+    expect(await as('run')).toMatchObject({ units: 30, allowed: false, problem: { slug: 'forbidden' } })
+    expect(await as('read')).toMatchObject({ units: 30, allowed: true, problem: null })
   })
 
   test('an estimate for a budget that cannot be charged asks the service nothing', async () => {
     const { estimate, budget, service } = await priced()
     await budget('seo', { projects: [{ name: 'a' }, { name: 'b' }] })
     await budget('other', {})
-    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     expect(await estimate(['a', 'b'], 'other')).toEqual({
       slug: 'invalid-request',
       detail:
@@ -204,7 +219,7 @@ describe('dates', () => {
 
   test('no dates are read for keywords', async () => {
     const { ask, service, lines } = await startGuard()
-    service.dates = () => Promise.reject(new Error('nobody is to ask'))
+    service.dates = () => Promise.reject(new Error('the service must not be asked'))
     expect(only(await ask({ kind: 'keyword-difficulty' })).hold).not.toHaveProperty('datesBefore')
     expect(lines.map(({ event }) => event)).toEqual(['hold', 'run'])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../../shared/guard/update/submit.ts'
+import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
 import { nameOf } from '../../../shared/ledger/store/store.ts'
 import { workKeysOf } from '../../../shared/ledger/updates/work.ts'

@@ -25,7 +25,7 @@ const admin = bob('run', 'admin')
 const queued = { respondAsync: true }
 const frozen = { frozen: { reason: 'unpaid', by: 'eve', at: 0 } }
 
-/** What became of the only update, or why nothing was recorded. */
+/** The outcome of the only update, or why nothing was recorded. */
 const outcomeOf = ({ updates: [update], problem }: Awaited<ReturnType<Started['ask']>>) =>
   update ? [update.state, update.problem?.slug ?? null] : ['not recorded', problem?.slug ?? null]
 
@@ -68,6 +68,12 @@ describe('the right to charge an ancestor of the owner', () => {
         'bob may not charge account for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.',
       members: { budget: 'account' },
     })
+  })
+
+  test('is needed for each project of a request', async () => {
+    const { ask, other } = await startClients()
+    const { status, problem } = await ask({ projects: ['free', 'shop'], budget: 'account' })
+    expect([status, problem?.slug, (await other.updates({}, 10)).rows]).toEqual([403, 'forbidden', []])
   })
 
   test('is looked at again when a queued update begins', async () => {
@@ -134,6 +140,21 @@ describe('where an ancestor pays, the rules of the owner and of the budgets betw
       { available: 10, held: 0, inDoubt: 0, spent: 0 },
     ])
     expect(await counts('account')).toMatchObject({ spent: 40 })
+  })
+})
+
+describe('a request whose payer was shown to a person', () => {
+  test.each<[string, string, string | null, boolean]>([
+    ['the payer and the owner', 'acme', 'acme', true],
+    ['another payer', 'clients', 'acme', false],
+    ['another owner', 'acme', 'clients', false],
+    ['no owner', 'acme', null, false],
+  ])('charges only what was shown: %s', async (_title, budget, owner, isSame) => {
+    const { ask, sent } = await startClients()
+    const answer = await ask({ shown: { budget, owner } })
+    expect(outcomeOf(answer)).toEqual(isSame ? ['settled', null] : ['not recorded', 'wrong-state'])
+    if (!isSame) expect(answer.problem?.detail).toBe('Who pays for shop has changed since it was shown. Ask again.')
+    expect(sent).toHaveLength(isSame ? 1 : 0)
   })
 })
 

@@ -38,7 +38,7 @@ describe('starting a queued update', () => {
     const { guard, ask, clock, other, service } = await startGuard({ parts: { serviceToken } })
     const { id } = only(await ask({}, {}, { respondAsync: true }))
     isThere = false
-    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     await expect(guard.start(id, clock.now() + 60_000)).rejects.toThrow('no secret')
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
   })
@@ -48,7 +48,7 @@ describe('starting a queued update', () => {
     await budget('seo', {})
     const { id } = only(await ask({ budget: 'seo' }, {}, { respondAsync: true }))
     await budget('seo', { frozen: { reason: 'stop', by: 'ada', at: 0 } })
-    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
       ...{ state: 'refused', version: 2, problem: { slug: 'budget-frozen' }, queued: true },
     })
@@ -75,7 +75,7 @@ describe('starting an update of an occurrence', () => {
     const { begin, sent, service } = await beginning()
     const first = await begin()
     expect(first.update).toMatchObject({ state: 'settled', plan: 'nightly', caller: 'schedule:nightly' })
-    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     expect([await begin(), sent.length]).toEqual([first, 1])
   })
 

@@ -28,7 +28,7 @@ describe('whenShort: ask', () => {
     const { status, body } = await ask('dear')
     expect([status, body.updates[0].state]).toEqual([202, 'awaiting-approval'])
     expect(body.updates[0].history[0].note).toBe(
-      'it needs 640 units, and seo has 60 of 100 units left this month and seo has 10 of 50 units left today: to approve it grants what is short, once',
+      'it needs 640 units, and seo has 60 of 100 units left this month and seo has 10 of 50 units left today; approving it also grants seo 580 one-time units this month and seo 630 one-time units today',
     )
     expect(await product.figures('seo')).toMatchObject({ granted: 0, held: 0, spent: 40 })
     expect(product.seen('run')).toHaveLength(1)
@@ -132,7 +132,7 @@ describe('whenShort: ask', () => {
     const again = await approve(body.updates[0].id)
     expect([again.status, again.body.state]).toEqual([202, 'awaiting-approval'])
     expect(again.body.history.at(-1).note).toBe(
-      'approved up to 640, it now needs 720; it needs 720 units, and seo has 100 of 100 units left this month and seo has 50 of 50 units left today: to approve it grants what is short, once',
+      'approved up to 640, it now needs 720; it needs 720 units, and seo has 100 of 100 units left this month and seo has 50 of 50 units left today; approving it also grants seo 620 one-time units this month and seo 670 one-time units today',
     )
     expect(await product.figures('seo')).toMatchObject({ granted: 0, spent: 0 })
     expect((await approve(body.updates[0].id)).body).toMatchObject({ state: 'settled', units: { charged: 720 } })
@@ -172,8 +172,8 @@ describe('whenShort: ask', () => {
         'awaiting-approval',
       ])
       expect([updates[1].history[0].note, updates[2].history[0].note]).toEqual([
-        'it needs 5 units, and seo has 2 of 7 units left this month: to approve it grants what is short, once',
-        'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it): to approve it grants what is short, once',
+        'it needs 5 units, and seo has 2 of 7 units left this month; approving it also grants seo 3 one-time units this month',
+        'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it); approving it also grants seo 5 one-time units this month',
       ])
       expect([await approve(1), await approve(2)]).toEqual(['settled', 'settled'])
       expect(await product.figures('seo')).toMatchObject({ limit: 7, granted: 8, available: 0, spent: 15 })

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { Asker, UpdatesRequest } from '../../../shared/guard/update/submit.ts'
 import type { Caller } from '../../../shared/ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
+import { acceptance } from '../../../shared/ledger/identity.ts'
 import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
+import { maxUnits } from '../../../shared/platform/words.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 
@@ -68,7 +70,7 @@ describe('the rights of a caller', () => {
   test('tells a disabled caller so', async () => {
     const { ask, caller, service } = await startGuard()
     await caller('bob', { disabled: true })
-    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     expect(await ask()).toMatchObject(forbidden('bob is disabled; ask an administrator.'))
   })
 
@@ -308,11 +310,15 @@ describe('an idempotency key', () => {
   })
 
   test('refuses a key that another delivery used meanwhile: running, or with other content', async () => {
-    for (const [wanted, status, slug, shown] of [
-      [{}, 409, 'in-progress', [{ state: 'running' }]],
-      [{ maxUnits: u(60) }, 422, 'key-reused', []],
+    const two = { projects: ['no-estimate', 'shop'], whenShort: 'fit' } as const
+    for (const [earlier, wanted, status, slug, shown] of [
+      [{}, {}, 409, 'in-progress', [{ state: 'running' }]],
+      [two, two, 409, 'in-progress', [{ state: 'running' }]],
+      [{}, { maxUnits: u(60) }, 422, 'key-reused', []],
     ] as const) {
       const { ask, elsewhere, before, service } = await startGuard()
+      service.estimate = async ({ segment }) =>
+        segment === 'shop' ? { kind: 'units', units: u(40), source: 'units' } : { kind: 'refused', status: 500 }
       let finish = () => {}
       const sent = new Promise<void>((resolve) => {
         service.run = () =>
@@ -324,12 +330,13 @@ describe('an idempotency key', () => {
       let first: ReturnType<typeof ask> | undefined
       before.push(async (writes) => {
         if (!makes('running')(writes)) return false
-        first = ask({}, key, { by: elsewhere })
+        first = ask(earlier, key, { by: elsewhere })
         await sent
         return true
       })
       const second = await ask(wanted, key)
       expect(second).toMatchObject({ status, problem: { slug }, updates: shown })
+      expect(second.updates).toHaveLength(shown.length)
       finish()
       expect((await first)?.status).toBe(201)
     }
@@ -358,7 +365,7 @@ describe('a request that prefers to be answered later', () => {
 
   test('is recorded without asking the service', async () => {
     const { ask, service, guard } = await startGuard()
-    service.estimate = () => Promise.reject(new Error('nobody is to ask'))
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     const { status, updates } = await ask({}, {}, later)
     expect([status, updates]).toMatchObject([202, [{ state: 'requested', queued: true, version: 1 }]])
     expect(updates[0]?.history).toStrictEqual([{ state: 'requested', at: at('2026-11-20T10:00:00Z'), by: 'bob' }])
@@ -384,6 +391,15 @@ describe('work that was done already', () => {
     })
     expect(await ask({}, { caller: 'eve', key: 'e' })).toEqual({ ...again, replayed: true })
     expect(sent).toHaveLength(1)
+  })
+
+  test('is answered with its own refusal once the record of that update has expired', async () => {
+    const { ask, items } = await startGuard()
+    const { id } = only(await ask())
+    await ask({}, { key: 'e' })
+    items.delete(JSON.stringify([`update#${id}`, 'update']))
+    const refused = { state: 'refused', problem: { slug: 'already-updated', members: { update: id } } }
+    expect(await ask({}, { key: 'e' })).toMatchObject({ status: 200, updates: [refused], earlier: [] })
   })
 })
 
@@ -523,6 +539,20 @@ describe('several updates of one request', () => {
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       const { status, updates } = await ask({ projects: ['a', 'b'] })
       expect([status, states(updates)]).toEqual([201, ['a settled', 'b refused']])
+      await budget('seo', { projects: [{ name: 'b' }, { name: 'c' }] })
+      const none = await ask({ projects: ['b', 'c'] })
+      expect([none.status, states(none.updates)]).toEqual([402, ['b refused', 'c refused']])
+    })
+
+    test.each([
+      [maxUnits, 'account has 1,000 of 1,000 units left this month and these 2 updates need 1,000,000,000,040;'],
+      [maxUnits + 1, 'The update of b needs'],
+    ])('refuses all if one needs %d units', async (units, detail) => {
+      const { ask, service, sent } = await startGuard()
+      service.estimate = async ({ segment }) => ({ kind: 'units', units: u(segment === 'b' ? units : 40), source: 'u' })
+      const { status, problem, updates } = await ask({ projects: ['a', 'b'] })
+      expect([status, states(updates), sent]).toEqual([402, ['a refused', 'b refused'], []])
+      expect(problem?.detail).toContain(detail)
     })
 
     test('stops all if one has no estimate', async () => {
@@ -587,7 +617,7 @@ describe('several updates of one request', () => {
 })
 
 describe('the status of the answer', () => {
-  test('says what became of an update that was rejected, cancelled or ran nowhere, and by whom', async () => {
+  test('says the outcome of an update that was rejected, cancelled or ran nowhere, and by whom', async () => {
     const { ask, budget, guard, service } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const key = { key: 'k' }
@@ -607,6 +637,18 @@ describe('the status of the answer', () => {
     expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(202)
     await guard.resolve(third, 'eve', { outcome: 'ran', reason: 'seen' })
     expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(201)
+  })
+
+  test('is 409 if a restored ledger does not know whether the work was done', async () => {
+    const { ask, clock, other } = await startGuard()
+    const restored = { table: 'the-copy', epoch: 1, to: clock.now() - 300_000, toText: '09:55' }
+    await other.change('setup', acceptance(restored))
+    const account = { name: 'account', parent: null, limits: [], projects: [] }
+    await other.change('ada', ({ definitions }) => ({
+      definitions: { ...definitions, budgets: { account } },
+      note: { type: 'unfreeze', budget: 'account', reason: 'reconciled' },
+    }))
+    expect(await ask()).toMatchObject({ status: 409, problem: { slug: 'ledger-restored' } })
   })
 
   test('names the status of the service for an update that a person released', async () => {

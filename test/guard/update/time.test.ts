@@ -131,7 +131,7 @@ describe('run: process dies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('request: answer lost: a key asked again while its first request runs is told so, and then gets the same answer', async () => {
+  test('request: answer lost: a key asked again while its first request runs is answered so, and then gets the same answer', async () => {
     const { product, finish, id } = await slowRun()
     const key = { headers: { 'idempotency-key': 'slow' } }
     const during = await product.update(ask, key)
@@ -295,7 +295,7 @@ describe('sweep: evidence', () => {
 })
 
 describe('duplicate work', () => {
-  test('in doubt blocks until the account’s day ends, then the project may go on and the units stay counted', async () => {
+  test('in doubt blocks until the account’s day ends, then the project may be updated again and the units stay counted', async () => {
     let status = 500
     const product = await startProduct({
       store: createMemoryStore(),

@@ -142,7 +142,7 @@ function lookAtNews(before: Row | undefined, { id, state, version, overrun, corr
   ]
   for (const kind of news) {
     const pk = `announcement#${id}#${kind}#${version}`
-    if (![...items.values()].some((item) => item.pk === pk)) broken(`no one is told of ${id}: ${kind}`)
+    if (![...items.values()].some((item) => item.pk === pk)) broken(`no announcement about ${id}: ${kind}`)
   }
 }
 

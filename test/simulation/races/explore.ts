@@ -142,7 +142,7 @@ async function createRaceway(race: Race, beginning: World) {
     return { ...state, world, locals, faults: state.faults + (fault === null ? 0 : 1) }
   }
 
-  /** What becomes of the world at rest follows from the world. */
+  /** The outcome of a world at rest follows from that world. */
   async function end({ world, faults }: State): Promise<void> {
     // Where nothing has failed, even a person's mistake is repaired.
     const strictly = faults === 0

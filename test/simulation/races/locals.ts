@@ -113,7 +113,7 @@ async function begin(given: { process: string; action: Action; beginning: World;
   return {
     async tell({ number, outcome, now: heardAt }: Told): Promise<void> {
       const found = waiting.get(number)
-      if (!found) throw new Error(`${process} does not do the same when it is told the same`)
+      if (!found) throw new Error(`${process} does not do the same after the same answers`)
       waiting.delete(number)
       now = heardAt
       found.settle(outcome)

@@ -8,8 +8,21 @@ export const needed = {
   TRACKING_BASE_URL: 'https://service.example/v3',
 }
 
-export function writePlans(plans: readonly object[]): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'unit-guard-plans-')), 'plans.json')
-  writeFileSync(file, JSON.stringify(plans))
+export const writePlans = (plans: readonly object[]): string => write('plans', plans)
+export const writeIssuers = (issuers: readonly object[]): string => write('issuers', issuers)
+
+/** An entry of the file of trusted issuers. */
+export const okta = {
+  ...{ name: 'okta', issuer: 'https://acme.okta.example/oauth2/default', audience: 'unit-guard' },
+  ...{ algorithms: ['RS256'], scopes: ['read', 'run'] },
+}
+
+export const login = {
+  ...{ LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' },
+}
+
+function write(name: string, rows: readonly object[]): string {
+  const file = join(mkdtempSync(join(tmpdir(), `unit-guard-${name}-`)), `${name}.json`)
+  writeFileSync(file, JSON.stringify(rows))
   return file
 }

@@ -5,7 +5,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
 import { readDeployment } from '../../../infra/deployment.ts'
 import { UnitGuardStack } from '../../../infra/unit-guard-stack.ts'
-import { needed, writePlans } from './deployment.ts'
+import { needed, writeIssuers, writePlans } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.
 type Json = any
@@ -23,11 +23,17 @@ export function synthesize(
     env?: Record<string, string>
     context?: Record<string, unknown>
     plans?: readonly object[]
+    issuers?: readonly object[]
     /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
     checks?: (app: App) => void
   } = {},
 ) {
-  const env = { ...needed, ...options.env, ...(options.plans && { PLANS: writePlans(options.plans) }) }
+  const env = {
+    ...needed,
+    ...options.env,
+    ...(options.plans && { PLANS: writePlans(options.plans) }),
+    ...(options.issuers && { TRUSTED_ISSUERS: writeIssuers(options.issuers) }),
+  }
   const deployment = readDeployment(env, (name) => options.context?.[name])
   const folder = emptyBundle()
   const bundles = { api: folder, dashboard: folder, slack: folder, scheduled: folder, outbox: folder, sandbox: folder }

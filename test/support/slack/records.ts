@@ -148,6 +148,7 @@ export const estimate = (changes: Partial<Estimate> = {}, { project }: Written =
   problem: null,
   approval: null,
   budgets: ['seo'],
+  works: {},
   payers: { [project]: { budget: 'seo', owner: 'seo' } },
   figures: [figures(), today, account],
   ...changes,

@@ -2,7 +2,6 @@ import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { invalid, Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget, notEntered } from '../../../../shared/guard/problems.ts'
 import { count, figuresOf, left, units } from '../../../../shared/guard/sentences.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import type { Book } from '../../../../shared/ledger/book/book.ts'
 import { budgetNamed, chainOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
@@ -20,9 +19,7 @@ import { BudgetTrail } from './chain.tsx'
 import { EffectTable, TightestLimit } from './effect.tsx'
 import { EntryForms, type EntryFormType, entryTitle, entryTypes, readEntry } from './entry-forms.tsx'
 
-export function addBook({ page }: PageRoutes, { guard }: Services): void {
-  const { ledger } = guard
-
+export function addBook({ page }: PageRoutes): void {
   page('/dashboard/budgets/:name/book', {
     GET: async (visit) => {
       visit.mustHave('admin')
@@ -34,7 +31,7 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
 
     POST: async (visit) => {
       visit.mustHave('admin')
-      const { form: input, session, frame } = visit
+      const { form: input, session, frame, guard } = visit
       const { view, budget } = await budgetOf(visit)
       const step = stepOf(input)
       const key = keyOf(input)
@@ -42,7 +39,7 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
       const parsed = readEntry(input, { budget, by: session.sub, key })
       if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, ...parsed })
       const { request } = parsed
-      const outcome = step === 'confirm' ? await ledger.enter(request) : await ledger.previewEntry(request)
+      const outcome = step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
       switch (outcome.kind) {
         case 'entered':
           return visit.redirect(
@@ -67,13 +64,13 @@ export function addBook({ page }: PageRoutes, { guard }: Services): void {
       }
     },
   })
+}
 
-  async function budgetOf({ c }: Visit): Promise<{ view: View; budget: string }> {
-    const budget = budgetNameOf(c)
-    const view = await ledger.view()
-    if (!budgetNamed(view.definitions, budget)) throw new Refusal(noBudget(budget))
-    return { view, budget }
-  }
+async function budgetOf({ c, guard }: Visit): Promise<{ view: View; budget: string }> {
+  const budget = budgetNameOf(c)
+  const view = await guard.ledger.view()
+  if (!budgetNamed(view.definitions, budget)) throw new Refusal(noBudget(budget))
+  return { view, budget }
 }
 
 interface FormsInput {
@@ -81,7 +78,6 @@ interface FormsInput {
   readonly budget: string
   readonly input: URLSearchParams
   readonly faults?: FieldFaults
-  /** What is wrong with the entry as a whole. */
   readonly detail?: string
 }
 

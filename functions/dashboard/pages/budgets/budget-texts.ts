@@ -1,7 +1,7 @@
 import { budgetBodies } from '../../../../shared/api/budgets.ts'
-import { allFaults } from '../../../../shared/guard/fields.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
+import { allFaults } from '../../../../shared/platform/faults.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
 import type { FieldFaults } from '../../flash.ts'
@@ -26,7 +26,7 @@ type Field = keyof typeof labels
 export type Texts = Readonly<Record<Field, string>>
 export const fields = Object.keys(labels) as Field[]
 
-/** Absent fields keep their defaults. Numbers get the page's format, so that equal numbers are equal texts. */
+/** Numbers get one format, so that equal numbers are equal texts. */
 export function textsIn(form: URLSearchParams, defaults: Texts): Texts {
   const entries = fields.map((field) => {
     const value = form.get(field)
@@ -57,7 +57,7 @@ export function budgetWords(kinds: Kinds) {
   const names = namesOf(kinds)
   const { budgetRequest } = budgetBodies(kinds)
 
-  /** Offers all kinds or one. Another choice, made through the API, stays as an option. */
+  /** A choice made through the API stays as an option. */
   function kindChoices(now: string): readonly (readonly [value: string, label: string])[] {
     const usual = [names.join(' '), ...names].map((value) => [value, kindsInWords(value)] as const)
     return usual.some(([value]) => value === now) ? usual : [...usual, [now, kindsInWords(now)]]
@@ -129,7 +129,6 @@ function bodyOf(texts: Texts, names: readonly Kind[]): Record<string, unknown> {
 
 const isUnlimited = (text: string) => text.toLowerCase() === 'unlimited'
 
-/** The first fault of each field. */
 function fieldFaults(issues: Parameters<typeof allFaults>[1]): FieldFaults {
   const faults = allFaults([], issues).map(({ path, message }) => {
     const [member = '', position = ''] = path.split('.')

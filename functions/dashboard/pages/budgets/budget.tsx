@@ -3,7 +3,6 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
 import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import {
   type Budget,
   budgetNamed,
@@ -11,6 +10,7 @@ import {
   childrenOf,
   type Definitions,
   rootBudget,
+  unseenBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
@@ -20,7 +20,7 @@ import { FillPatterns } from '../../components/charts.tsx'
 import { Pill, ReasonDetail, RemedyLink } from '../../components/outlook.tsx'
 import { bookAddress, budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
 import { SpentSection } from '../../components/spenders.tsx'
-import type { PageRoutes } from '../../session.tsx'
+import type { PageRoutes, PageServices } from '../../session.tsx'
 import { type BudgetWords, budgetWords, fields, labels, type Texts } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { MonthsSection, UnitsSection, UpdatesSection } from './figures.tsx'
@@ -28,15 +28,15 @@ import { ProjectsSection } from './projects.tsx'
 
 const maxEntries = 10
 const maxUpdates = 5
-/** The latest updates are looked for among these, so that the page reads as often however rare they are. */
+/** Bounds the search for the latest updates. */
 const searched = { count: 100, ms: 7 * dayMs }
 const maxMonths = 6
 
-export function addBudget({ page }: PageRoutes, { guard, kinds }: Services): void {
+export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
   const words = budgetWords(kinds)
 
   page('/dashboard/budgets/:name', {
-    GET: async ({ c, mustHave, show, permissions, frame }) => {
+    GET: async ({ c, mustHave, show, permissions, frame, guard }) => {
       mustHave('read')
       const name = budgetNameOf(c)
       const { outlook: readOutlook, spentOn, lastMonths } = await guard.background()
@@ -91,14 +91,14 @@ const StatusLine = ({ outlook, zone, isAdmin }: { outlook: BudgetOutlook; zone: 
     {outlook.reasons.length === 0 ? (
       <li>
         <span>
-          <Pill outlook={outlook} zone={zone} />
+          <Pill reason={undefined} zone={zone} />
         </span>
       </li>
     ) : (
       outlook.reasons.map((reason, position) => (
         <li>
           <span>
-            <Pill outlook={{ ...outlook, reasons: [reason] }} zone={zone} isLong />
+            <Pill reason={reason} zone={zone} isLong />
           </span>
           <span class="why">
             <ReasonDetail reason={reason} zone={zone} />
@@ -191,6 +191,8 @@ const RuleFacts = ({ texts, words }: { texts: Texts; words: BudgetWords }) => (
 
 const correctableTypes: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 
+const shownGiver = (budget: string): string => (budget === unseenBudget ? 'another budget' : budget)
+
 interface EntriesProps {
   readonly entries: Page<Entry>
   readonly name: string
@@ -209,12 +211,12 @@ const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
             <p>
               <strong>{words(type)}</strong>
               {units === 0 ? null : `, ${count(units)}`}
-              {to === undefined ? null : `, ${budget} to ${to}`}
-              {to === undefined && budget !== name ? `, on ${budget}` : null}
+              {to === undefined ? null : `, ${shownGiver(budget)} to ${to}`}
+              {to === undefined && budget !== name ? `, on ${shownGiver(budget)}` : null}
             </p>
             <p>{reason}</p>
             <p class="note">
-              <Time at={at} zone={zone} /> by {by} <code>{id}</code>
+              <Time at={at} zone={zone} /> by {by} <code class="id">{id}</code>
               {isAdmin && correctableTypes.includes(type) ? (
                 <>
                   {' '}

@@ -2,16 +2,15 @@ import * as z from 'zod/mini'
 import { budgetName } from '../../../../shared/guard/fields.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { zoneOf } from '../../../../shared/guard/sentences.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
-import { BudgetTable, tableFields } from '../../components/budget-table.tsx'
+import { BudgetTable, NoBudgets, tableFields } from '../../components/budget-table.tsx'
 import { FillPatterns } from '../../components/charts.tsx'
 import { ChoiceField, Faults, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section, ZoneNote } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, readFields, reasonOf, retryOnConflict } from '../../forms.ts'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
 import { budgetWords, labels, textsIn } from './budget-texts.ts'
@@ -23,33 +22,31 @@ const budgetsPath = '/dashboard/budgets'
 
 const tableQuerySchema = z.strictObject(tableFields)
 
-export function addBudgetPages(routes: PageRoutes, services: Services): void {
-  const { guard } = services
-
+export function addBudgetPages(routes: PageRoutes, services: PageServices): void {
   routes.page(budgetsPath, {
     GET: async (visit) => {
       visit.mustHave('read')
-      return showAll(visit, guard, {})
+      return showAll(visit, {})
     },
 
     POST: async (visit) => {
       visit.mustHave('admin')
       const result = await createBudget(visit, services)
-      if (result.kind === 'invalid') return showAll(visit, guard, result)
+      if (result.kind === 'invalid') return showAll(visit, result)
       return visit.redirect({ done: [`Budget ${result.name} created.`], failed: [] }, budgetAddress(result.name))
     },
   })
 
   addBudget(routes, services)
   addBudgetEdit(routes, services)
-  addBook(routes, services)
-  addProjects(routes, services)
-  addStops(routes, services)
+  addBook(routes)
+  addProjects(routes)
+  addStops(routes)
 }
 
-async function showAll(visit: Visit, guard: Services['guard'], failure: CreateFailure) {
+async function showAll(visit: Visit, failure: CreateFailure) {
   const query = readFields(visit.query, tableQuerySchema)
-  const { outlook } = await guard.background()
+  const { outlook } = await visit.guard.background()
   const { view, budgets } = await outlook()
   const isAdmin = visit.permissions.scopes.has('admin')
   const parents = Object.keys(view.definitions.budgets).toSorted()
@@ -58,7 +55,8 @@ async function showAll(visit: Visit, guard: Services['guard'], failure: CreateFa
     <>
       <FillPatterns />
       {failure.detail === undefined ? null : <Faults faults={[failure.detail]} />}
-      {budgets.length > 1 ? null : <EmptyBudgets isAdmin={isAdmin} />}
+      {budgets.length === 0 ? <NoBudgets /> : null}
+      {budgets.length === 1 && budgets[0]?.budget === rootBudget ? <EmptyBudgets isAdmin={isAdmin} /> : null}
       <BudgetTable {...{ view, budgets, query, path: budgetsPath }} />
       {isAdmin ? <CreateForm {...{ frame: visit.frame, parents, input: visit.form, ...failure }} /> : null}
       <ZoneNote zone={zoneOf(view)} />
@@ -76,16 +74,14 @@ const EmptyBudgets = ({ isAdmin }: { isAdmin: boolean }) => (
 )
 
 interface CreateFailure {
-  /** What is wrong with the request as a whole. */
   readonly detail?: string
   readonly faults?: FieldFaults
-  /** Offered instead of the name. */
   readonly name?: string
 }
 
 type CreateResult = { readonly kind: 'created'; readonly name: string } | ({ readonly kind: 'invalid' } & CreateFailure)
 
-async function createBudget({ form, session }: Visit, { guard, kinds }: Services): Promise<CreateResult> {
+async function createBudget({ form, session, guard }: Visit, { kinds }: PageServices): Promise<CreateResult> {
   const { textsOf, differences, toRequest } = budgetWords(kinds)
   const given = form.get('name')?.trim() ?? ''
   const name = budgetName.safeParse(given)
@@ -127,7 +123,6 @@ function offeredInstead(given: string, message: string): readonly [name: string,
 interface CreateFormProps extends CreateFailure {
   readonly frame: Frame
   readonly parents: readonly string[]
-  /** The input so far. */
   readonly input: URLSearchParams
 }
 

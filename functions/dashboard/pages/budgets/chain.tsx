@@ -1,7 +1,7 @@
 import { chainOf, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { budgetAddress, Trail } from '../../components/parts.tsx'
 
-/** Links from the root budget down to this one. `here` names a page below the budget's own. */
+/** `here` names a page below the budget's own. */
 export function BudgetTrail({
   budget,
   definitions,

@@ -1,11 +1,9 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
-import type { Guard } from '../../../../shared/guard/guard.ts'
 import { usualThresholds } from '../../../../shared/guard/options.ts'
 import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
 import { figuresOfChain, tightest, zoneOf } from '../../../../shared/guard/sentences.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import {
@@ -32,7 +30,7 @@ import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { type BudgetWords, budgetWords, labels, type Texts, textsIn } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { EffectTable, ForecastChanges, TightestLimit } from './effect.tsx'
@@ -42,13 +40,13 @@ interface BudgetEdit extends Edit<Texts> {
   readonly budget: Budget
 }
 
-export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services): void {
+export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): void {
   const words = budgetWords(kinds)
 
   page('/dashboard/budgets/:name/edit', {
     GET: async (visit) => {
       visit.mustHave('admin')
-      const { view, budget } = await budgetOf(guard, visit)
+      const { view, budget } = await budgetOf(visit)
       const current = words.textsOf(budget)
       return showForm(visit, { words, view, budget, current, texts: current, reason: undefined, othersChanges: null })
     },
@@ -57,17 +55,17 @@ export function addBudgetEdit({ page }: PageRoutes, { guard, kinds }: Services):
       visit.mustHave('admin')
       const step = stepOf(visit.form)
       return retryUntilAnswered(async () => {
-        const { view, budget } = await budgetOf(guard, visit)
+        const { view, budget } = await budgetOf(visit)
         const { differences } = words
         const textEdit = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
         const edit = { ...textEdit, words, budget }
-        return step === 'edit' ? showForm(visit, edit) : previewOrChange(guard, visit, edit, step)
+        return step === 'edit' ? showForm(visit, edit) : previewOrChange(visit, edit, step)
       })
     },
   })
 }
 
-async function budgetOf({ ledger }: Guard, { c }: Visit): Promise<{ view: View; budget: Budget }> {
+async function budgetOf({ c, guard: { ledger } }: Visit): Promise<{ view: View; budget: Budget }> {
   const name = budgetNameOf(c)
   const view = await ledger.view()
   const budget = budgetNamed(view.definitions, name)
@@ -75,13 +73,13 @@ async function budgetOf({ ledger }: Guard, { c }: Visit): Promise<{ view: View; 
   return { view, budget }
 }
 
-/** `null`: another change was faster, so the caller reads the form again. */
-async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, step: 'preview' | 'confirm') {
+/** `null`: another change was faster. */
+async function previewOrChange(visit: Visit, edit: BudgetEdit, step: 'preview' | 'confirm') {
   const { words, budget, texts, othersChanges } = edit
   const { name } = budget
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, budgetAddress(name))
   if (isUnchanged(edit)) {
-    // Changes of others that equal the user's own mean that the user pressed the button twice.
+    // The user pressed the button twice.
     if (othersChanges === null) return showForm(visit, edit, { details: ['Nothing is different yet.'] })
     return finish(`${name} already is as you want it; nothing more was changed.`)
   }
@@ -89,8 +87,8 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, ste
   if (parsed.kind === 'invalid') return showForm(visit, edit, { faults: parsed.faults })
   const request = { ...parsed.request, name }
   const outcome = await putOrPreview(step, edit, visit.session.sub, {
-    put: (by) => guard.putBudget(request, by),
-    preview: (by) => guard.previewBudget(request, by),
+    put: (by) => visit.guard.putBudget(request, by),
+    preview: (by) => visit.guard.previewBudget(request, by),
   })
   if (isConflict(outcome)) return null
   switch (outcome.kind) {
@@ -99,12 +97,12 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: BudgetEdit, ste
     case 'changed':
       return finish(`${name} is changed.`)
     case 'possible':
-      return showPreview(guard, visit, edit, outcome)
+      return showPreview(visit, edit, outcome)
   }
 }
 
-async function showPreview(guard: Guard, visit: Visit, edit: BudgetEdit, views: { before: View; after: View }) {
-  const { forecast } = await guard.background()
+async function showPreview(visit: Visit, edit: BudgetEdit, views: { before: View; after: View }) {
+  const { forecast } = await visit.guard.background()
   const forecasts = await Promise.all([forecast(views.before), forecast(views.after)])
   return visit.show(
     `Change ${edit.budget.name}?`,
@@ -113,7 +111,6 @@ async function showPreview(guard: Guard, visit: Visit, edit: BudgetEdit, views: 
 }
 
 interface EditFailure {
-  /** What is wrong with the change as a whole. */
   readonly details?: readonly string[]
   readonly faults?: FieldFaults
 }

@@ -16,11 +16,10 @@ interface EffectProps {
   readonly before: Book
   readonly after: Book
   readonly budgets: readonly string[]
-  /** The month in words, as in `this month`. */
   readonly month?: string
 }
 
-/** The counters before and after a change. A day has a row only if it is limited. */
+/** A day has a row only if it is limited. */
 export function EffectTable({ before, after, budgets, month = thisMonth }: EffectProps) {
   const windows = windowKinds.filter((window) => window === 'month' || month === thisMonth)
   const rows = budgets.flatMap((budget) => windows.flatMap((window) => rowOf(budget, window, before, after)))
@@ -95,7 +94,6 @@ const FromTo = ({ from, to = '' }: { from: string | undefined; to: string | unde
     </>
   )
 
-/** The counter that limits the updates of a budget most, after the change. */
 export const TightestLimit = ({
   budget,
   tightest,
@@ -130,7 +128,6 @@ function windowText(window: WindowKind, month: string): string {
   return month === thisMonth ? 'today' : 'in a day'
 }
 
-/** Lists each counter that plans exhaust at another time after the change, or no longer exhaust. */
 export function ForecastChanges(props: { before: readonly Forecast[]; after: readonly Forecast[]; zone: string }) {
   const { before, after, zone } = props
   const exhaustedBefore = (row: Forecast) =>

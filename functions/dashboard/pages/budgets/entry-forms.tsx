@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { entryIdentity, entryRequest, reconciliation } from '../../../../shared/api/entries.ts'
-import { allFaults } from '../../../../shared/guard/fields.ts'
 import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
+import { allFaults } from '../../../../shared/platform/faults.ts'
 import { PreviewButtons } from '../../components/edit.tsx'
 import { ChoiceField, HiddenFields, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
@@ -11,13 +11,11 @@ import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, toNumber } from '../../forms.ts'
 
-/** A field with what the user filled in, and what is wrong with it. */
 type Filled = Pick<Parameters<typeof TextField>[0], 'formId' | 'name' | 'value' | 'faults'>
 
 interface EntryFormsProps {
   readonly budget: string
   readonly otherBudgets: readonly string[]
-  /** The input for the form of `filledType`. */
   readonly input: URLSearchParams
   readonly filledType: EntryFormType | undefined
   readonly faults: FieldFaults
@@ -215,7 +213,6 @@ function invalidEntry({ issues }: { issues: Parameters<typeof allFaults>[1] }): 
   }
 }
 
-/** For example `Grant 500 units to acme this month`. */
 export function entryTitle(request: EntryRequest): string {
   const { budget } = request
   switch (request.type) {

@@ -1,7 +1,7 @@
 import { dayUses, type MonthFigures } from '../../../../shared/guard/reports/months.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
 import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
-import { budgetNamed, limitOf } from '../../../../shared/ledger/book/definitions.ts'
+import { budgetNamed, limitOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { Bar, ChartFigure, ShareBar } from '../../components/charts.tsx'
@@ -51,6 +51,7 @@ export function UnitsSection({ outlook, view }: { outlook: BudgetOutlook; view: 
       )}
       <ChartFigure
         name={budget}
+        budget={budget === rootBudget ? undefined : budget}
         history={history}
         month={view.month}
         days={dayUses(view, history)}

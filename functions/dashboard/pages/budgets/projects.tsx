@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { budgetNameOf, projects as projectsSchema } from '../../../../shared/api/budgets.ts'
 import { project } from '../../../../shared/guard/fields.ts'
+import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definitions.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { TextField } from '../../components/fields.tsx'
@@ -23,9 +23,9 @@ const changeSchema = z.discriminatedUnion('do', [
 ])
 type Change = z.output<typeof changeSchema>
 
-export function addProjects({ page }: PageRoutes, { guard }: Services): void {
+export function addProjects({ page }: PageRoutes): void {
   page('/dashboard/budgets/:name/projects', {
-    POST: async ({ c, form, session, mustHave, redirect }) => {
+    POST: async ({ c, form, session, mustHave, redirect, guard }) => {
       mustHave('admin')
       const name = budgetNameOf(c)
       const change = readFields(form, changeSchema, ['project'])
@@ -34,29 +34,29 @@ export function addProjects({ page }: PageRoutes, { guard }: Services): void {
           ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
           : [`${list(change.project)}: no longer owned by ${name}.`, `no longer owns ${list(change.project)}`]
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
-      const result = await retryOnConflict(() => changeProjects(name, change, by))
+      const result = await retryOnConflict(() => changeProjects(guard, name, change, by))
       const flash =
         result.kind === 'changed' ? { done: [message], failed: [] } : { done: [], failed: [result.problem.detail] }
       return redirect(flash, `${budgetAddress(name)}#projects`)
     },
   })
-
-  async function changeProjects(name: string, change: Change, by: Author): Promise<ChangeResult> {
-    const { definitions } = await guard.ledger.view()
-    const budget = budgetNamed(definitions, name)
-    if (!budget) return { kind: 'problem', problem: noBudget(name) }
-    const { frozen: _frozen, ...unchanged } = budget
-    const projects = projectsSchema.safeParse(projectsAfter(budget.projects, change))
-    if (!projects.success) {
-      const detail = `${name} ${projects.error.issues[0]?.message}.`
-      return { kind: 'problem', problem: problem('invalid-request', detail) }
-    }
-    if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
-    return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
-  }
 }
 
-/** Adding an owned project or removing an unknown one changes nothing, so pressing twice does no harm. */
+async function changeProjects(guard: Guard, name: string, change: Change, by: Author): Promise<ChangeResult> {
+  const { definitions } = await guard.ledger.view()
+  const budget = budgetNamed(definitions, name)
+  if (!budget) return { kind: 'problem', problem: noBudget(name) }
+  const { frozen: _frozen, ...unchanged } = budget
+  const projects = projectsSchema.safeParse(projectsAfter(budget.projects, change))
+  if (!projects.success) {
+    const detail = `${name} ${projects.error.issues[0]?.message}.`
+    return { kind: 'problem', problem: problem('invalid-request', detail) }
+  }
+  if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
+  return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
+}
+
+/** Idempotent, because users press twice. */
 function projectsAfter(projects: Budget['projects'], change: Change): Budget['projects'] {
   if (change.do === 'remove') return projects.filter(({ name }) => !change.project.includes(name))
   const { name, id } = change

@@ -4,7 +4,6 @@ import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import { budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
@@ -46,13 +45,12 @@ const stops = {
 } as const satisfies Record<string, Stop>
 type Action = keyof typeof stops
 
-/** Freeze, unfreeze and delete, each confirmed on a page of its own. */
-export function addStops({ page }: PageRoutes, { guard }: Services): void {
+export function addStops({ page }: PageRoutes): void {
   const addStop = (action: Action, act: (visit: Visit, name: string) => Promise<readonly [Flash, string]>) =>
     page(`/dashboard/budgets/:name/${action}`, {
       GET: async (visit) => {
         visit.mustHave('admin')
-        const { definitions } = await guard.ledger.view()
+        const { definitions } = await visit.guard.ledger.view()
         return showConfirmation(visit, action, definitions)
       },
       POST: async (visit) => {
@@ -69,7 +67,7 @@ export function addStops({ page }: PageRoutes, { guard }: Services): void {
       },
     })
 
-  addStop('freeze', async ({ form, session }, name) => {
+  addStop('freeze', async ({ form, session, guard }, name) => {
     const { reason } = readFields(form, stopSchema)
     // Without a revision, because other changes must not prevent a freeze.
     const result = await guard.freeze(name, { caller: session.sub, reason })
@@ -77,18 +75,18 @@ export function addStops({ page }: PageRoutes, { guard }: Services): void {
     return [flashOf(result, done), budgetAddress(name)]
   })
 
-  addStop('unfreeze', async ({ form, session }, name) => {
+  addStop('unfreeze', async ({ form, session, guard }, name) => {
     const { reason, revision } = readFields(form, stopSchema)
     // With the revision, so that a user lifts only the freeze that the page showed.
     const result = await guard.unfreeze(name, { caller: session.sub, reason, onlyAt: [Number(revision)] })
     const done = `${name} is not frozen: updates are admitted again.`
-    // A budget that is no longer frozen counts as success: the user may have pressed twice.
+    // The user may have pressed twice.
     const budget = budgetNamed((await guard.ledger.view()).definitions, name)
     const isUnfrozen = budget !== undefined && !budget.frozen
     return [isUnfrozen ? { done: [done], failed: [] } : flashOf(result, done), budgetAddress(name)]
   })
 
-  addStop('delete', async ({ form, session }, name) => {
+  addStop('delete', async ({ form, session, guard }, name) => {
     const { reason, revision } = readFields(form, deletionSchema)
     const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
     const result = await guard.deleteBudget(name, by)

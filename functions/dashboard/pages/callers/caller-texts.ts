@@ -1,7 +1,7 @@
 import { callerAs, callerRequest } from '../../../../shared/api/callers.ts'
-import { allFaults, type Fault } from '../../../../shared/guard/fields.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
+import { allFaults, type Fault } from '../../../../shared/platform/faults.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
 import type { FieldFaults } from '../../flash.ts'
@@ -10,6 +10,7 @@ import { asSentence, toNumber } from '../../forms.ts'
 export const labels = {
   scopes: 'Scopes',
   budgets: 'Budgets',
+  readsBudgets: 'Budgets to read',
   person: 'Person',
   disabled: 'Disabled',
   mayForce: 'May force',
@@ -29,7 +30,7 @@ export const allBudgets = '*'
 /** A user from Slack has no token, so the list holds all permissions. */
 export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
 
-/** For callers with a token, the form shows a missing restriction as permission for everything. */
+/** With a token, a missing restriction permits everything. */
 export function textsOf(sub: string, caller: Caller): Texts {
   const { person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const callerScopes = caller.scopes ?? (isSlack(sub) ? [] : scopes)
@@ -38,6 +39,7 @@ export function textsOf(sub: string, caller: Caller): Texts {
   return {
     scopes: orderScopes(callerScopes),
     budgets: [caller.budgets ?? defaultBudgets].flat().join('\n'),
+    readsBudgets: caller.readsBudgets?.join('\n') ?? allBudgets,
     person: person ?? '',
     disabled: disabled ? 'yes' : 'no',
     mayForce: mayForce ? 'yes' : 'no',
@@ -50,7 +52,7 @@ export function textsOf(sub: string, caller: Caller): Texts {
 }
 
 const orderScopes = (chosen: readonly string[]) => scopes.filter((scope) => chosen.includes(scope)).join(' ')
-/** Absent fields keep their defaults. Numbers get the page's format, so that equal numbers are equal texts. */
+/** Numbers get one format, so that equal numbers are equal texts. */
 export function textsIn(form: URLSearchParams, defaults: Texts): Texts {
   const entries = fields.map((field) => [field, form.has(field) ? normalize(field, form) : defaults[field]] as const)
   return Object.fromEntries(entries) as Texts
@@ -62,7 +64,9 @@ function normalize(field: Field, form: URLSearchParams): string {
     case 'scopes':
       return orderScopes(form.getAll(field).flatMap((each) => each.split(/\s+/)))
     case 'budgets':
-      return form.get('charging') === 'all' ? allBudgets : value.split(/[\s,]+/).join('\n')
+      return form.get('charging') === 'all' ? allBudgets : linesOf(value)
+    case 'readsBudgets':
+      return form.get('reading') === 'all' ? allBudgets : linesOf(value)
     case 'person':
       return value
     case 'disabled':
@@ -78,13 +82,15 @@ function normalize(field: Field, form: URLSearchParams): string {
   }
 }
 
+const linesOf = (value: string): string => value.split(/[\s,]+/).join('\n')
+
 function asNumber(value: string): string {
   const number = toNumber(value)
   return Number.isNaN(number) ? value : count(number)
 }
 
 function valueText(field: Field, value: string): string {
-  if (field === 'budgets' && value === allBudgets) return 'all'
+  if (value === allBudgets && (field === 'budgets' || field === 'readsBudgets')) return 'all'
   return value.split(/[ \n]/).join(', ') || 'none'
 }
 
@@ -103,8 +109,9 @@ function bodyOf(sub: string, texts: Texts, now: Caller): Record<string, unknown>
   const limits = limitsIn(sub, texts, now)
   return {
     ...(isRestricted && { scopes: chosenScopes }),
-    ...(texts.budgets !== allBudgets && { budgets: texts.budgets === '' ? [] : texts.budgets.split('\n') }),
+    ...(texts.budgets !== allBudgets && { budgets: namesIn(texts.budgets) }),
     ...(texts.budgets === allBudgets && isSlack(sub) && { budgets: allBudgets }),
+    ...(texts.readsBudgets !== allBudgets && { readsBudgets: namesIn(texts.readsBudgets) }),
     ...(texts.person !== '' && { person: texts.person }),
     disabled: texts.disabled === 'yes',
     mayForce: texts.mayForce === 'yes',
@@ -115,7 +122,9 @@ function bodyOf(sub: string, texts: Texts, now: Caller): Record<string, unknown>
   }
 }
 
-/** `undefined`: no limits. Unedited limits stay as they are, because an unlimited counter has the same texts as none. */
+export const namesIn = (lines: string): readonly string[] => (lines === '' ? [] : lines.split('\n'))
+
+/** Unedited limits stay, because an unlimited counter has the same texts as none. */
 function limitsIn(sub: string, texts: Texts, now: Caller): readonly object[] | undefined {
   const textsBefore = textsOf(sub, now)
   if (texts.month === textsBefore.month && texts.day === textsBefore.day) return now.limits

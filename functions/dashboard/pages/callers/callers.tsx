@@ -4,7 +4,6 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentences.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
 import {
   type Caller,
   limitOf,
@@ -18,7 +17,7 @@ import { FormToken } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Fact, Facts, Section, Time, Units, ZoneNote } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, readFields } from '../../forms.ts'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
 
@@ -39,17 +38,21 @@ const disablingSchema = z
     }),
   )
 
-export function addCallerPages(routes: PageRoutes, services: Services): void {
-  const { guard, log } = services
-  addCallerEdit(routes, services)
+export function addCallerPages(routes: PageRoutes, services: PageServices): void {
+  const { log } = services
+  addCallerEdit(routes)
 
   routes.page(callersAddress, {
     GET: async (visit) => {
       visit.mustHave('admin')
-      const view = await guard.ledger.view()
-      const { whoSpent } = await guard.background()
-      const [spenders, { rows }] = await Promise.all([whoSpent(view), guard.ledger.updates({}, recentUpdates)])
-      const spentBy = new Map(spenders.flatMap(({ name, units }) => (name === null ? [] : [[name, units] as const])))
+      const { guard } = visit
+      const { spentByPerson } = await guard.background()
+      const viewRead = guard.ledger.view()
+      const latestRead = guard.ledger.updates({}, recentUpdates).then(({ rows }) => rows)
+      const [view, rows, spentBy] = await Promise.all([
+        ...([viewRead, latestRead] as const),
+        viewRead.then((view) => spentByPerson(view, latestRead)),
+      ])
       const seenAt = new Map(rows.map(({ caller, createdAt }) => [caller, createdAt] as const).toReversed())
       return visit.show(
         'Callers',
@@ -69,7 +72,7 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
       )
     },
 
-    POST: async ({ form, mustHave, session, redirect }) => {
+    POST: async ({ form, mustHave, session, redirect, guard }) => {
       mustHave('admin')
       try {
         const { do: action, sub, other, reason } = readFields(form, disablingSchema, ['sub'])
@@ -98,13 +101,11 @@ export function addCallerPages(routes: PageRoutes, services: Services): void {
 interface ListProps {
   readonly view: View
   readonly visit: Visit
-  /** This month, by person. */
   readonly spentBy: ReadonlyMap<string, number>
   /** The last request, by caller, among the latest updates. */
   readonly seenAt: ReadonlyMap<string, number>
 }
 
-/** The callers of one person stand together. */
 function CallerList(lists: ListProps) {
   const { definitions } = lists.view
   const nameOf = (sub: string) => `${personOf(definitions, sub)} ${sub}`
@@ -136,7 +137,7 @@ const DisableForm = ({ flash }: { flash: Flash | null }) => (
         label="Another caller (optional)"
         value={flash?.input?.other}
         faults={flash?.faults}
-        maxLength={200}
+        maxLength={256}
       />
       <ReasonField formId="stop" value={flash?.input?.reason} faults={flash?.faults} />
     </div>
@@ -162,8 +163,8 @@ const AddCallerForm = ({ flash }: { flash: Flash | null }) => (
           label="Name"
           value={flash?.input?.sub}
           faults={flash?.faults}
-          maxLength={200}
-          note="The sub of a token, or a Slack member ID such as slack:U02ADA."
+          maxLength={256}
+          note="The sub of a token, a Slack member ID such as slack:U02ADA, or an issuer's caller such as okta:ada@acme.com."
           isRequired
         />
       </div>
@@ -175,7 +176,8 @@ const AddCallerForm = ({ flash }: { flash: Flash | null }) => (
 )
 
 function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { sub: string; caller: Caller }) {
-  const { scopes, budgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
+  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } =
+    caller
   const defaultText = isSlack(sub) ? 'none' : 'as the token says'
   return (
     <li>
@@ -206,6 +208,7 @@ function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { 
           <Fact name="Budgets">
             {budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
           </Fact>
+          {readsBudgets === undefined ? null : <Fact name="Reads only">{readsBudgets.join(', ') || 'nothing'}</Fact>}
           {mayForce ? <Fact name="May force">yes</Fact> : null}
           {mayChargeAncestors ? <Fact name="May charge ancestors of an owner">yes</Fact> : null}
           {perUpdate === undefined ? null : <Fact name="At most for one update">{count(perUpdate)}</Fact>}

@@ -4,6 +4,7 @@ import {
   limitOf,
   limitsOfCaller,
   personOf,
+  rootBudget,
   windowKinds,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
@@ -29,7 +30,7 @@ import {
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callersAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
-import { allBudgets, differences, isSlack, labels, type Texts } from './caller-texts.ts'
+import { allBudgets, differences, isSlack, labels, namesIn, type Texts } from './caller-texts.ts'
 
 export interface CallerEdit extends Edit<Texts> {
   readonly sub: string
@@ -65,7 +66,7 @@ export function CallerForm({ edit, faults, fieldFaults, frame }: FormProps) {
         <div class="fields">
           <TextField
             {...field('person')}
-            maxLength={200}
+            maxLength={256}
             note="The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own."
           />
         </div>
@@ -92,6 +93,7 @@ const adminOrYes = [
 function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Texts; fieldFaults: FieldFaults }) {
   const { field } = editFields(labels, texts, fieldFaults)
   const isAll = texts.budgets === allBudgets
+  const readsAll = texts.readsBudgets === allBudgets
   return (
     <Section id="may" title="What they may do">
       <p class="note">
@@ -120,6 +122,21 @@ function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Tex
           {...field('budgets')}
           value={isAll ? '' : texts.budgets}
           note="One per line; includes the budgets below each."
+        />
+        <ChoiceField
+          formId="edit"
+          name="reading"
+          label="May read"
+          value={readsAll ? 'all' : 'some'}
+          options={[
+            ['all', 'everything'],
+            ['some', 'only those named under Budgets to read'],
+          ]}
+        />
+        <LinesField
+          {...field('readsBudgets')}
+          value={readsAll ? '' : texts.readsBudgets}
+          note="One per line; includes the budgets below each. Their projects, updates and bookings, and nothing of others."
         />
         <ChoiceField
           {...field('mayForce')}
@@ -174,6 +191,7 @@ function consequences(edit: CallerEdit, after: View): readonly string[] {
     ...(gained.length > 0
       ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', as far as the token says so'}.`]
       : []),
+    ...readsAfter(edit),
     ...(scopesAfter.length === 0 ? [`${sub} may then do nothing.`] : []),
     ...(others.length > 0
       ? [`${list([sub, ...others])} are then one person, who cannot approve their own requests.`]
@@ -186,9 +204,22 @@ function consequences(edit: CallerEdit, after: View): readonly string[] {
   ]
 }
 
+function readsAfter({ sub, current, texts }: CallerEdit): readonly string[] {
+  if (texts.readsBudgets === current.readsBudgets) return []
+  if (texts.readsBudgets === allBudgets) return [`${sub} can then read everything.`]
+  const budgets = namesIn(texts.readsBudgets)
+  return [
+    budgets.length === 0
+      ? `${sub} can then read no budget.`
+      : `${sub} can then read ${list(budgets)} and the budgets below, and nothing of others: not their names, projects, updates or figures.`,
+    ...(wordsIn(texts.scopes).includes('admin') && !budgets.includes(rootBudget)
+      ? ['The scope admin does not count for who reads only some budgets.']
+      : []),
+  ]
+}
+
 const wordsIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
 
-/** The other listed callers of the same person. */
 function otherNamesOf(definitions: Definitions, sub: string): readonly string[] {
   const person = personOf(definitions, sub)
   const all = new Set([person, ...Object.keys(definitions.callers ?? {})])

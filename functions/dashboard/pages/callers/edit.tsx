@@ -2,9 +2,7 @@ import * as z from 'zod/mini'
 import { subject } from '../../../../shared/api/callers.ts'
 import { invalid } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
-import type { Guard } from '../../../../shared/guard/guard.ts'
-import type { Services } from '../../../../shared/guard/services.ts'
-import { callerNamed } from '../../../../shared/ledger/book/definitions.ts'
+import { callerNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
@@ -13,7 +11,7 @@ import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, flashOf, isConflict, notDone, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { differences, isSlack, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
+import { allBudgets, differences, isSlack, namesIn, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
 import { type CallerEdit, CallerForm, CallerPreview } from './edit-form.tsx'
 
 const removalSchema = z.strictObject({
@@ -23,7 +21,7 @@ const removalSchema = z.strictObject({
   reason: z.exactOptional(reason),
 })
 
-export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
+export function addCallerEdit({ page }: PageRoutes): void {
   page(`${callersAddress}/edit`, {
     GET: async (visit) => {
       visit.mustHave('admin')
@@ -38,7 +36,7 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
           },
           `${callersAddress}#list`,
         )
-      const view = await guard.ledger.view()
+      const view = await visit.guard.ledger.view()
       const current = textsNow(view, sub.data)
       return showForm(visit, { view, sub: sub.data, current, texts: current, reason: undefined, othersChanges: null })
     },
@@ -49,16 +47,16 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
       return retryUntilAnswered(async () => {
         const sub = subject.safeParse(visit.form.get('sub'))
         if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
-        const view = await guard.ledger.view()
+        const view = await visit.guard.ledger.view()
         const textEdit = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
         const edit = { ...textEdit, sub: sub.data }
-        return step === 'edit' ? showForm(visit, edit) : previewOrChange(guard, visit, edit, step)
+        return step === 'edit' ? showForm(visit, edit) : previewOrChange(visit, edit, step)
       })
     },
   })
 
   page(`${callersAddress}/delete`, {
-    POST: async ({ form, session, mustHave, redirect }) => {
+    POST: async ({ form, session, mustHave, redirect, guard }) => {
       mustHave('admin')
       const { sub, revision, reason } = readFields(form, removalSchema)
       if (sub === session.sub) return redirect({ done: [], failed: [notYourself] }, callersAddress)
@@ -72,12 +70,12 @@ export function addCallerEdit({ page }: PageRoutes, { guard }: Services): void {
 
 const textsNow = (view: View, sub: string): Texts => textsOf(sub, callerNamed(view.definitions, sub) ?? {})
 
-/** `null`: another change was faster, so the caller reads the form again. */
-async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, step: 'preview' | 'confirm') {
+/** `null`: another change was faster. */
+async function previewOrChange(visit: Visit, edit: CallerEdit, step: 'preview' | 'confirm') {
   const { sub, texts, view, othersChanges } = edit
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, callersAddress)
   if (isUnchanged(edit)) {
-    // Changes of others that equal the user's own mean that the user pressed the button twice.
+    // The user pressed the button twice.
     if (othersChanges === null) return showForm(visit, edit, ['Nothing has changed.'])
     return finish(`The permissions of ${sub} are already as you want them.`)
   }
@@ -85,8 +83,8 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, ste
   const parsed = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
   if (parsed.kind === 'invalid') return showForm(visit, edit, [notDone], parsed.faults)
   const outcome = await putOrPreview(step, edit, visit.session.sub, {
-    put: (by) => guard.putCaller(sub, parsed.caller, by),
-    preview: (by) => guard.previewCaller(sub, parsed.caller, by),
+    put: (by) => visit.guard.putCaller(sub, parsed.caller, by),
+    preview: (by) => visit.guard.previewCaller(sub, parsed.caller, by),
   })
   if (isConflict(outcome)) return null
   switch (outcome.kind) {
@@ -99,8 +97,13 @@ async function previewOrChange(guard: Guard, visit: Visit, edit: CallerEdit, ste
   }
 }
 
-export const notYourself = 'Someone else has to disable you or remove your scope admin: you could not undo it.'
-const locksOutSelf = ({ disabled, scopes }: Texts) => disabled === 'yes' || !scopes.split(' ').includes('admin')
+export const notYourself =
+  'Someone else has to disable you, remove your scope admin or narrow what you read: you could not undo it.'
+const locksOutSelf = ({ disabled, scopes, readsBudgets }: Texts) =>
+  disabled === 'yes' ||
+  !scopes.split(' ').includes('admin') ||
+  // Who reads only some budgets is no administrator.
+  ![allBudgets, rootBudget].some((all) => namesIn(readsBudgets).includes(all))
 
 function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = [], fieldFaults: FieldFaults = {}) {
   const { sub, view } = edit

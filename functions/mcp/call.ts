@@ -1,0 +1,62 @@
+import { mustBeAmong } from '../../shared/api/permissions.ts'
+import { createRates } from '../../shared/api/rate-limits.ts'
+import { Refusal } from '../../shared/api/refusal.ts'
+import type { SignedQuotes } from '../../shared/auth/signed-quotes.ts'
+import type { Caller } from '../../shared/auth/tokens.ts'
+import type { Guard } from '../../shared/guard/guard.ts'
+import type { Permissions } from '../../shared/guard/people/permissions.ts'
+import { problem } from '../../shared/guard/problems.ts'
+import type { Services } from '../../shared/guard/services.ts'
+import type { Scope } from '../../shared/platform/words.ts'
+
+export interface McpParts extends Services {
+  readonly quotes: SignedQuotes
+  /** Without a slash at its end. */
+  readonly publicUrl: string
+}
+
+/** One HTTP request of a caller. */
+export interface McpRequest {
+  readonly token: Caller
+  readonly requestId: string
+  readonly endsAt: number
+  /** Whether the caller went away. It ends waiting alone, never an update. */
+  readonly signal: AbortSignal
+}
+
+/** A call of a tool by a caller who may make it. */
+export interface ToolCall extends McpRequest {
+  readonly parts: McpParts
+  readonly permissions: Permissions
+  /** As this caller sees it. */
+  readonly guard: Guard
+}
+
+/** An agent in a loop is slowed down, also where no one set a limit. */
+export const agentRatePerMinute = 60
+
+export function createCalls(parts: McpParts) {
+  const { guard, clock } = parts
+  const rateOf = (caller: string) => guard.rateOf(caller) ?? agentRatePerMinute
+  const rates = createRates({ rateOf, clock, what: { one: 'call', many: 'calls' } })
+
+  const permissionsOf = ({ token }: McpRequest, { atOnce }: { atOnce: boolean }): Promise<Permissions> =>
+    guard.permissions({ caller: token.sub, token }, { atOnce })
+
+  return {
+    permissionsOf,
+    /** @throws Refusal 403, 429 */
+    admit: async (request: McpRequest, anyOf: readonly Scope[], how: { atOnce: boolean }): Promise<ToolCall> => {
+      const { sub, scopes, scopesFrom } = request.token
+      mustBeAmong(sub, scopes, anyOf, scopesFrom)
+      const permissions = await permissionsOf(request, how)
+      const limit = rates.take(sub)
+      if (limit) throw new Refusal(limit.problem)
+      if (permissions.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
+      mustBeAmong(sub, permissions.scopes, anyOf)
+      return { ...request, parts, permissions, guard: await guard.readAs(sub, permissions) }
+    },
+  }
+}
+
+export type Calls = ReturnType<typeof createCalls>

@@ -1,0 +1,48 @@
+import { showBudget, showForecast } from '../../shared/api/to-json.ts'
+import { noBudget } from '../../shared/guard/problems.ts'
+import { count } from '../../shared/guard/sentences.ts'
+import { budgetNamed } from '../../shared/ledger/book/definitions.ts'
+import type { UpdateFilter } from '../../shared/ledger/views/lists.ts'
+import { namesOf } from '../../shared/tracking/kinds.ts'
+import type { ToolCall } from './call.ts'
+import { answered, refused, shownUpdate, type ToolResult } from './results.ts'
+
+export async function listBudgets({ guard, parts }: ToolCall, { sort }: { sort?: 'risk' }): Promise<ToolResult> {
+  const view = await guard.ledger.view()
+  const { outlook } = await guard.background()
+  const { budgets: outlooks } = await outlook(view)
+  const outlookOf = new Map(outlooks.map((each) => [each.budget, each]))
+  const names = sort === 'risk' ? outlooks.map(({ budget }) => budget) : Object.keys(view.definitions.budgets)
+  const budgets = names
+    .flatMap((name) => budgetNamed(view.definitions, name) ?? [])
+    .map((budget) => showBudget(view, budget, namesOf(parts.kinds), outlookOf.get(budget.name)))
+  return answered(`${count(budgets.length)} ${budgets.length === 1 ? 'budget' : 'budgets'}.`, { budgets })
+}
+
+export async function getBudget({ guard, parts }: ToolCall, { name }: { name: string }): Promise<ToolResult> {
+  const view = await guard.ledger.view()
+  const budget = budgetNamed(view.definitions, name)
+  if (!budget) return refused(noBudget(name), 'Call list_budgets for the names.')
+  const { outlook } = await guard.background()
+  const own = (await outlook(view)).budgets.find((each) => each.budget === name)
+  const sentence = own?.sentence ?? `${name} is on track.`
+  return answered(sentence, { ...showBudget(view, budget, namesOf(parts.kinds), own) })
+}
+
+type ListRequest = UpdateFilter & { readonly limit?: number; readonly cursor?: string }
+
+const usualLimit = 20
+
+export async function listUpdates({ guard }: ToolCall, request: ListRequest): Promise<ToolResult> {
+  const { limit = usualLimit, cursor, ...criteria } = request
+  const { rows, next } = await guard.ledger.updates(criteria, limit, cursor)
+  const more = next === undefined ? '' : ' There are more: call again with next as the cursor.'
+  const sentence = `${count(rows.length)} ${rows.length === 1 ? 'update' : 'updates'}, newest first.${more}`
+  return answered(sentence, { updates: rows.map(shownUpdate), ...(next !== undefined && { next }) })
+}
+
+export async function forecast({ guard }: ToolCall): Promise<ToolResult> {
+  const background = await guard.background()
+  const budgets = (await background.forecast()).map(showForecast)
+  return answered('What plans will still take from each budget, and when nothing will be left.', { budgets })
+}

@@ -1,0 +1,199 @@
+import { showEstimate } from '../../shared/api/to-json.ts'
+import {
+  maxAheadMs,
+  type QuoteBonds,
+  quoteLastsMs,
+  type ReadQuote,
+  readQuote,
+} from '../../shared/auth/signed-quotes.ts'
+import { noUpdate } from '../../shared/guard/people/approvals.ts'
+import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
+import { invalidRequest, problem } from '../../shared/guard/problems.ts'
+import { units as inUnits, when, zoneOf } from '../../shared/guard/sentences.ts'
+import type { Answer } from '../../shared/guard/update/answer.ts'
+import type { Estimate } from '../../shared/guard/update/estimate.ts'
+import { updateIdOf } from '../../shared/guard/update/submit.ts'
+import { isTerminal, type Problem, type Update } from '../../shared/ledger/updates/update.ts'
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { toUnits } from '../../shared/platform/words.ts'
+import type { Kind, Kinds } from '../../shared/tracking/kinds.ts'
+import type { ToolCall } from './call.ts'
+import { answered, endsWithoutRun, nextFor, refused, shownUpdate, type ToolResult } from './results.ts'
+
+interface EstimateInput {
+  readonly kind: Kind
+  readonly project: string
+  readonly budget?: string
+  readonly query?: Readonly<Record<string, string>>
+}
+
+const via = 'mcp'
+const route = 'request_update'
+
+const otherWork = 'Nothing was spent. Change what the sentence names, or ask a person.'
+const newQuote = 'Call estimate_update for a new quote.'
+
+export async function estimateUpdate(call: ToolCall, input: EstimateInput): Promise<ToolResult> {
+  const { token, parts, permissions } = call
+  const { project, ...request } = input
+  const estimate = await parts.guard.estimate({ ...request, projects: [project] }, { caller: token.sub, token, via })
+  if ('slug' in estimate) return refused(estimate, otherWork)
+  const left = estimate.figures.flatMap(({ budget, window, limit, available }) =>
+    limit === 'unlimited' ? [] : [{ budget, window, before: available, after: available - estimate.units }],
+  )
+  const shown = { ...showEstimate(estimate), left, ...(estimate.approval !== null && { approval: estimate.approval }) }
+  if (estimate.problem) {
+    const next = otherWork
+    return answered(`It would be refused: ${estimate.problem.detail} ${next}`, { ...shown, next })
+  }
+  const price = `It would cost ${inUnits(estimate.units)}.`
+  if (whyNotSubmit(token.sub, permissions)) {
+    const next = 'You may not ask for it: that needs the scope run or propose.'
+    return answered(`${price} ${next}`, { ...shown, next })
+  }
+  const quote = await issueQuote(call, input, estimate)
+  if (quote === null) {
+    const message = 'is too long for a quote; name fewer or shorter parameters'
+    return refused(invalidRequest([{ path: 'query', message }]), 'Nothing was spent.')
+  }
+  const quoteExpiresAt = toRfc3339(parts.clock.now() + quoteLastsMs)
+  const person = estimate.approval === null ? '' : ` A person would have to approve it: ${estimate.approval}.`
+  const next =
+    'To spend these units, call request_update with this quote within ten minutes. It is good for one update.'
+  return answered(`${price}${person} ${next}`, { ...shown, quote, quoteExpiresAt, next })
+}
+
+async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers, works }: Estimate) {
+  const { project } = input
+  const payer = payers[project]
+  if (!payer) throw new Error(`an estimate names who pays for ${project}`)
+  const charge = { ...payer, works: works[project] ?? [] }
+  return call.parts.quotes.issue({ ...input, units }, { ...bondsOf(call), charge })
+}
+
+function bondsOf({ token, parts }: ToolCall): Omit<QuoteBonds, 'charge'> {
+  const { identity } = parts.guard.ledger.lastSeen()?.definitions ?? {}
+  return {
+    caller: [token.issuer?.name ?? null, token.sub],
+    ledger: [identity?.ledger ?? '', identity?.epoch ?? 0],
+  }
+}
+
+/** The record of a quote answers in every state; the quote itself is judged only while there is no record. */
+export async function requestUpdate(call: ToolCall, input: { quote: string; reason: string }): Promise<ToolResult> {
+  const { token, parts, endsAt } = call
+  const quote = readQuote(input.quote)
+  if (!quote || !isKind(parts.kinds, quote.kind)) return refused(notOurs, newQuote)
+  const asker = { caller: token.sub, token, via, route, key: quote.id } as const
+  const isRecorded = (await parts.guard.ledger.update(updateIdOf(asker))) !== null
+  const verified = isRecorded ? null : await parts.quotes.verify(input.quote)
+  if (!isRecorded) {
+    if (!verified) return refused(notOurs, newQuote)
+    const { caller, ledger } = bondsOf(call)
+    if (!verified.isBoundTo('caller', caller)) return refused(ofOther, newQuote)
+    if (!verified.isBoundTo('ledger', ledger)) return refused(ofOtherLedger, newQuote)
+    const late = await whyNotNow(call, quote)
+    if (late) return refused(late, newQuote)
+  }
+  const { project, budget, query, units } = quote
+  const request = {
+    kind: quote.kind,
+    projects: [project],
+    reason: input.reason,
+    whenShort: 'refuse',
+    quote: input.quote,
+    ...(budget !== undefined && { budget }),
+    ...(query && { query }),
+    maxUnits: toUnits(units),
+    isAgreed: (charge: QuoteBonds['charge']) => verified?.isBoundTo('charge', charge) === true,
+  } as const
+  return shownAnswer(call, await parts.guard.submit(asker, request, { respondAsync: false, endsAt }))
+}
+
+const isKind = (kinds: Kinds, name: string): name is Kind => Object.hasOwn(kinds, name)
+
+const notOurs = problem(
+  'invalid-request',
+  'This is not a quote as estimate_update gave it: it was altered, cut, or signed elsewhere. Nothing was spent.',
+  { errors: [{ path: 'quote', message: 'must be a quote exactly as estimate_update gave it' }] },
+)
+const ofOther = problem('forbidden', 'This quote was given to another caller. Nothing was spent.')
+const ofOtherLedger = problem('wrong-state', 'This quote was given for another ledger. Nothing was spent.')
+
+async function whyNotNow({ parts, guard }: ToolCall, { issuedAt }: ReadQuote): Promise<Problem | null> {
+  const now = parts.clock.now()
+  if (issuedAt - now > maxAheadMs)
+    return problem('wrong-state', 'This quote was given more than a minute ahead of our clock. Nothing was spent.')
+  const until = issuedAt + quoteLastsMs
+  if (now < until) return null
+  const zone = zoneOf(await guard.ledger.view())
+  return problem('wrong-state', `This quote expired on ${when(until, zone)}. Nothing was spent.`)
+}
+
+function shownAnswer({ parts }: ToolCall, { problem, updates, earlier }: Answer): ToolResult {
+  const [update] = updates
+  if (problem?.slug === 'key-reused') return refused(notOurs, newQuote)
+  if (!update) return refused(problem ?? notOurs, problem ? retryOf(problem) : newQuote)
+  if (earlier.length > 0) {
+    const next = 'It was done a short while ago, so nothing was spent and this quote is used.'
+    return answered(`${sentenceOf(update)} ${next}`, { ...shownUpdate(update), next })
+  }
+  return shownOutcome(update, parts, problem)
+}
+
+/** Where nothing was recorded, the quote stays good. */
+const retryOf = ({ slug }: Problem): string =>
+  ['service-refused', 'service-unreachable', 'estimate-unreadable', 'ledger-unavailable', 'undecided'].includes(slug)
+    ? 'You may call request_update with the same quote again while it lasts; it never runs twice.'
+    : newQuote
+
+function shownOutcome(
+  update: Update,
+  place: { readonly dashboardUrl: string | null },
+  problem: Problem | null = null,
+): ToolResult {
+  const next = nextFor(update, place)
+  const why = update.problem ?? (problem?.slug === 'in-progress' ? null : problem)
+  if (why && endsWithoutRun(update.state)) return refused(why, next, { updates: [shownUpdate(update)] })
+  return answered(`${sentenceOf(update)} ${next}`, { ...shownUpdate(update), next })
+}
+
+function sentenceOf({ kind, project, state, charged, hold }: Update): string {
+  const what = `The ${kind} update of ${project}`
+  if (state === 'settled') return `${what} settled: ${inUnits(charged ?? 0)} charged.`
+  return hold && !isTerminal(state) ? `${what} is ${state}: ${inUnits(hold.units)} held.` : `${what} is ${state}.`
+}
+
+const pauseMs = 500
+
+export async function getUpdate(
+  { guard, parts, signal, endsAt }: ToolCall,
+  { id, waitSeconds = 0 }: { id: string; waitSeconds?: number },
+): Promise<ToolResult> {
+  const from = performance.now()
+  const mayWait = () => performance.now() - from < waitSeconds * 1000 && parts.clock.now() < endsAt && !signal.aborted
+  let update = await guard.ledger.update(id)
+  while (update && (update.state === 'requested' || update.state === 'running') && mayWait()) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    update = await guard.ledger.update(id)
+  }
+  if (!update) return refused(noUpdate(id), 'Call list_updates for the ids.')
+  const zone = zoneOf(await guard.ledger.view())
+  const timeline = update.history.map(
+    ({ state, at, by, note }) => `${when(at, zone)}: ${state} by ${by}${note === undefined ? '' : `: ${note}`}`,
+  )
+  const next = nextFor(update, parts)
+  const why = update.problem && update.state !== 'settled' ? ` ${update.problem.detail}` : ''
+  const sentence = `${sentenceOf(update)}${why} ${next} Its times: ${timeline.join('; ')}.`
+  return answered(sentence, { ...shownUpdate(update), next, timeline })
+}
+
+export async function cancelUpdate({ guard, parts, token, permissions }: ToolCall, { id }: { id: string }) {
+  const by = { caller: token.sub, isAdmin: permissions.scopes.has('admin') }
+  const outcome = await guard.cancel(id, by)
+  if (outcome.kind === 'done') return shownOutcome(outcome.update, parts)
+  const update = await guard.ledger.update(id)
+  // A repeated call has the same answer.
+  if (update?.state === 'cancelled' && update.caller === token.sub) return shownOutcome(update, parts)
+  return refused(outcome.problem, update ? nextFor(update, parts) : 'Call list_updates for the ids.')
+}

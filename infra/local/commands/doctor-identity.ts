@@ -1,0 +1,181 @@
+import { fetchJson, type JsonObject } from '../../../shared/auth/fetch-json.ts'
+import { mayFetch } from '../../../shared/auth/issuer-keys.ts'
+import { type Issuer, readTrustedIssuers } from '../../../shared/auth/issuers-file.ts'
+import type { GuardSettings } from '../../../shared/guard/options.ts'
+import { count, list } from '../../../shared/guard/sentences.ts'
+import type { IssuerKeys } from '../../../shared/ledger/issuer-keys.ts'
+import type { Clock } from '../../../shared/platform/clock.ts'
+import { isObject } from '../../../shared/platform/json.ts'
+import { reasonOf } from '../failures.ts'
+import { readSecret } from '../secrets.ts'
+import { type Findings, joined } from './doctor-service.ts'
+
+interface Seen {
+  /** `null`: the ledger cannot be read. */
+  readonly keys: IssuerKeys | null
+  /** Of callers that are listed or were seen. */
+  readonly names: readonly string[]
+  readonly clock: Clock
+}
+
+const withinMs = 5_000
+const maxClockSeconds = 60
+const maxNamed = 5
+
+/** @throws WrongIssuers */
+export async function examineIdentity(settings: GuardSettings, { keys, names, clock }: Seen): Promise<Findings> {
+  const issuers = readTrustedIssuers(settings)
+  const each = issuers.map(async (issuer) =>
+    joined([
+      await examineIssuer(issuer, { clock, isForLogin: issuer.name === settings.LOGIN_ISSUER }),
+      await examineName(issuer, { keys, names }),
+      { lines: [], toDo: openToAll(issuer) },
+    ]),
+  )
+  const colliding = await examineOthers(issuers, { keys, names })
+  return joined([...(await Promise.all(each)), colliding, minted(settings), await loginOf(settings)])
+}
+
+async function examineIssuer(
+  issuer: Issuer,
+  { clock, isForLogin }: { clock: Clock; isForLogin: boolean },
+): Promise<Findings> {
+  const { name, algorithms } = issuer
+  try {
+    const { metadata, date } = await discover(issuer)
+    const wrong = discoveryFault(issuer, metadata) ?? (isForLogin ? loginFault(issuer, metadata) : null)
+    if (wrong !== null) return { lines: [`${name}: ${wrong.line}`], toDo: [wrong.toDo] }
+    const { keys } = await fetchJson(String(metadata.jwks_uri), AbortSignal.timeout(withinMs))
+    const found = Array.isArray(keys) ? keys.filter(isObject) : []
+    const fitting = found.filter((key) => algorithms.some((algorithm) => fits(key, algorithm)))
+    const seconds = date === null ? 0 : Math.round((clock.now() - date) / 1000)
+    const keysFound = found.length === 1 ? '1 key' : `${count(found.length)} keys`
+    const line = `${name}: ${issuer.issuer} gives ${keysFound}, ${count(fitting.length)} for ${list(algorithms)}`
+    return { lines: [line], toDo: [...noKey(issuer, found, fitting), ...clockFault(name, seconds)] }
+  } catch (error) {
+    const reason = reasonOf(error)
+    const toDo = `see why ${name} does not give its keys: ${reason}; its callers get 503 once the known keys are a day old`
+    return { lines: [`${name}: ${issuer.issuer} does not answer as it should: ${reason}`], toDo: [toDo] }
+  }
+}
+
+const discoveryOf = ({ issuer }: Issuer): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+
+async function discover(issuer: Issuer): Promise<{ metadata: JsonObject; date: number | null }> {
+  const at = discoveryOf(issuer)
+  const metadata = await fetchJson(at, AbortSignal.timeout(withinMs))
+  // Its body was just read.
+  const { headers } = await fetch(at, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(withinMs) })
+  const date = Date.parse(headers.get('date') ?? '')
+  return { metadata, date: Number.isNaN(date) ? null : date }
+}
+
+interface Fault {
+  readonly line: string
+  readonly toDo: string
+}
+
+function discoveryFault(issuer: Issuer, { issuer: found, jwks_uri: at }: JsonObject): Fault | null {
+  const { name } = issuer
+  if (found !== issuer.issuer) {
+    const line = `${discoveryOf(issuer)} is of the issuer ${JSON.stringify(found)}`
+    const toDo = `correct ${name} in the issuers file: its issuer has to be ${JSON.stringify(found)}, byte by byte, if that is yours`
+    return { line, toDo }
+  }
+  if (typeof at === 'string' && mayFetch(at, issuer)) return null
+  return {
+    line: 'its discovery names no https address of keys',
+    toDo: `ask the operators of ${name} for keys by https (jwks_uri of ${discoveryOf(issuer)})`,
+  }
+}
+
+function loginFault({ name }: Issuer, metadata: JsonObject): Fault | null {
+  const missing = ['authorization_endpoint', 'token_endpoint'].filter((member) => typeof metadata[member] !== 'string')
+  if (missing.length === 0) return null
+  const line = `its discovery has no ${missing.join(' and no ')}`
+  return { line, toDo: `name another issuer in LOGIN_ISSUER: people cannot log in at ${name} (${line})` }
+}
+
+const keyTypes: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 'EC', Ed: 'OKP' }
+const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
+
+function fits({ kty, alg, crv, use }: JsonObject, algorithm: string): boolean {
+  if (use !== undefined && use !== 'sig') return false
+  if (alg !== undefined) return alg === algorithm
+  return kty === keyTypes[algorithm.slice(0, 2)] && (curves[algorithm] === undefined || crv === curves[algorithm])
+}
+
+function noKey({ name, algorithms }: Issuer, found: readonly JsonObject[], fitting: readonly JsonObject[]): string[] {
+  if (fitting.length > 0) return []
+  const kinds = [...new Set(found.map(({ alg, kty, crv }) => String(alg ?? [kty, crv].filter(Boolean).join(' '))))]
+  const has = kinds.length === 0 ? 'it has none' : `it has keys for ${list(kinds)}`
+  return [`correct the algorithms of ${name} in the issuers file: no key is for ${list(algorithms)}; ${has}`]
+}
+
+const clockFault = (name: string, seconds: number): string[] =>
+  Math.abs(seconds) <= maxClockSeconds
+    ? []
+    : [
+        `set the clocks: this machine's is ${count(Math.abs(seconds))} seconds ${seconds > 0 ? 'ahead of' : 'behind'} that of ${name}, and tokens are refused from ${maxClockSeconds} seconds on`,
+      ]
+
+async function examineName({ name, issuer }: Issuer, { keys, names }: Omit<Seen, 'clock'>): Promise<Findings> {
+  const kept = await keys?.read(name)
+  if (kept && kept.issuer !== issuer) {
+    const toDo = `give ${name} another name in the issuers file: this one belongs to ${kept.issuer}, and tokens of ${issuer} are refused under it`
+    return { lines: [], toDo: [toDo] }
+  }
+  const own = names.filter((each) => each.startsWith(`${name}:`))
+  if (kept || own.length === 0) return { lines: [], toDo: [] }
+  const line = `${name}: ${named(own)} ${own.length === 1 ? 'is' : 'are'} known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name`
+  return { lines: [line], toDo: [] }
+}
+
+/** Their own tokens are refused since issuers name callers. */
+async function examineOthers(
+  issuers: readonly Issuer[],
+  { keys, names }: Pick<Seen, 'keys' | 'names'>,
+): Promise<Findings> {
+  const known = ['slack', 'schedule', ...issuers.map(({ name }) => name)]
+  const prefixes = new Set(names.flatMap((each) => prefixOf(each) ?? []).filter((each) => !known.includes(each)))
+  const unknown = await Promise.all([...prefixes].map(async (each) => ((await keys?.read(each)) ? [] : [each])))
+  const others = names.filter((each) => unknown.flat().includes(prefixOf(each) ?? ''))
+  if (others.length === 0) return { lines: [], toDo: [] }
+  const toDo = `give these callers names without a colon, and new tokens: ${named(others)}; such names belong to trusted issuers, so their tokens are refused`
+  return { lines: [], toDo: [toDo] }
+}
+
+const prefixOf = (name: string): string | undefined => /^([a-z][a-z0-9-]*):/.exec(name)?.[1]
+
+const named = (names: readonly string[]): string =>
+  list([...names.slice(0, maxNamed), ...(names.length > maxNamed ? [`${count(names.length - maxNamed)} more`] : [])])
+
+/** Each user of these providers gets tokens of one and the same issuer, for any audience. */
+const shared = ['token.actions.githubusercontent.com', 'accounts.google.com', 'gitlab.com']
+
+export const openToAll = ({ name, issuer, scopes }: Pick<Issuer, 'name' | 'issuer' | 'scopes'>): string[] =>
+  Array.isArray(scopes) && scopes.length > 0 && shared.includes(new URL(issuer).hostname)
+    ? [
+        `give scopes by a claim in the entry ${name} of the issuers file: every user of ${issuer} has the scopes of its list now`,
+      ]
+    : []
+
+const minted = ({ MINTED_TOKENS: state }: GuardSettings): Findings => ({
+  lines: state === 'off' ? ['tokens of npm run token are refused (MINTED_TOKENS=off)'] : [],
+  toDo: [],
+})
+
+async function loginOf(settings: GuardSettings): Promise<Findings> {
+  const { LOGIN_ISSUER: issuer, LOGIN_CLIENT_ID: client, LOGIN_CLIENT_SECRET: secret, DASHBOARD_URL: url } = settings
+  if (issuer === undefined) return { lines: [], toDo: [] }
+  const hasSecret = await readSecret(secret, settings).then(
+    () => true,
+    () => false,
+  )
+  const kind = hasSecret ? 'with a secret' : `public, because the secret ${secret} cannot be read or is empty`
+  const back = url === undefined ? '' : `; its redirect URI is ${new URL('/login/callback', url).href}`
+  return {
+    lines: [`people log in to the dashboard at ${issuer} as the client ${client} (${kind})${back}`],
+    toDo: url === undefined ? [`set DASHBOARD_URL: ${issuer} leads people back to <DASHBOARD_URL>/login/callback`] : [],
+  }
+}

@@ -1,0 +1,117 @@
+import type { KeptToken } from '../ledger/updates/update.ts'
+import type { Json } from '../platform/json.ts'
+import { scopes as allScopes, type Scope, shortName } from '../platform/words.ts'
+import type { Issuer } from './issuers-file.ts'
+import { type Caller, callerName } from './tokens.ts'
+
+export type Claims = { readonly [name: string]: Json }
+
+/** How far clocks may differ. */
+const leewaySeconds = 60
+
+/** Times are whole seconds (RFC 7519, NumericDate), and all but `nbf` are required. */
+export function isInTime({ exp, iat, nbf }: Claims, { maxLifetimeMs }: Issuer, nowMs: number): boolean {
+  const now = nowMs / 1000
+  if (!isTime(exp) || !isTime(iat) || exp <= now || iat > now + leewaySeconds) return false
+  const lifetime = exp - iat
+  return (
+    lifetime > 0 &&
+    lifetime * 1000 <= maxLifetimeMs &&
+    (nbf === undefined || (isTime(nbf) && nbf <= now + leewaySeconds))
+  )
+}
+
+const isTime = (value: Json | undefined): value is number => Number.isSafeInteger(value) && Number(value) > 0
+
+/** `null`: neither a string nor a list of strings. A missing claim is an empty list. */
+export function textsIn(claims: Claims, claim: string): readonly string[] | null {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : []
+  const list = typeof value === 'string' ? [value] : value
+  return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : null
+}
+
+/** The values of a mapped claim. Those of OAuth's `scope` have blanks between them (RFC 8693, section 4.2). */
+function valuesOf(claims: Claims, claim: string): readonly string[] | null {
+  const value = claims[claim]
+  const isOfOAuth = (claim === 'scope' || claim === 'scp') && typeof value === 'string'
+  return isOfOAuth ? value.split(' ').filter((each) => each !== '') : textsIn(claims, claim)
+}
+
+/** `null`: the claims do not name the caller and the person as the issuer's entry requires, or are malformed. */
+export function callerOf(issuer: Issuer, claims: Claims): Caller | null {
+  const subject = nameIn(claims, issuer.subject, issuer)
+  const sub = `${issuer.name}:${subject}`
+  const person = issuer.person === undefined ? undefined : nameIn(claims, issuer.person, issuer)
+  const values = mappedValues(issuer, claims)
+  if (subject === null || !callerName.test(sub) || values === null) return null
+  if (person !== undefined && (person === null || !callerName.test(person))) return null
+  return {
+    sub,
+    ...mapValues(issuer, values),
+    until: Number(claims.exp) * 1000,
+    ...(person !== undefined && { person }),
+    issuer: { name: issuer.name, claims: values },
+    ...(isClaim(issuer.scopes) && { scopesFrom: issuer.scopes }),
+  }
+}
+
+function nameIn(claims: Claims, claim: string, { trustUnverifiedEmail }: Issuer): string | null {
+  const value = Object.hasOwn(claims, claim) ? claims[claim] : null
+  if (typeof value !== 'string' || value === '') return null
+  if (claim !== 'email') return value
+  return claims.email_verified === true || trustUnverifiedEmail ? value.toLowerCase() : null
+}
+
+/** What the file maps, so that records keep no other group of a person. `null`: a claim is malformed. */
+function mappedValues(issuer: Issuer, claims: Claims): Readonly<Record<string, readonly string[]>> | null {
+  const { scopes, budgets, readsBudgets } = issuer
+  const map = isClaim(scopes) ? scopes.map : {}
+  const mapped = [scopes, budgets, readsBudgets].flatMap((of) => (isClaim(of) ? [of.claim] : []))
+  const isBudget = (claim: string, value: string) =>
+    [budgets, readsBudgets].some((of) => isClaim(of) && of.claim === claim) && (value === '*' || shortName.test(value))
+  const isScope = (claim: string, value: string) =>
+    isClaim(scopes) && scopes.claim === claim && Object.hasOwn(map, value)
+  const found = mapped.map((claim) => [claim, valuesOf(claims, claim)] as const)
+  if (found.some(([, values]) => values === null)) return null
+  return Object.fromEntries(
+    found.map(([claim, values]) => [
+      claim,
+      [...new Set(values)].filter((value) => isScope(claim, value) || isBudget(claim, value)),
+    ]),
+  )
+}
+
+const isClaim = <T>(of: T): of is Extract<T, { readonly claim: string }> =>
+  typeof of === 'object' && of !== null && 'claim' in of
+
+function mapValues(
+  { scopes, budgets, readsBudgets }: Issuer,
+  values: Readonly<Record<string, readonly string[]>>,
+): Pick<Caller, 'scopes' | 'budgets' | 'readsBudgets'> {
+  const valuesAt = (claim: string) => (Object.hasOwn(values, claim) ? (values[claim] ?? []) : [])
+  const granted: readonly Scope[] = isClaim(scopes)
+    ? valuesAt(scopes.claim).flatMap((value) => (Object.hasOwn(scopes.map, value) ? (scopes.map[value] ?? []) : []))
+    : scopes
+  const held = new Set(allScopes.filter((scope) => granted.includes(scope)))
+  const budgetsAt = (claim: string) => valuesAt(claim).filter((value) => shortName.test(value))
+  const named = () => {
+    if (budgets === undefined) return held.has('admin') ? '*' : []
+    if (!isClaim(budgets)) return budgets
+    return budgets.mayBeAll && valuesAt(budgets.claim).includes('*') ? '*' : budgetsAt(budgets.claim)
+  }
+  return {
+    scopes: held,
+    budgets: named(),
+    ...(readsBudgets && { readsBudgets: isClaim(readsBudgets) ? budgetsAt(readsBudgets.claim) : readsBudgets }),
+  }
+}
+
+/** What the file of today makes of the kept claims. `null`: their issuer is gone. */
+export function mapKept(issuers: readonly Issuer[], kept: KeptToken): KeptToken | null {
+  if (!kept.issuer) return kept
+  const { name, claims } = kept.issuer
+  const issuer = issuers.find((each) => each.name === name)
+  if (!issuer) return null
+  const { scopes, budgets } = mapValues(issuer, claims)
+  return { ...kept, scopes: [...scopes], budgets }
+}

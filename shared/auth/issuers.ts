@@ -1,0 +1,132 @@
+import { type CryptoKey, compactVerify, type JWTHeaderParameters } from 'jose'
+import type { IssuerKeys } from '../ledger/issuer-keys.ts'
+import type { KeptToken } from '../ledger/updates/update.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
+import { type Claims, callerOf, isInTime, mapKept, textsIn } from './issuer-claims.ts'
+import { createIssuerKeys, type Keys, type Metadata } from './issuer-keys.ts'
+import type { Issuer } from './issuers-file.ts'
+import { type Caller, readToken } from './tokens.ts'
+
+interface Trusted {
+  readonly issuer: Issuer
+  readonly keys: Keys
+}
+
+interface IdTokenUse {
+  /** The name of the issuer. */
+  readonly issuer: string
+  readonly clientId: string
+  readonly nonce: string
+}
+
+export type Issuers = ReturnType<typeof createIssuers>
+
+export interface IssuersParts {
+  readonly issuers: readonly Issuer[]
+  readonly keys: IssuerKeys
+  readonly clock: Clock
+  readonly log: Log
+  /** Tokens for this client are for the login alone. */
+  readonly login?: { readonly issuer: string; readonly clientId: string } | undefined
+  readonly withinMs?: number | undefined
+}
+
+/** Verifies the tokens of identity providers. `null` for any fault of a token. */
+export function createIssuers(parts: IssuersParts) {
+  const { issuers, keys: stored, clock, log, login, withinMs } = parts
+  const trusted = issuers.map(
+    (issuer): Trusted => ({ issuer, keys: createIssuerKeys({ issuer, stored, clock, log, withinMs }) }),
+  )
+  const named = (name: string) => trusted.find(({ issuer }) => issuer.name === name)
+  const loginIssuer = login && named(login.issuer)?.issuer.issuer
+
+  /** @throws IdentityUnavailable, LedgerUnavailable */
+  async function verify(token: string): Promise<Caller | null> {
+    const read = readToken(token)
+    const audiences = read && textsIn(read.claims, 'aud')
+    if (!read || !audiences || isIdToken(read)) return null
+    if (read.claims.iss === loginIssuer && login && audiences.includes(login.clientId)) return null
+    const entry = trusted.find(({ issuer }) => issuer.issuer === read.claims.iss && audiences.includes(issuer.audience))
+    return entry ? verifyWith(entry, token, read) : null
+  }
+
+  /**
+   * Only the callback of the login calls this: such a token is never a bearer.
+   *
+   * @throws IdentityUnavailable, LedgerUnavailable
+   */
+  async function verifyLogin(idToken: string, { issuer: name, clientId, nonce }: IdTokenUse): Promise<Caller | null> {
+    const read = readToken(idToken)
+    const entry = named(name)
+    if (!read || !entry || read.claims.iss !== entry.issuer.issuer || isAccessToken(read)) return null
+    const audiences = textsIn(read.claims, 'aud') ?? []
+    const { azp } = read.claims
+    const isForClient = audiences.includes(clientId) && (azp === undefined ? audiences.length === 1 : azp === clientId)
+    return isForClient && nonce !== '' && read.claims.nonce === nonce ? verifyWith(entry, idToken, read) : null
+  }
+
+  async function verifyWith(
+    { issuer, keys }: Trusted,
+    token: string,
+    { header, claims }: Read,
+  ): Promise<Caller | null> {
+    if (!isPlainHeader(header) || !issuer.algorithms.includes(header.alg)) return null
+    if (!isInTime(claims, issuer, clock.now())) return null
+    const caller = callerOf(issuer, claims)
+    // All that needs no key comes first: a forged token must not make us ask the issuer.
+    const key = caller && (await keys.keyFor(header))
+    if (!key || !(await isSigned(token, key, header.alg))) return null
+    return (await keys.keep()) ? caller : null
+  }
+
+  return {
+    /** Whether a token that names this issuer is left to the functions here. */
+    trusts: (iss: string): boolean => issuers.some(({ issuer }) => issuer === iss),
+    verify,
+    verifyLogin,
+    /** Discovery's document. @throws IdentityUnavailable, LedgerUnavailable */
+    async metadata(name: string): Promise<Metadata> {
+      const entry = named(name)
+      if (!entry) throw new Error(`there is no issuer ${name}`)
+      return entry.keys.metadata()
+    },
+    /** Maps the kept claims again, by the file as it is now. `null`: the issuer is gone. */
+    map: (kept: KeptToken): KeptToken | null => mapKept(issuers, kept),
+  }
+}
+
+interface Read {
+  readonly header: Claims
+  readonly claims: Claims
+}
+
+/** They change how a token is read, or bring a key of their own (RFC 7515, section 4.1). */
+const refusedHeaders = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c']
+const types = ['jwt', 'at+jwt', 'application/at+jwt']
+
+function isPlainHeader(header: Claims): header is Claims & JWTHeaderParameters & { readonly alg: string } {
+  const { alg, kid, typ = 'JWT' } = header
+  const isOfType = typeof typ === 'string' && types.includes(typ.toLowerCase())
+  const isNamed = kid === undefined || typeof kid === 'string'
+  return typeof alg === 'string' && isNamed && isOfType && refusedHeaders.every((name) => !Object.hasOwn(header, name))
+}
+
+/** As RFC 9068 marks it. */
+const isAccessToken = ({ header: { typ } }: Read): boolean =>
+  typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ)
+
+/** Claims that OpenID Connect has for ID tokens alone. */
+const idTokenMarks = ['nonce', 'at_hash', 'c_hash', 's_hash']
+
+const isIdToken = (read: Read): boolean =>
+  !isAccessToken(read) && idTokenMarks.some((claim) => Object.hasOwn(read.claims, claim))
+
+async function isSigned(token: string, key: CryptoKey, alg: string): Promise<boolean> {
+  try {
+    await compactVerify(token, key, { algorithms: [alg] })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,36 @@
+import { rootBudget } from '../../ledger/book/definitions.ts'
+
+const words = /[\p{L}\p{N}]+/gu
+/** Other scripts may write words without blanks. */
+const anywhere = ''
+/** `account` is a common word, so only the sentences of refusals count. */
+const rootSentences = new RegExp(
+  String.raw`\b${rootBudget} (has|is|was|wants|allows|pays)\b|\b(to|of|for|by|charge|budget) ${rootBudget}\b`,
+)
+
+/**
+ * Whether a text has one of these names. Names are found by their first word, because there may be thousands.
+ *
+ * @param hidden is read with the first text.
+ */
+export function createTelling(hidden: () => readonly string[]): (text: string) => boolean {
+  let names: ReadonlyMap<string, readonly string[]> | null = null
+  return (text) => {
+    names ??= byFirstWord(hidden())
+    const lower = text.toLowerCase()
+    const found = [anywhere, ...(lower.match(words) ?? [])]
+    for (const word of found) if (names.get(word)?.some((name) => lower.includes(name))) return true
+    return rootSentences.test(text)
+  }
+}
+
+function byFirstWord(hidden: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  for (const name of new Set(hidden.map((each) => each.toLowerCase()))) {
+    const [word] = name.match(words) ?? []
+    if (word === undefined || name === rootBudget) continue
+    const place = /^[a-z0-9]+$/.test(word) ? word : anywhere
+    found.set(place, [...(found.get(place) ?? []), name])
+  }
+  return found
+}

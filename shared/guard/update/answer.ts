@@ -1,0 +1,77 @@
+import type { Problem, Update } from '../../ledger/updates/update.ts'
+import { describe, type Slug } from '../problems.ts'
+import type { Row } from './batch.ts'
+
+/** What a request for updates is answered, whichever face it came through. */
+export interface Answer {
+  readonly status: number
+  readonly updates: readonly Update[]
+  readonly problem: Problem | null
+  readonly notRecorded: readonly { readonly project: string; readonly problem: Problem }[]
+  readonly replayed: boolean
+  readonly earlier: readonly string[]
+}
+
+export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): Answer => ({
+  status: describe(problem.slug).status,
+  updates,
+  problem,
+  notRecorded: [],
+  replayed: false,
+  earlier: [],
+})
+
+/** The first status that occurs becomes the answer's status. */
+const precedence = [202, 201, 200, 502, 409, 402] as const
+
+export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {
+  const recorded = rows.flatMap((row) => ('update' in row ? [row] : []))
+  const notRecorded = rows.flatMap((row) => ('update' in row ? [] : [row]))
+  const [first] = notRecorded
+  if (recorded.length === 0 && first)
+    return { ...onlyProblem(first.problem), notRecorded: rows.length > 1 ? notRecorded : [] }
+  const statuses = rows.map((row) => ('update' in row ? statusOf(row.update) : 502))
+  const status = precedence.find((each) => statuses.includes(each)) ?? 402
+  const decisive = rows[statuses.indexOf(status)]
+  return {
+    status,
+    updates: recorded.map(({ update, earlier }) => earlier ?? update),
+    problem: status >= 400 && decisive ? problemOf(decisive) : null,
+    notRecorded,
+    replayed,
+    earlier: recorded.flatMap(({ earlier }) => (earlier ? [earlier.id] : [])),
+  }
+}
+
+function statusOf({ state, problem }: Update): (typeof precedence)[number] {
+  switch (state) {
+    case 'awaiting-approval':
+    case 'requested':
+    case 'running':
+    case 'in-doubt':
+      return 202
+    case 'settled':
+      return 201
+    case 'released':
+      return 502
+    case 'refused':
+      if (problem?.slug === 'already-updated') return 200
+      return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
+    case 'rejected':
+    case 'cancelled':
+    case 'expired':
+      return 402
+  }
+}
+
+function problemOf(row: Row): Problem {
+  if (!('update' in row)) return row.problem
+  const { state, problem, id, history } = row.update
+  if (problem) return problem
+  const last = history.at(-1)
+  return {
+    slug: (state === 'released' ? 'service-refused' : state) satisfies string as Slug,
+    detail: `The update ${id} was ${state} by ${last?.by}${last?.note ? `: ${last.note}` : ''}.`,
+    members: state === 'released' ? { serviceStatus: row.update.service?.status ?? null } : {},
+  }
+}

@@ -1,0 +1,52 @@
+import { once } from '../platform/parallel.ts'
+import type { Background } from './background.ts'
+import type { GuardParts } from './options.ts'
+import { createBudgetsFile } from './people/apply-budgets.ts'
+import { createApprovals } from './people/approvals.ts'
+import { createBudgets } from './people/budgets.ts'
+import { createCallers } from './people/callers.ts'
+import { createPermissions, type Permissions } from './people/permissions.ts'
+import { createBatch } from './update/batch.ts'
+import { createEstimates } from './update/estimate.ts'
+import { createExecution } from './update/execute.ts'
+import { createQuotes } from './update/quote.ts'
+import { createResume } from './update/resume.ts'
+import { createSubmit } from './update/submit.ts'
+
+type WholeGuard = ReturnType<typeof createWholeGuard>
+
+export interface Guard extends WholeGuard {
+  /** The guard as this caller sees it: itself, unless the caller reads only some budgets (`reads/reader.ts`). */
+  readAs(caller: string, permissions: Pick<Permissions, 'readsBudgets' | 'mayRead'>): Promise<Guard>
+}
+
+/** All of the guard, for callers who read everything. */
+export function createWholeGuard(parts: GuardParts) {
+  const { ledger } = parts
+  const quotes = createQuotes(parts)
+  const execution = createExecution(parts)
+  const batch = createBatch({ ...parts, execution, quotes })
+  const { submit } = createSubmit({ ...parts, execution, batch })
+  const { estimate } = createEstimates({ ...parts, quotes })
+  const resume = createResume({ ...parts, execution, quotes })
+  const approvals = createApprovals(parts)
+
+  const background = once(async (): Promise<Background> => {
+    const [{ createBackground }, plans] = await Promise.all([import('./background.ts'), parts.plans()])
+    return createBackground({ ...parts, plans, approvals, resume })
+  })
+
+  return {
+    ledger,
+    submit,
+    estimate,
+    start: resume.start,
+    ...approvals,
+    ...createBudgets(parts),
+    ...createBudgetsFile(parts),
+    ...createCallers(parts),
+    ...createPermissions(parts),
+    /** The next call retries a failed load. */
+    background,
+  }
+}

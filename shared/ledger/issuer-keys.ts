@@ -1,0 +1,57 @@
+import { digest } from '../platform/ids.ts'
+import type { Condition, Item, Store } from './store/store.ts'
+import { instant, readItem, record, text } from './stored.ts'
+
+/** The last good keys of a trusted issuer, and the issuer to which the name belongs for good. */
+export interface StoredIssuerKeys {
+  readonly name: string
+  readonly issuer: string
+  /** A JSON Web Key Set (RFC 7517) of public keys. */
+  readonly jwks: string
+  readonly fetchedAt: number
+}
+
+export interface IssuerKeys {
+  /** `null`: no token of this name was ever verified. @throws LedgerUnavailable, DamagedItem */
+  read(name: string): Promise<StoredIssuerKeys | null>
+  /** `other-issuer`: the name belongs to another one. Older keys never replace later ones. */
+  keep(keys: StoredIssuerKeys): Promise<'kept' | 'other-issuer'>
+}
+
+export function createIssuerKeysStore({ store }: { store: Store }): IssuerKeys {
+  async function read(name: string): Promise<StoredIssuerKeys | null> {
+    const [item] = await store.get([issuerKeysKey(name)])
+    return item ? fromIssuerKeysItem(item) : null
+  }
+
+  async function keep(keys: StoredIssuerKeys): Promise<'kept' | 'other-issuer'> {
+    const item = toIssuerKeysItem(keys)
+    // Others may keep theirs at the same time: the second look sees them.
+    for (let look = 0; look < 2; look++) {
+      const seen = await read(keys.name)
+      if (seen && seen.issuer !== keys.issuer) return 'other-issuer'
+      if (seen && seen.fetchedAt >= keys.fetchedAt) return 'kept'
+      const when: Condition = seen
+        ? { kind: 'equal', path: ['fetchedAt'], value: seen.fetchedAt }
+        : { kind: 'absent-item' }
+      const { applied } = await store.transact(
+        [{ kind: 'put', item, when: [when] }],
+        digest('issuer-keys', `${look}`, JSON.stringify(item)),
+      )
+      if (applied) return 'kept'
+    }
+    const seen = await read(keys.name)
+    return seen && seen.issuer !== keys.issuer ? 'other-issuer' : 'kept'
+  }
+
+  return { read, keep }
+}
+
+const issuerKeysKey = (name: string) => ({ pk: `issuer-keys#${name}`, sk: 'issuer-keys' })
+
+const toIssuerKeysItem = (keys: StoredIssuerKeys): Item => ({ ...issuerKeysKey(keys.name), ...keys })
+
+const storedKeys = record<StoredIssuerKeys>({ name: text, issuer: text, jwks: text, fetchedAt: instant })
+
+const fromIssuerKeysItem = (item: Item): StoredIssuerKeys =>
+  readItem(item, storedKeys, ({ name }) => issuerKeysKey(name))

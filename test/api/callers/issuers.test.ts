@@ -1,0 +1,457 @@
+import { createHmac, KeyObject, sign } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../../support/browser/browser.ts'
+import { createTestClock, minutes } from '../../support/clock.ts'
+import { callerKey, type Product, startProduct } from '../../support/product.ts'
+import { type Provider, startProvider } from '../../support/provider.ts'
+
+const clientId = 'unit-guard-login'
+const now = Date.parse('2026-11-20T10:00:00Z') / 1000
+
+async function start(entry: object = {}, env: Record<string, string> = {}) {
+  const clock = createTestClock()
+  const provider = await startProvider({ clock })
+  const issuers = [provider.entry(entry)]
+  const product = await startProduct({ store: createMemoryStore(), clock, issuers, env })
+  return { clock, provider, product }
+}
+
+const encode = (part: unknown): string =>
+  Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url')
+
+const usual = (provider: Provider) => ({ alg: 'ES256', kid: provider.latest().kid })
+const claimsOf = (provider: Provider) => ({
+  ...{ iss: provider.issuer, aud: 'unit-guard', sub: 'ada', iat: now, exp: now + 3600 },
+  groups: ['leads'],
+})
+
+/** A token by hand, rightly signed: a library would not write some of these. */
+function craft(
+  provider: Provider,
+  payload: unknown,
+  header: unknown = usual(provider),
+  of = provider.latest(),
+): string {
+  const text = `${encode(header)}.${encode(payload)}`
+  const key = { key: KeyObject.from(of.signer as never), dsaEncoding: 'ieee-p1363' as const }
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`
+}
+
+const withClaims =
+  (own: object, header: object = {}) =>
+  (provider: Provider): string =>
+    craft(provider, { ...claimsOf(provider), ...own }, { ...usual(provider), ...header })
+
+function byHmac(provider: Provider, key: string | Buffer, alg = 'HS256'): string {
+  const text = `${encode({ alg, kid: provider.latest().kid })}.${encode(claimsOf(provider))}`
+  return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
+}
+
+const spki = (provider: Provider): string =>
+  KeyObject.from(provider.latest().verifier as never)
+    .export({ type: 'spki', format: 'pem' })
+    .toString()
+
+type Token = (provider: Provider) => string | Promise<string>
+
+/** By the API, through the gateway, and pasted on the login page. */
+async function statuses(product: Product, token: string) {
+  const read = await product.call('GET', '/budgets', { token })
+  const passed = await product.call('GET', '/v3/on-demand/acme/estimate', { token })
+  const pasted = await openBrowser(product).post('/login', { token })
+  return { answers: [read.status, passed.status, pasted.status], read }
+}
+
+describe('a token of a trusted issuer is accepted by the API, the gateway and the login page:', () => {
+  test.each<[string, Token, entry?: object]>([
+    ['as issuers write it', withClaims({})],
+    ['with an access token’s type', withClaims({}, { typ: 'at+jwt' })],
+    ['with that type in full, and a nonce', withClaims({ nonce: 'n' }, { typ: 'application/AT+JWT' })],
+    ['with a list of audiences that has ours', withClaims({ aud: ['other', 'unit-guard'] })],
+    ['without a kid, where there is one key', withClaims({}, { kid: undefined })],
+    ['with the longest lifetime', withClaims({ exp: now + 43_200 })],
+    ['issued almost as long ago', withClaims({ iat: now - 43_199, exp: now + 1 })],
+    ['with iat and nbf a minute ahead', withClaims({ iat: now + 60, nbf: now + 60 })],
+    ['with a name of 256 characters', withClaims({ sub: 'x'.repeat(251) })],
+    ['of an AWS role', withClaims({ sub: 'arn:aws:iam::123456789012:role/updates' })],
+    ['with an e-mail that was verified', withClaims({ email: 'Ada@Acme.com', email_verified: true }), byEmail()],
+    ['with an e-mail that the file trusts', withClaims({ email: 'ada@acme.com' }), byEmail(true)],
+    ['with one group as a string', withClaims({ groups: 'leads' })],
+    ['with a thumbprint of a certificate', withClaims({}, { x5t: 'abc' })],
+  ])('%s', async (_name, tokenOf, entry = {}) => {
+    const { provider, product } = await start(entry)
+    const { answers } = await statuses(product, await tokenOf(provider))
+    expect(answers).toEqual([200, 200, 303])
+  })
+})
+
+function byEmail(trustUnverifiedEmail = false) {
+  return { subject: 'email', person: 'email', trustUnverifiedEmail }
+}
+
+const constant = {
+  ...{ type: '/problems/unauthorized', title: 'A valid token is needed', status: 401 },
+  detail: 'This address needs a valid bearer token of Unit Guard.',
+  requestId: expect.any(String),
+}
+
+describe('a token in the name of a trusted issuer is refused everywhere with the same words:', () => {
+  const absent = undefined
+  test.each<[string, Token, entry?: object]>([
+    ['HS256 with the callers’ key', (provider) => byHmac(provider, callerKey)],
+    ['HS256 with the issuer’s public key', (provider) => byHmac(provider, spki(provider))],
+    ['ES256, signed by HMAC', (provider) => byHmac(provider, callerKey, 'ES256')],
+    ['none', (provider) => `${encode({ alg: 'none' })}.${encode(claimsOf(provider))}.`],
+    ['nOnE', withClaims({}, { alg: 'nOnE' })],
+    ['no alg', withClaims({}, { alg: absent })],
+    ['a good algorithm that is not listed', otherAlgorithm],
+    ['a foreign kid', async (provider) => craft(provider, claimsOf(provider), { alg: 'ES256', kid: 'k9' })],
+    ['a foreign key under a known kid', foreignKey],
+    ['a kid that is not a string', withClaims({}, { kid: 7 })],
+    ['its own key in the header', embeddedKey],
+    ['jku', withClaims({}, { jku: 'https://evil.example/keys' })],
+    ['x5u', withClaims({}, { x5u: 'https://evil.example/cert' })],
+    ['x5c', withClaims({}, { x5c: ['AAAA'] })],
+    ['crit', withClaims({}, { crit: ['exp'], exp: 1 })],
+    ['b64', withClaims({}, { b64: true })],
+    ['an unencoded payload', withClaims({}, { crit: ['b64'], b64: false })],
+    ['a logout token', withClaims({}, { typ: 'logout+jwt' })],
+    ['iss with a slash more', (provider) => withClaims({ iss: `${provider.issuer}/` })(provider)],
+    ['iss in capitals', (provider) => withClaims({ iss: provider.issuer.toUpperCase() })(provider)],
+    ['iss as a list', (provider) => withClaims({ iss: [provider.issuer] })(provider)],
+    ['another audience', withClaims({ aud: 'unit-guard-staging' })],
+    ['audiences without ours', withClaims({ aud: ['a', 'b'] })],
+    ['audiences of other types', withClaims({ aud: ['unit-guard', 7] })],
+    ['no audience', withClaims({ aud: absent })],
+    ['no exp', withClaims({ exp: absent })],
+    ['exp as a text', withClaims({ exp: `${now + 60}` })],
+    ['exp in milliseconds', withClaims({ exp: (now + 60) * 1000 })],
+    ['exp fractional', withClaims({ exp: now + 60.5 })],
+    ['exp now', withClaims({ iat: now - 60, exp: now })],
+    ['exp a second ago', withClaims({ iat: now - 60, exp: now - 1 })],
+    ['exp before iat', withClaims({ iat: now + 60, exp: now + 30 })],
+    ['nbf 61 seconds ahead', withClaims({ nbf: now + 61 })],
+    ['nbf as a text', withClaims({ nbf: `${now}` })],
+    ['no iat', withClaims({ iat: absent })],
+    ['iat 61 seconds ahead', withClaims({ iat: now + 61 })],
+    ['iat longer ago than the longest lifetime', withClaims({ iat: now - 43_200, exp: now + 1 })],
+    ['a lifetime beyond the longest', withClaims({ exp: now + 43_201 })],
+    ['a lifetime beyond the entry’s own', withClaims({ exp: now + 901 }), { maxLifetime: '15m' }],
+    ['no subject', withClaims({ sub: absent })],
+    ['an empty subject', withClaims({ sub: '' })],
+    ['a subject that is a number', withClaims({ sub: 7 })],
+    ['a subject that is a list', withClaims({ sub: ['ada'] })],
+    ['a subject with a space', withClaims({ sub: 'ada l' })],
+    ['a subject with #', withClaims({ sub: 'ada#1' })],
+    ['a subject beyond ASCII', withClaims({ sub: 'àda' })],
+    ['a name of 257 characters', withClaims({ sub: 'x'.repeat(252) })],
+    ['no e-mail', withClaims({ email_verified: true }), byEmail()],
+    ['an e-mail that was not verified', withClaims({ email: 'ada@acme.com' }), byEmail()],
+    ['an e-mail verified in words', withClaims({ email: 'ada@acme.com', email_verified: 'true' }), byEmail()],
+    ['a person without a verified e-mail', withClaims({ email: 'ada@acme.com' }), { person: 'email' }],
+    ['no person', withClaims({}), { person: 'employee' }],
+    ['a person with a space', withClaims({ employee: 'ada l' }), { person: 'employee' }],
+    ['groups as a number', withClaims({ groups: 7 })],
+    ['groups with a number', withClaims({ groups: ['leads', 7] })],
+    ['groups as an object', withClaims({ groups: { leads: true } })],
+    ['groups null', withClaims({ groups: null })],
+    ['budgets as an object', withClaims({ budgets: {} }), { budgets: { claim: 'budgets' } }],
+    ['sub twice', (provider) => craft(provider, JSON.stringify(claimsOf(provider)).replace('{', '{"sub":"eve",'))],
+    ['a name twice, once escaped', twiceEscaped],
+    ['alg twice', (provider) => craft(provider, claimsOf(provider), '{"alg":"none","alg":"ES256","kid":"k1"}')],
+    ['an ID token with a nonce', withClaims({ nonce: 'n' })],
+    ['an ID token with at_hash', withClaims({ at_hash: 'x' })],
+    ['an ID token with c_hash', withClaims({ c_hash: 'x' })],
+    ['an ID token of the login', withClaims({ aud: clientId })],
+    ['an ID token of the login for both audiences', withClaims({ aud: ['unit-guard', clientId] })],
+    ['a signature cut short', async (provider) => (await provider.sign({ groups: ['leads'] })).slice(0, -4)],
+    ['no signature', async (provider) => (await provider.sign()).split('.').slice(0, 2).join('.')],
+  ])('%s', async (_name, tokenOf, entry = {}) => {
+    const { provider, product } = await start(entry, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
+    const { answers, read } = await statuses(product, await tokenOf(provider))
+    expect([answers, read.body]).toEqual([[401, 401, 401], constant])
+    expect(product.service.requests).toEqual([])
+  })
+
+  async function otherAlgorithm(provider: Provider) {
+    const key = await provider.newKey('k2', 'ES384')
+    provider.state.keys = [...provider.state.keys, key]
+    return provider.sign({ groups: ['leads'] }, {}, key)
+  }
+
+  async function foreignKey(provider: Provider) {
+    return craft(provider, claimsOf(provider), usual(provider), await provider.newKey('k1'))
+  }
+
+  async function embeddedKey(provider: Provider) {
+    const own = await provider.newKey('own')
+    return craft(provider, claimsOf(provider), { ...usual(provider), jwk: own.jwk }, own)
+  }
+
+  function twiceEscaped(provider: Provider) {
+    return craft(provider, JSON.stringify(claimsOf(provider)).replace('{', '{"gr\\u006fups":["leads"],'))
+  }
+})
+
+test('a forged token makes no one ask the issuer', async () => {
+  const { provider, product } = await start()
+  for (const token of [
+    byHmac(provider, callerKey),
+    withClaims({ aud: 'other' })(provider),
+    withClaims({ exp: 1 })(provider),
+  ])
+    await product.call('GET', '/budgets', { token })
+  expect(provider.requests).toEqual([])
+})
+
+describe('what the file makes of a token:', () => {
+  const scopes = { claim: 'groups', map: { seo: ['read', 'run'], constructor: ['read'], leads: ['admin', 'read'] } }
+  const none = { sub: 'okta:ada', scopes: [], budgets: [] }
+  test.each<[string, entry: object, claims: object, expected: object]>([
+    [
+      'scopes of several groups',
+      { scopes },
+      { groups: ['seo', 'leads'] },
+      { scopes: ['read', 'run', 'admin'], budgets: '*' },
+    ],
+    ['an unknown group gives nothing and is not kept', { scopes }, { groups: ['toString', 'x'] }, none],
+    ['a group with the name of a prototype', { scopes }, { groups: 'constructor' }, { scopes: ['read'] }],
+    ['no groups', { scopes }, { groups: undefined }, none],
+    ['a list of scopes for all', { scopes: ['read', 'run'] }, {}, { scopes: ['read', 'run'], budgets: [] }],
+    [
+      'the words of the claim scope',
+      scopeWords('scope'),
+      { scope: 'ug:run ug:read other' },
+      { scopes: ['read', 'run'] },
+    ],
+    ['the words of the claim scp', scopeWords('scp'), { scp: 'ug:read' }, { scopes: ['read'] }],
+    ['a group with a space', scopeWords('groups', 'ug: read'), { groups: 'ug: read' }, { scopes: ['read'] }],
+    ['a list of budgets for all', { budgets: ['acme'] }, {}, { budgets: ['acme'] }],
+    ['all budgets for all', { budgets: '*' }, {}, { budgets: '*' }],
+    ['budgets of a claim', byClaim(), { b: ['acme', 'globex', 'Not A Budget'] }, { budgets: ['acme', 'globex'] }],
+    ['a budget as a string', byClaim(), { b: 'acme' }, { budgets: ['acme'] }],
+    ['* of a claim counts for nothing', byClaim(), { b: ['*', 'acme'] }, { budgets: ['acme'] }],
+    ['* of a claim counts where the file allows it', byClaim(true), { b: '*' }, { budgets: '*' }],
+    ['no claim with budgets, though admin', byClaim(true), { groups: 'leads' }, { budgets: [] }],
+    ['budgets to read for all', { readsBudgets: ['acme'] }, {}, { readsBudgets: ['acme'] }],
+    ['budgets to read of a claim', { readsBudgets: { claim: 'r' } }, { r: ['acme', '*'] }, { readsBudgets: ['acme'] }],
+    ['no claim with budgets to read', { readsBudgets: { claim: 'r' } }, {}, { readsBudgets: [] }],
+    ['a person', { person: 'employee' }, { employee: 'e17' }, { sub: 'okta:ada', person: 'e17' }],
+    [
+      'an e-mail in small letters',
+      byEmail(),
+      { email: 'Ada@Acme.COM', email_verified: true },
+      { sub: 'okta:ada@acme.com', person: 'ada@acme.com' },
+    ],
+    ['a claim with a dot in its name', { subject: 'https://acme/id' }, { 'https://acme/id': '7' }, { sub: 'okta:7' }],
+  ])('%s', async (_name, entry, claims, expected) => {
+    const { provider, product } = await start(entry)
+    const caller = await (await product.services.identity())?.verify(withClaims(claims)(provider))
+    expect(caller && { ...caller, scopes: [...caller.scopes] }).toMatchObject(expected)
+    expect(Object.keys(caller?.issuer?.claims ?? {}).flatMap((claim) => caller?.issuer?.claims[claim])).not.toContain(
+      'x',
+    )
+  })
+
+  function scopeWords(claim: string, read = 'ug:read') {
+    return { scopes: { claim, map: { [read]: ['read'], 'ug:run': ['run'] } } }
+  }
+
+  function byClaim(mayBeAll = false) {
+    return { budgets: { claim: 'b', mayBeAll } }
+  }
+})
+
+describe('refusals and other names', () => {
+  test('without a mapped group, 403 says which groups would help', async () => {
+    const { provider, product } = await start()
+    const { status, body } = await product.call('GET', '/budgets', {
+      token: provider.sign({ groups: ['secret-club'] }),
+    })
+    const detail =
+      'okta:ada needs the scope read for this, and has: none. It comes with one of these values of the claim groups: seo, leads.'
+    expect([status, body.detail]).toEqual([403, detail])
+    const admin = await product.call('GET', '/callers', { token: provider.sign({ groups: ['seo'] }) })
+    expect(admin.body.detail).toMatch(
+      /and has: read run\. It comes with one of these values of the claim groups: leads\.$/,
+    )
+    const own = await product.call('GET', '/callers', { token: product.signed({ sub: 'eve', scope: 'read' }) })
+    expect(own.body.detail).toBe('eve needs the scope admin for this, and has: read.')
+  })
+
+  test('a page without a mapped group says which groups would help', async () => {
+    const { provider, product } = await start()
+    const browser = openBrowser(product)
+    await browser.post('/login', { token: await provider.sign() })
+    const page = await browser.get('/')
+    expect(page.status).toBe(403)
+    expect(page.text).toContain('has: none. It comes with one of these values of the claim groups: seo, leads.')
+  })
+
+  test('the list of callers narrows a caller of an issuer, limits it and disables it', async () => {
+    const { clock, provider, product } = await start()
+    const token = await provider.sign({ groups: ['leads'] })
+    const put = (body: object) => product.call('PUT', '/callers/okta:ada', { body })
+    await put({ scopes: ['read'] })
+    const narrowed = await product.update({ kind: 'ranking', project: 'acme' }, { token })
+    expect([narrowed.status, narrowed.body.detail]).toEqual([403, 'okta:ada needs the scope run or propose for this.'])
+    await put({ limits: [{ window: 'month', units: 10 }] })
+    const limited = await product.update({ kind: 'ranking', project: 'acme' }, { token })
+    expect([limited.status, limited.body.detail]).toEqual([402, expect.stringContaining('okta:ada')])
+    await put({ disabled: true })
+    clock.advance(minutes(1))
+    expect((await product.call('GET', '/budgets', { token })).body.detail).toContain('okta:ada is disabled')
+  })
+
+  test.each(['okta:ada', 'aws:x', 'a-1:', 'slack:U1', 'schedule:x', 'github:repo:acme'])(
+    'an own token in the name of %s is refused',
+    async (sub) => {
+      const { product } = await start()
+      const token = product.signed({ sub, scope: 'read', budgets: '*' })
+      expect((await product.call('GET', '/budgets', { token })).status).toBe(401)
+    },
+  )
+
+  test.each(['Okta:ada', '1okta:ada', 'okta.ada', 'ada@acme.com:x', ':ada'])(
+    'an own token may name %s',
+    async (sub) => {
+      const { product } = await start()
+      const token = product.signed({ sub, scope: 'read', budgets: '*' })
+      expect((await product.call('GET', '/budgets', { token })).status).toBe(200)
+    },
+  )
+
+  test('an own token with the iss of a trusted issuer is refused, with another iss accepted', async () => {
+    const { provider, product } = await start()
+    const signed = (iss: string) => product.signed({ sub: 'eve', scope: 'read', iss })
+    expect((await product.call('GET', '/budgets', { token: signed(provider.issuer) })).status).toBe(401)
+    expect((await product.call('GET', '/budgets', { token: signed('https://other.example') })).status).toBe(200)
+  })
+
+  test('MINTED_TOKENS=off refuses own tokens, and the callers’ key is not read for a token', async () => {
+    const { provider, product } = await start({}, { MINTED_TOKENS: 'off' })
+    expect((await product.call('GET', '/budgets')).body).toEqual(constant)
+    expect((await product.call('GET', '/budgets', { token: provider.sign({ groups: ['seo'] }) })).status).toBe(200)
+    expect(product.secrets.asked.filter((each) => each.includes('caller-key'))).toEqual([])
+  })
+
+  test('two entries of one issuer are told apart by the audience', async () => {
+    const clock = createTestClock()
+    const provider = await startProvider({ clock })
+    const issuers = [
+      provider.entry({ name: 'ci', audience: 'unit-guard-ci', scopes: ['read'] }),
+      provider.entry({ name: 'people', scopes: [] }),
+    ]
+    const product = await startProduct({ store: createMemoryStore(), clock, issuers })
+    const identity = await product.services.identity()
+    const nameFor = async (aud: unknown) => (await identity?.verify(await provider.sign({ aud })))?.sub ?? null
+    expect([await nameFor('unit-guard-ci'), await nameFor('unit-guard'), await nameFor('other')]).toEqual([
+      'ci:ada',
+      'people:ada',
+      null,
+    ])
+  })
+
+  test('an issuer cannot sign in the name of another one', async () => {
+    const clock = createTestClock()
+    const [okta, entra] = [await startProvider({ clock }), await startProvider({ clock })]
+    const issuers = [okta.entry({ scopes: ['read'] }), entra.entry({ name: 'entra', scopes: ['read'] })]
+    const product = await startProduct({ store: createMemoryStore(), clock, issuers })
+    const identity = await product.services.identity()
+    expect((await identity?.verify(await entra.sign()))?.sub).toBe('entra:ada')
+    expect((await identity?.verify(await okta.sign()))?.sub).toBe('okta:ada')
+    expect(await identity?.verify(await entra.sign({ iss: okta.issuer }))).toBeNull()
+    expect(await identity?.verify(await entra.sign({ iss: okta.issuer }, {}, okta.latest()))).not.toBeNull()
+  })
+
+  test('a verified token is remembered for a minute, and never beyond exp', async () => {
+    const { clock, provider, product } = await start()
+    const read = async (token: string) => (await product.call('GET', '/budgets', { token })).status
+    const [long, short] = [
+      await provider.sign({ groups: ['seo'] }),
+      await provider.sign({ groups: ['seo'], exp: now + 30 }),
+    ]
+    expect([await read(long), await read(short)]).toEqual([200, 200])
+    await provider.rotate({ keeps: false })
+    await read(await provider.sign({ groups: ['seo'] }))
+    expect(await read(long)).toBe(200)
+    clock.advance(30_000)
+    expect([await read(long), await read(short)]).toEqual([200, 401])
+    clock.advance(30_000)
+    expect(await read(long)).toBe(401)
+  })
+})
+
+describe('the ID token of the login', () => {
+  const nonce = 'n-0S6_WzA2Mj'
+  const asked = { issuer: 'okta', clientId, nonce }
+  const idToken =
+    (own: object, header: object = {}): Token =>
+    (provider) =>
+      withClaims({ aud: clientId, nonce, ...own }, header)(provider)
+
+  test.each<[string, Token, sub: string | null, how?: object]>([
+    ['as issuers write it', idToken({}), 'okta:ada'],
+    ['with azp', idToken({ azp: clientId }), 'okta:ada'],
+    ['for two, with azp', idToken({ aud: ['x', clientId], azp: clientId }), 'okta:ada'],
+    ['for two, without azp', idToken({ aud: ['x', clientId] }), null],
+    ['for another party', idToken({ azp: 'x' }), null],
+    ['for another client', idToken({ aud: 'x' }), null],
+    ['for the API', idToken({ aud: 'unit-guard' }), null],
+    ['without a nonce', idToken({ nonce: undefined }), null],
+    ['with another nonce', idToken({ nonce: 'x' }), null],
+    ['with an empty nonce on both sides', idToken({ nonce: '' }), null, { nonce: '' }],
+    ['of another issuer', idToken({ iss: 'https://evil.example' }), null],
+    ['of an issuer that is not listed', idToken({}), null, { issuer: 'github' }],
+    ['that is an access token', idToken({}, { typ: 'at+jwt' }), null],
+    ['that is over', idToken({ iat: now - 60, exp: now }), null],
+    ['with HS256', (provider) => byHmac(provider, callerKey), null],
+    [
+      'signed by another key',
+      async (provider) =>
+        craft(provider, { ...claimsOf(provider), aud: clientId, nonce }, usual(provider), await provider.newKey('k1')),
+      null,
+    ],
+    ['not a token', () => 'x', null],
+  ])('%s', async (_name, tokenOf, sub, how = {}) => {
+    const { provider, product } = await start({}, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
+    const token = await tokenOf(provider)
+    const identity = await product.services.identity()
+    expect((await identity?.verifyLogin(token, { ...asked, ...how }))?.sub ?? null).toBe(sub)
+    expect((await product.call('GET', '/budgets', { token })).status).toBe(401)
+  })
+
+  test('discovery’s document is read once for the login', async () => {
+    const { provider, product } = await start()
+    const identity = await product.services.identity()
+    const found = await Promise.all([identity?.metadata('okta'), identity?.metadata('okta')])
+    expect(found.map((each) => each?.token_endpoint)).toEqual(Array(2).fill(`${provider.issuer}/token`))
+    expect(provider.asked('/.well-known/openid-configuration')).toBe(1)
+  })
+})
+
+describe('kept claims are mapped again by the file', () => {
+  test.each<[string, entry: object | null, expected: object | null]>([
+    ['as it was', {}, { scopes: ['read', 'run'], budgets: [] }],
+    ['with fewer scopes', { scopes: { claim: 'groups', map: { seo: ['read'] } } }, { scopes: ['read'] }],
+    ['with another claim', { scopes: { claim: 'constructor', map: { seo: ['read'] } } }, { scopes: [] }],
+    ['with a list of scopes', { scopes: ['propose'] }, { scopes: ['propose'] }],
+    ['with budgets', { budgets: ['acme'] }, { budgets: ['acme'] }],
+    ['without the issuer', null, null],
+  ])('%s', async (_name, entry, expected) => {
+    const { provider, product } = await start(entry ?? { name: 'other' })
+    const claims = { groups: ['seo'] }
+    const kept = { scopes: ['run'], budgets: '*', person: 'ada', issuer: { name: 'okta', claims } } as const
+    const mapped = (await product.services.identity())?.map(kept)
+    if (expected === null) expect(mapped).toBeNull()
+    else expect(mapped).toMatchObject({ ...expected, person: 'ada', issuer: { name: 'okta', claims } })
+    expect(provider.requests).toEqual([])
+  })
+
+  test('a token of Unit Guard stays as it was kept', async () => {
+    const { product } = await start()
+    const kept = { scopes: ['run'], budgets: ['acme'] } as const
+    expect((await product.services.identity())?.map(kept)).toBe(kept)
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { allOperations } from '../../../infra/openapi/document.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { hours } from '../../support/clock.ts'
+import { startProduct } from '../../support/product.ts'
+import { startClients } from './clients.ts'
+
+const gets = allOperations.flatMap(({ method, path, scopes }) =>
+  method === 'GET' && scopes !== null && !path.includes('{') && path !== '/estimates' ? [path] : [],
+)
+
+/** What pages and Slack read besides the API. */
+async function reportsOf({ guard: whole }: Pick<Awaited<ReturnType<typeof startClients>>, 'guard'>, budgets: string[]) {
+  const token = { scopes: new Set(['read' as const]), budgets: '*', readsBudgets: budgets } as const
+  const guard = await whole.readAs('eve', await whole.permissions({ caller: 'eve', token }, { atOnce: true }))
+  const view = await guard.ledger.view()
+  const reports = await guard.background()
+  return JSON.stringify([
+    await reports.inbox(),
+    await reports.outlook(),
+    await reports.upcoming(2),
+    await reports.whoSpent(),
+    await reports.usedLastMonth(view),
+    await reports.pastMonth(view, view.month),
+    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.spentOn(view, name)))),
+    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.lastMonths(view, name, 2)))),
+  ])
+}
+
+describe('a caller whose readable budgets have no common top', () => {
+  test.each([
+    ['none', []],
+    ['a deleted one', ['gone']],
+    ['two of different parents', ['acme-eu', 'zenith']],
+    ['a child of another', ['acme', 'acme-eu']],
+  ])('%s: every list and report is answered', async (_name, readsBudgets) => {
+    const clients = await startClients()
+    const token = clients.signed({ sub: 'ada', scope: 'read admin', budgets: '*', exp: clients.inDays(1) })
+    await clients.call('PUT', '/budgets/gone', { token, body: { limits: [{ window: 'month', units: 1 }] } })
+    expect((await clients.call('PUT', '/callers/mia', { token, body: { readsBudgets } })).status).toBe(200)
+    expect((await clients.call('DELETE', '/budgets/gone', { token })).status).toBe(204)
+    const statuses = await Promise.all(gets.map(async (path) => [path, (await clients.as('GET', path)).status]))
+    expect(statuses.filter(([, status]) => status !== 200)).toEqual(
+      ['/audit', '/callers', '/v3/projects', '/v3/marketshare/projects'].map((path) => [path, 403]),
+    )
+    const reports = await reportsOf(clients, readsBudgets)
+    expect(reports).not.toContain('overco')
+    if (!readsBudgets.includes('zenith')) expect(reports).not.toMatch(/zenith|zed-|zeta/)
+  })
+
+  test('account: reads everything', async () => {
+    const { guard } = await startClients()
+    const token = { scopes: new Set(['admin' as const]), budgets: '*', readsBudgets: ['account'] } as const
+    const permissions = await guard.permissions({ caller: 'eve', token }, { atOnce: true })
+    expect(await guard.readAs('eve', permissions)).toBe(guard)
+    expect(permissions.scopes.has('admin')).toBe(true)
+  })
+})
+
+test('the updates of a deleted budget stay with the budget that was above it', async () => {
+  const product = await startProduct({ store: createMemoryStore() })
+  const { call, clock } = product
+  const limits = [{ window: 'month', units: 1_000 }]
+  for (const [name, parent] of [
+    ['acme', 'account'],
+    ['old', 'acme'],
+    ['zenith', 'account'],
+    ['past', 'zenith'],
+  ] as const)
+    await call('PUT', `/budgets/${name}`, { body: { parent, limits, projects: [{ name: `shop-${name}` }] } })
+  for (const name of ['acme', 'old', 'past']) await product.update({ kind: 'ranking', project: `shop-${name}` })
+  for (const name of ['old', 'past']) expect((await call('DELETE', `/budgets/${name}`)).status).toBe(204)
+  await call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
+  const mia = product.signed({ sub: 'mia', scope: 'read', exp: product.inDays(30) })
+  const seen = async () => {
+    const [{ body: list }, { body: statement }] = [
+      await call('GET', '/updates', { token: mia }),
+      await call('GET', '/statements?by=budget', { token: mia }),
+    ]
+    return [
+      list.updates.map(({ budget }: { budget: string }) => budget).toSorted(),
+      statement.total.charged,
+      statement.book,
+    ]
+  }
+  expect(await seen()).toEqual([['acme', 'old'], 80, { spent: 80, addsUp: true }])
+  for (const wait of [hours(15), hours(1)]) {
+    clock.advance(wait)
+    await product.triggers.sweep(product.endsAt())
+  }
+  expect(await seen()).toEqual([['acme', 'old'], 80, { spent: 80, addsUp: true }])
+})

@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'vitest'
+import { count } from '../../shared/guard/sentences.ts'
+import { type Clients, startClients, telling } from '../api/reads/clients.ts'
+import { openBrowser, type Shown } from '../support/browser/browser.ts'
+import { minutes } from '../support/clock.ts'
+
+// Every page for a user who reads one of two clients. The routes are the app's own, so no page can be forgotten.
+
+type Names = Readonly<Record<'budget' | 'project' | 'caller' | 'plan' | 'update' | 'entry' | 'id' | 'cursor', string>>
+
+const namesOf = ({ other }: Clients): readonly [others: Names, unknown: Names] => [
+  {
+    ...{ budget: 'zenith', project: 'zed-store', caller: 'zoe', plan: 'zulu', id: '7777' },
+    ...{ update: other.waiting, entry: other.entries[0] ?? '', cursor: cursorOf(other.waiting) },
+  },
+  {
+    ...{ budget: 'other-s', project: 'no-store', caller: 'nix', plan: 'none', id: '4040' },
+    ...{ update: 'upd_0000000000000000000000000a', entry: 'ent_0000000000000000000000000a' },
+    cursor: cursorOf('upd_0000000000000000000000000a'),
+  },
+]
+
+const cursorOf = (id: string) =>
+  Buffer.from(JSON.stringify(['2026-11', `update#${id}`, 'update', '2026-11-20T09:00:00.000Z'])).toString('base64url')
+
+type Browser = ReturnType<typeof openBrowser>
+type Fields = Record<string, string | string[]>
+interface Probe {
+  readonly what: string
+  send(browser: Browser, names: Names): Promise<Shown>
+}
+
+/** Pages without the name of a budget, plan or update are the same for all of these. */
+const targetOf = (route: string, { budget, plan, update }: Names): string =>
+  route
+    .replace(':id', update)
+    .replace(':name', route.includes('/plans/') ? plan : budget)
+    .replace('*', 'unknown')
+
+/** The filters of all pages: a page that does not know one refuses it. */
+const queriesOf = ({ budget, project, caller, plan, update, entry, cursor, id }: Names): readonly string[] => [
+  '',
+  ...['window=month:2026-11-01', 'window=month:2026-10-01', 'window=all', 'sort=name', 'sort=spent', 'show=frozen'],
+  ...['budget', 'project', 'caller'].map((by) => `by=${by}&price=0.01`),
+  ...['settled', 'refused', 'in-doubt', 'awaiting-approval', 'rejected'].map((state) => `state=${state}`),
+  ...[`budget=${budget}`, `project=${project}`, `project=${id}`, `caller=${caller}`, `plan=${plan}`, `by=${caller}`],
+  ...[project, budget, plan, caller, update, id, 'zed', 'store', 'shop', 'both'].map((text) => `q=${text}`),
+  ...[project, 'e'].map((text) => `search=${text}`),
+  ...['bookings', 'settings'].map((kind) => `kind=${kind}`),
+  ...[`kind=ranking&project=${project}`, `kind=ranking&project=${id}`, `kind=keyword-difficulty&project=${id}`],
+  ...[`kind=ranking&project=shop&budget=${budget}`, 'kind=ranking&project=shared', 'kind=ranking&project=dear'],
+  ...[`sub=${caller}`, `corrects=${entry}`, 'time=2026-11-20T09:55:00Z', 'choose=approvals', 'decide='],
+  ...[`cursor=${cursor}`, 'since=2026-11-01', 'until=2026-11-30'],
+]
+
+/** What the form of each route sends, for these names; a new form needs a line here. */
+const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
+  '/logout': () => [],
+  '/dashboard/ask': ({ budget, project, id }) =>
+    [
+      { project, payer: 'acme', owner: 'acme' },
+      { project: id, payer: 'acme', owner: 'acme' },
+      { project: 'shop', budget, payer: budget },
+      { project, budget, payer: budget, owner: budget },
+      { project: 'fresh', budget, payer: budget },
+    ].flatMap((fields) =>
+      ['ask', 'ask-approval', 'force'].map((button) => ({
+        ...{ kind: 'ranking', units: '40', key: `page-${'0'.repeat(26)}`, do: button, reason: 'mine' },
+        ...fields,
+      })),
+    ),
+  '/dashboard/decide': ({ update }) =>
+    ['update', 'inbox'].flatMap((from) =>
+      ['approve', 'reject', 'cancel', 'ran', 'did-not-run'].flatMap((action): Fields[] => [
+        { do: action, id: update, from, reason: 'mine', shown: `${update} 7321` },
+        { one: `${action} ${update}`, from, [`note-${update}`]: 'mine', [`units-${update}`]: '9000' },
+      ]),
+    ),
+  '/dashboard/plans/:name/pause': () => [{ reason: 'mine' }],
+  '/dashboard/plans/:name/resume': () => [{ reason: 'mine' }],
+  '/dashboard/plans/:name/unsent': () => [{ time: '2026-11-20T09:55:00Z', confirm: 'yes' }],
+  '/dashboard/plans/:name/refused': () => [{ time: '2026-11-20T09:55:00Z', confirm: 'yes' }],
+  '/dashboard/activity/audit': () => [{}],
+  '/dashboard/budgets': ({ budget }) => [{ name: budget, parent: 'acme', month: '5', day: 'unlimited' }],
+  '/dashboard/budgets/:name/edit': () => [{ step: 'confirm', month: '5', reason: 'mine' }],
+  '/dashboard/budgets/:name/book': ({ budget, entry }) => {
+    const booking = { step: 'confirm', key: `page-${'1'.repeat(26)}`, reason: 'mine', units: '1', window: 'month' }
+    return [
+      { ...booking, type: 'grant' },
+      { ...booking, type: 'transfer', to: budget },
+      { ...booking, type: 'correction', corrects: entry },
+    ]
+  },
+  '/dashboard/budgets/:name/projects': ({ project }) => [
+    { do: 'add', name: project },
+    { do: 'remove', project },
+  ],
+  '/dashboard/budgets/:name/freeze': () => [{ revision: '1', reason: 'mine' }],
+  '/dashboard/budgets/:name/unfreeze': () => [{ revision: '1', reason: 'mine' }],
+  '/dashboard/budgets/:name/delete': () => [{ revision: '1', reason: 'mine' }],
+  '/dashboard/callers': ({ caller }) => [{ do: 'disable', sub: caller, reason: 'mine' }],
+  '/dashboard/callers/edit': ({ caller }) => [{ step: 'confirm', sub: caller, disabled: 'yes', reason: 'mine' }],
+  '/dashboard/callers/delete': ({ caller }) => [{ sub: caller, revision: '1', reason: 'mine' }],
+}
+
+const open = ['/docs', '/docs.css', '/openapi.json', '/problems/*', '/login']
+
+/** The pages with a session, each with the methods that it allows. */
+async function pagesOf({ dashboard }: Clients, browser: Browser) {
+  const paths = new Set(dashboard.routes.map(({ path }) => path))
+  const found: { route: string; allowed: readonly string[] }[] = []
+  for (const route of paths) {
+    if (open.includes(route) || /^\/?\*$|\.(css|svg)$/.test(route)) continue
+    const at = route.replace(/:\w+/g, 'x').replace('*', 'x')
+    const response = await dashboard.request(`http://localhost${at}`, {
+      method: 'PUT',
+      headers: { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+    })
+    found.push({ route, allowed: (response.headers.get('allow') ?? 'GET').split(', ') })
+  }
+  return found
+}
+
+const none = namesOf({ other: { waiting: '', entries: [''] } } as unknown as Clients)[1]
+
+async function probesOf(clients: Clients, browser: Browser): Promise<readonly Probe[]> {
+  const pages = await pagesOf(clients, browser)
+  return pages.flatMap(({ route, allowed }) => {
+    const gets = queriesOf(none).map((_, index) => ({
+      what: `GET ${route} ${index}`,
+      send: (b: Browser, names: Names) => b.get(`${targetOf(route, names)}?${queriesOf(names)[index]}`),
+    }))
+    const forms = allowed.includes('POST') ? formsOf[route] : () => []
+    if (!forms) throw new Error(`the probe knows no form of ${route}`)
+    const posts = forms(none).map((_, index) => ({
+      what: `POST ${route} ${index}`,
+      send: async (b: Browser, names: Names) => {
+        const { formToken } = await b.get('/dashboard/inbox')
+        const sent = await b.post(targetOf(route, names), { form: formToken, ...forms(names)[index] })
+        if (sent.location === null) return sent
+        const shown = await b.get(sent.location)
+        return { ...shown, html: `${shown.html} ${sent.location}` }
+      },
+    }))
+    return [...(allowed.includes('GET') ? gets : []), ...posts]
+  })
+}
+
+const everythingOf = ({ status, headers, html }: Shown): string => {
+  const cursors = [...html.matchAll(/cursor=([\w-]+)/g)].map(([, cursor = '']) =>
+    Buffer.from(cursor, 'base64url').toString(),
+  )
+  return JSON.stringify([status, [...headers], html, cursors])
+}
+
+/** As if the other's names were the unknown ones, because a page repeats what was asked. */
+function asUnknown(text: string, [others, unknown]: readonly [Names, Names]): string {
+  const renamed = Object.entries(others).reduce(
+    (all, [name, value]) => all.replaceAll(value, unknown[name as keyof Names]),
+    text,
+  )
+  return renamed
+    .replace(/"(set-cookie|x-request-id|content-length)","[^"]*"/g, '')
+    .replace(/<code>[0-9a-z]{26}<\/code>/g, '')
+    .replace(/page-[0-9a-z]{26}/g, '')
+    .replace(/name=\\"form\\" value=\\"[^"]*\\"/g, '')
+}
+
+/** What an administrator sees of everything but the reader's own requests. */
+async function recordsOf({ call, guard }: Clients): Promise<string> {
+  const get = async (path: string) => (await call('GET', path)).body
+  const { updates } = await get('/updates?limit=200')
+  const { definitions, book } = await guard.ledger.view()
+  const entries = await guard.ledger.entries({ month: book.month }, 200)
+  const others = updates.filter(({ caller }: { caller: string }) => caller !== 'mia')
+  return JSON.stringify([others, definitions, book, entries, await get('/plans')])
+}
+
+describe('a user who reads one client', () => {
+  test('cannot tell the other client from one that does not exist, on any page', async () => {
+    const clients = await startClients()
+    const browser = openBrowser(clients)
+    await browser.logIn(clients.mia)
+    const names = namesOf(clients)
+    const before = [await recordsOf(clients), clients.service.requests.filter(({ url }) => /zed|7777/.test(url)).length]
+    const wrong: object[] = []
+    for (const { what, send } of await probesOf(clients, browser)) {
+      // Exports are few a minute.
+      clients.clock.advance(minutes(0.3))
+      const [others, unknown] = [await send(browser, names[0]), await send(browser, names[1])]
+      const [seen = '', nothing = ''] = [others, unknown].map((answer) => asUnknown(everythingOf(answer), names))
+      const told = telling.exec(nothing)?.[0]
+      if (seen !== nothing || told || others.status >= 500)
+        wrong.push({ what, told, ...difference(seen, nothing, told) })
+    }
+    expect(wrong.slice(0, 8)).toEqual([])
+    const after = [await recordsOf(clients), clients.service.requests.filter(({ url }) => /zed|7777/.test(url)).length]
+    expect(after).toEqual(before)
+  }, 120_000)
+
+  test('sees its own on every page, and no name of the other client', async () => {
+    const clients = await startClients()
+    const browser = openBrowser(clients)
+    await browser.logIn(clients.mia)
+    const [, unknown] = namesOf(clients)
+    const own = { ...unknown, budget: 'acme', project: 'shop', caller: 'max', plan: 'both', id: '5001' }
+    const wrong: object[] = []
+    const look = (what: string, shown: Shown) => {
+      const text = asUnknown(everythingOf(shown), [own, own])
+      const told = telling.exec(text)?.[0] ?? clients.other.updates.find((id) => text.includes(id))
+      if (told || shown.status >= 500) wrong.push({ what, told, ...difference(text, text, told) })
+    }
+    for (const { what, send } of await probesOf(clients, browser)) {
+      if (what.startsWith('POST')) continue
+      clients.clock.advance(minutes(0.3))
+      look(what, await send(browser, own))
+    }
+    for (const id of [...Object.values(clients.ids), 'x']) look(id, await browser.get(`/dashboard/updates/${id}`))
+    expect((await browser.get('/dashboard/activity')).text).not.toMatch(/\b(null|undefined)\b/)
+    for (const plan of ['both', 'own']) look(plan, await browser.get(`/dashboard/plans/${plan}`))
+    expect(wrong.slice(0, 8)).toEqual([])
+  }, 120_000)
+})
+
+test('the overview answers for what a user reads: one client, several, or none', async () => {
+  const clients = await startClients()
+  const { budgets } = (await clients.call('GET', '/budgets')).body
+  const leftOf = (...names: string[]) => {
+    const months = budgets.filter(({ name }: { name: string }) => names.includes(name)).map(monthOf)
+    const sum = (numbers: number[]) => count(numbers.reduce((all, each) => all + each, 0))
+    return `Left of ${sum(months.map((each: Month) => each.limit + each.granted))} ${sum(months.map((each: Month) => each.available))} `
+  }
+  const overviewOf = async (readsBudgets: readonly string[]) => {
+    await clients.call('PUT', '/callers/nora', { body: { readsBudgets } })
+    const browser = openBrowser(clients)
+    await browser.logIn(clients.signed({ sub: 'nora', scope: 'read', budgets: '*' }))
+    for (const path of ['/dashboard/budgets', '/dashboard/plans', '/dashboard/statements?by=budget', '/?window=all'])
+      expect([path, (await browser.get(path)).status]).toEqual([path, 200])
+    return browser.get('/')
+  }
+  const one = await overviewOf(['acme'])
+  expect(one.text).toContain(leftOf('acme'))
+  expect(one.html).toMatch(/acme: .* left/)
+  expect(one.html).toContain('<span class="badge">3 ')
+  const several = await overviewOf(['acme', 'zenith'])
+  expect(several.text).toContain(leftOf('acme', 'zenith'))
+  expect(several.html).not.toContain('overco')
+  expect(several.html).toContain('<span class="badge">5 ')
+  const none = await overviewOf([])
+  expect([none.status, none.text]).toEqual([200, expect.stringContaining('You may read no budget.')])
+})
+
+interface Month {
+  readonly limit: number
+  readonly granted: number
+  readonly available: number
+}
+
+const monthOf = ({ windows }: { windows: readonly (Month & { window: string })[] }) =>
+  windows.find(({ window }) => window.startsWith('month'))
+
+function difference(seen: string, nothing: string, told: string | undefined) {
+  const at = told ? nothing.indexOf(told) : [...seen].findIndex((each, index) => each !== nothing[index])
+  return { seen: seen.slice(Math.max(0, at - 150), at + 150), nothing: nothing.slice(Math.max(0, at - 150), at + 150) }
+}

@@ -1,0 +1,319 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { minutes } from '../support/clock.ts'
+import { listenForAgents, type Result, revisions } from '../support/mcp.ts'
+import { startProduct } from '../support/product.ts'
+import { gate } from '../support/scripted-service.ts'
+import { mortal } from '../support/store/mortal-store.ts'
+
+const owner = { limits: [{ window: 'month', units: 1000 }], projects: [{ name: 'initech' }] }
+
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct(options)
+  expect((await product.call('PUT', '/budgets/acme', { body: owner })).status).toBe(201)
+  // Retries of these tests come faster than an agent's may.
+  for (const sub of ['agent', 'other']) {
+    const caller = await product.call('PUT', `/callers/${sub}`, { body: { ratePerMinute: 10_000 } })
+    expect(caller.status).toBe(201)
+  }
+  return { ...product, ...(await listenForAgents(product)) }
+}
+
+const idsOf = (results: readonly Result[]) => [
+  ...new Set(results.map(({ data }) => data.id ?? data.updates?.[0]?.id ?? data.update)),
+]
+
+describe.each(revisions)('an agent with a client of the revision %s', (revision) => {
+  test('gets an estimate, a quote and one update, and reads its result', async () => {
+    const { connect, seen, figures, audit } = await start({ units: { initech: 40 } })
+    const agent = await connect({ revision })
+    const estimate = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
+    expect(estimate.data).toMatchObject({ units: 40, allowed: true, quoteExpiresAt: '2026-11-20T10:10:00.000Z' })
+    expect(estimate.data.left).toContainEqual({ budget: 'acme', window: 'month', before: 1000, after: 960 })
+    expect(seen('run')).toHaveLength(0)
+    const result = await agent.request(estimate.data.quote, 'report 47')
+    expect(result.data).toMatchObject({ state: 'settled', via: 'mcp', reason: 'report 47', units: { charged: 40 } })
+    const read = await agent.call('get_update', { id: result.data.id, waitSeconds: 20 })
+    expect(read.data).toMatchObject({
+      state: 'settled',
+      timeline: [expect.stringContaining('running'), expect.stringContaining('settled')],
+    })
+    expect(seen('run')).toHaveLength(1)
+    expect(await figures('acme')).toMatchObject({ spent: 40, held: 0, available: 960 })
+    expect(await audit()).toBe(true)
+  })
+
+  test('runs once with ten requests of one quote in parallel, through two processes of the product', async () => {
+    const product = await start()
+    const other = await listenForAgents({ ...product, mcp: product.startProcess().mcp })
+    const agents = [await product.connect({ revision }), await other.connect({ revision })]
+    const quote = (await agents[0]?.quote('initech')) ?? ''
+    const results = await Promise.all(
+      Array.from({ length: 10 }, async (_, at) => agents[at % 2]?.request(quote, `reason ${at}`) as Promise<Result>),
+    )
+    expect(idsOf(results)).toHaveLength(1)
+    expect(results.map(({ isError }) => isError)).not.toContain(true)
+    expect([product.seen('run').length, (await product.figures('acme')).spent]).toEqual([1, 40])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('lists the tools that its scopes allow', async () => {
+    const { connect, call } = await start()
+    const namesOf = async (scope: string, sub = 'agent') => {
+      const { client } = await connect({ revision, scope, sub })
+      return (await client.listTools()).tools.map(({ name }) => name).toSorted()
+    }
+    const reads = ['estimate_update', 'forecast', 'get_budget', 'get_update', 'list_budgets', 'list_updates']
+    const spends = ['cancel_update', 'request_update']
+    expect(await namesOf('read')).toEqual(reads)
+    expect(await namesOf('read run')).toEqual([...reads, ...spends].toSorted())
+    expect(await namesOf('propose')).toEqual(spends)
+    expect(await namesOf('approve')).toEqual([])
+    await call('PUT', '/callers/narrow', { body: { scopes: ['read'] } })
+    expect(await namesOf('read run', 'narrow')).toEqual(reads)
+    const narrow = await connect({ revision, sub: 'narrow' })
+    const refusal = await narrow.request('quote')
+    expect([refusal.isError, refusal.data.type]).toEqual([true, '/problems/forbidden'])
+  })
+})
+
+describe('a request of an agent', () => {
+  test('runs once with a hundred retries of one quote, each with the same answer', async () => {
+    const { connect, seen, figures, audit } = await start()
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    const results: Result[] = []
+    for (let time = 0; time < 100; time += 10) {
+      const retries = Array.from({ length: time === 0 ? 1 : 11 }, (_, at) =>
+        agent.request(quote, `reason ${time + at}`),
+      )
+      results.push(...(await Promise.all(retries)))
+    }
+    expect(results).toHaveLength(100)
+    expect(new Set(results.map(({ data }) => JSON.stringify(data))).size).toBe(1)
+    expect(results[99]?.data).toMatchObject({ state: 'settled', reason: 'reason 0' })
+    expect([seen('run').length, (await figures('acme')).spent, await audit()]).toEqual([1, 40, true])
+  })
+
+  test('continues when its stream breaks or it is cancelled, and its retry finds the same update', async () => {
+    for (const revision of revisions) {
+      const slow = gate()
+      const { connect, seen, figures, audit } = await start({
+        service: ({ url }) =>
+          url.includes('/run') ? { once: slow.opened, body: '{"data":{"keyword_units":40}}' } : undefined,
+      })
+      const agent = await connect({ revision })
+      const quote = await agent.quote('initech')
+      const leaving = new AbortController()
+      const broken = agent.request(quote, 'report', { signal: leaving.signal }).catch((error: Error) => error)
+      await expect.poll(() => seen('run').length).toBe(1)
+      leaving.abort()
+      expect(await broken).toBeInstanceOf(Error)
+      const again = await agent.request(quote)
+      expect(again).toMatchObject({
+        isError: false,
+        data: { state: 'running', next: expect.stringContaining('get_update') },
+      })
+      const waiting = agent.call('get_update', { id: again.data.id, waitSeconds: 20 })
+      slow.open()
+      expect((await waiting).data.state).toBe('settled')
+      expect((await agent.request(quote)).data).toMatchObject({ id: again.data.id, state: 'settled' })
+      expect([seen('run').length, (await figures('acme')).spent, await audit()]).toEqual([1, 40, true])
+    }
+  })
+
+  test('is refused with the quote of another caller, and leaves it good for its own', async () => {
+    const { connect, seen } = await start()
+    const [agent, other] = [await connect(), await connect({ sub: 'other' })]
+    const quote = await agent.quote('initech')
+    const refusal = await other.request(quote)
+    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/forbidden' } })
+    expect(refusal.sentence).toContain('This quote was given to another caller. Nothing was spent.')
+    expect(seen('run')).toHaveLength(0)
+    expect((await agent.request(quote)).data.state).toBe('settled')
+  })
+
+  test('is refused for good when the price grew after the quote, also when it falls again', async () => {
+    const units = { initech: 40 }
+    const { connect, seen, figures } = await start({ units })
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    units.initech = 41
+    const refusal = await agent.request(quote)
+    expect(refusal).toMatchObject({
+      isError: true,
+      data: { type: '/problems/over-max-units', units: 41, maxUnits: 40 },
+    })
+    units.initech = 40
+    expect(await agent.request(quote)).toEqual(refusal)
+    expect([seen('run').length, (await figures('acme')).spent]).toEqual([0, 0])
+    expect((await agent.request(await agent.quote('initech'))).data.state).toBe('settled')
+  })
+
+  test('is refused when its budget was frozen after the quote', async () => {
+    const { connect, call, seen } = await start()
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    await call('POST', '/budgets/acme/freeze', { body: { reason: 'gone wild' } })
+    const refusal = await agent.request(quote)
+    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/budget-frozen', budget: 'acme' } })
+    expect(refusal.sentence).toContain('acme was frozen by ada')
+    expect(seen('run')).toHaveLength(0)
+  })
+
+  test.each([
+    ['owner', { projects: [] }, { projects: [{ name: 'initech' }] }],
+    ['names', { projects: [{ name: 'initech', id: '7' }] }, null],
+  ])('is refused when the %s of its project changed after the quote', async (_, acme, press) => {
+    const { connect, call, seen } = await start()
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    expect((await call('PUT', '/budgets/acme', { body: { ...owner, ...acme } })).status).toBe(200)
+    if (press) expect((await call('PUT', '/budgets/press', { body: { ...owner, ...press } })).status).toBe(201)
+    const refusal = await agent.request(quote)
+    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/wrong-state' } })
+    expect(refusal.sentence).toContain('changed after the quote, so nothing was spent')
+    expect(seen('run')).toHaveLength(0)
+  })
+
+  test('is refused after ten minutes without a record, and answered with one', async () => {
+    const { connect, clock, seen } = await start()
+    const [agent, late] = [await connect(), await connect({ sub: 'other' })]
+    const [used, unused] = [await agent.quote('initech'), await late.quote('globex')]
+    const { data } = await agent.request(used)
+    clock.advance(minutes(10))
+    expect(await late.request(unused)).toMatchObject({
+      isError: true,
+      sentence: expect.stringContaining('This quote expired on 20 Nov 2026 10:10 UTC. Nothing was spent.'),
+    })
+    clock.advance(minutes(30))
+    expect((await agent.request(used)).data).toEqual(data)
+    expect(seen('run')).toHaveLength(1)
+  })
+
+  test('is refused when the quote was given more than a minute ahead', async () => {
+    const { connect, clock } = await start()
+    const agent = await connect()
+    clock.advance(minutes(5))
+    const quote = await agent.quote('initech')
+    clock.advance(-minutes(5))
+    expect((await agent.request(quote)).sentence).toContain('more than a minute ahead of our clock')
+  })
+
+  test('is refused with an altered quote, also when the quote has a record', async () => {
+    const { connect, seen } = await start()
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    const cheaper = altered(quote, (text) => text.replace('"units":40', '"units":99'))
+    const before = await agent.request(cheaper)
+    expect(before).toMatchObject({ isError: true, data: { type: '/problems/invalid-request' } })
+    await agent.request(quote)
+    expect(await agent.request(cheaper)).toEqual(before)
+    expect(seen('run')).toHaveLength(1)
+  })
+
+  test('awaits approval where the caller may only propose, and says where', async () => {
+    const { connect, call, seen } = await start({ env: { DASHBOARD_URL: 'https://units.example' } })
+    const agent = await connect({ scope: 'read propose' })
+    const estimate = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
+    expect(estimate.sentence).toContain('A person would have to approve it')
+    const asked = await agent.request(estimate.data.quote)
+    expect(asked).toMatchObject({ isError: false, data: { state: 'awaiting-approval' } })
+    expect(asked.sentence).toContain(`https://units.example/dashboard/updates/${asked.data.id}`)
+    expect((await agent.request(estimate.data.quote)).data).toEqual(asked.data)
+    await call('POST', `/updates/${asked.data.id}/approve`)
+    expect((await agent.request(estimate.data.quote)).data).toMatchObject({ id: asked.data.id, state: 'settled' })
+    expect(seen('run')).toHaveLength(1)
+  })
+
+  test('can be cancelled before it is sent, and stays cancelled', async () => {
+    const { connect, seen } = await start()
+    const agent = await connect({ scope: 'read propose' })
+    const quote = await agent.quote('initech')
+    const { id } = (await agent.request(quote)).data
+    const cancelled = await agent.call('cancel_update', { id })
+    expect(cancelled).toMatchObject({ isError: false, data: { state: 'cancelled' } })
+    expect(await agent.call('cancel_update', { id })).toEqual(cancelled)
+    expect(await agent.request(quote)).toMatchObject({ isError: true, data: { updates: [{ id, state: 'cancelled' }] } })
+    expect(seen('run')).toHaveLength(0)
+  })
+
+  test('may be repeated with its quote when the service gave no estimate', async () => {
+    let isDown = false
+    const { connect, seen } = await start({ service: () => (isDown ? { status: 500 } : undefined) })
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    isDown = true
+    const refusal = await agent.request(quote)
+    expect(refusal.isError).toBe(true)
+    expect(refusal.data.next).toContain('same quote again')
+    isDown = false
+    expect((await agent.request(quote)).data.state).toBe('settled')
+    expect(seen('run')).toHaveLength(1)
+  })
+
+  test('is never sent twice when a process dies at any write, and its books add up', async () => {
+    const states = new Set<string>()
+    for (const writes of [0, 1, 2, 3]) {
+      const { store, kill, heal } = mortal(createMemoryStore())
+      const { connect, clock, guard, seen, figures, audit } = await start({ store })
+      const agent = await connect()
+      const quote = await agent.quote('initech')
+      kill(writes)
+      await agent.request(quote)
+      heal()
+      const first = (await agent.request(quote)).data
+      clock.advance(minutes(15))
+      await (await guard.background()).sweep(clock.now() + minutes(15))
+      const last = (await agent.request(quote)).data
+      expect(last.id).toBe(first.id)
+      states.add(last.state)
+      const { spent, held, inDoubt } = await figures('acme')
+      expect([seen('run').length <= 1, spent + held + inDoubt, await audit()]).toEqual([true, 40, true])
+      expect(last.next).toMatch(last.state === 'settled' ? /It is done/ : /may have run, so it stays counted/)
+    }
+    expect([...states].toSorted()).toEqual(['in-doubt', 'settled'])
+  })
+
+  test('is refused when its caller lost the right to ask after the quote, also where it was recorded', async () => {
+    const { connect, call, seen } = await start()
+    const agent = await connect()
+    const [used, unused] = [await agent.quote('initech'), await agent.quote('globex')]
+    await agent.request(used)
+    for (const change of [{ disabled: true }, { scopes: ['read'] }]) {
+      await call('PUT', '/callers/agent', { body: { ...change, ratePerMinute: 10_000 } })
+      for (const quote of [used, unused])
+        expect((await agent.request(quote)).data).toMatchObject({ type: '/problems/forbidden' })
+    }
+    expect(seen('run')).toHaveLength(1)
+  })
+
+  test('names no budget above to a caller who reads some budgets', async () => {
+    const { connect, call, seen } = await start()
+    await call('PUT', '/budgets/clients', { body: { limits: owner.limits } })
+    expect((await call('PUT', '/budgets/acme', { body: { ...owner, parent: 'clients' } })).status).toBe(200)
+    const body = { readsBudgets: ['acme'], ratePerMinute: 10_000 }
+    expect((await call('PUT', '/callers/agent', { body })).status).toBe(200)
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    const results = [await agent.request(quote), await agent.request(quote)]
+    expect(results.map(({ data }) => data.state)).toEqual(['settled', 'settled'])
+    expect(JSON.stringify(results)).not.toContain('clients')
+    expect(seen('run')).toHaveLength(1)
+  })
+
+  test('gets no quote where it would be refused or the caller may not ask', async () => {
+    const { connect } = await start({ units: { initech: 2000 } })
+    const agent = await connect()
+    const short = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
+    expect(short.data).toMatchObject({ allowed: false, problem: { type: '/problems/over-budget' } })
+    expect(short.data.quote).toBeUndefined()
+    const reader = await connect({ scope: 'read' })
+    expect((await reader.call('estimate_update', { kind: 'ranking', project: 'globex' })).data.quote).toBeUndefined()
+  })
+})
+
+function altered(quote: string, change: (text: string) => string): string {
+  const [payload = '', signature = ''] = quote.split('.')
+  return `${Buffer.from(change(Buffer.from(payload, 'base64url').toString())).toString('base64url')}.${signature}`
+}

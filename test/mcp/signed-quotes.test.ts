@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest'
+import { createSignedQuotes, maxQuoteLength, type QuoteBonds, readQuote } from '../../shared/auth/signed-quotes.ts'
+import { createTestClock } from '../support/clock.ts'
+
+const terms = { kind: 'ranking', project: 'café & co', budget: 'acme', query: { depth: '10' }, units: 40 }
+const bonds: QuoteBonds = {
+  caller: ['okta', 'okta:ada'],
+  ledger: ['led_1', 0],
+  charge: { works: ['work#b', 'work#a'], budget: 'acme', owner: 'press' },
+}
+
+function start({ current = 'first', previous = null as string | null } = {}) {
+  const value = { current, previous }
+  const clock = createTestClock()
+  const key = { read: async () => ({ ...value }), reread: async () => ({ ...value }) }
+  return { quotes: createSignedQuotes({ key, clock }), value, clock }
+}
+
+const issued = async (from = start()) => (await from.quotes.issue(terms, bonds)) ?? ''
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+describe('a signed quote', () => {
+  test('reads as it was issued, and is bound to what it was issued for', async () => {
+    const from = start()
+    const quote = await issued(from)
+    const at = Date.parse('2026-11-20T10:00:00Z')
+    expect(readQuote(quote)).toEqual({ ...terms, id: expect.stringMatching(/^[0-9a-z]{26}$/), issuedAt: at })
+    const verified = await from.quotes.verify(quote)
+    expect(verified?.isBoundTo('caller', bonds.caller)).toBe(true)
+    expect(verified?.isBoundTo('ledger', bonds.ledger)).toBe(true)
+    expect(verified?.isBoundTo('charge', { ...bonds.charge, works: ['work#a', 'work#b'] })).toBe(true)
+  })
+
+  test.each<[string, keyof QuoteBonds, QuoteBonds[keyof QuoteBonds]]>([
+    ['another issuer', 'caller', [null, 'okta:ada']],
+    ['another caller', 'caller', ['okta', 'okta:bob']],
+    ['another ledger', 'ledger', ['led_2', 0]],
+    ['a restored ledger', 'ledger', ['led_1', 1]],
+    ['other works', 'charge', { ...bonds.charge, works: ['work#a'] }],
+    ['another payer', 'charge', { ...bonds.charge, budget: 'press' }],
+    ['another owner', 'charge', { ...bonds.charge, owner: null }],
+  ])('is not bound to %s', async (_, name, other) => {
+    const from = start()
+    const verified = await from.quotes.verify(await issued(from))
+    expect(verified?.isBoundTo(name, other as never)).toBe(false)
+  })
+
+  test('shows no name of a payer, an owner or a caller', async () => {
+    const text = Buffer.from((await issued()).split('.')[0] ?? '', 'base64url').toString()
+    expect(text).not.toMatch(/press|ada|okta|led_|work#/)
+  })
+
+  test('is refused with any character changed, left out or doubled', async () => {
+    const from = start()
+    const quote = await issued(from)
+    for (const [at, character] of [...quote].entries()) {
+      const next = alphabet[(alphabet.indexOf(character) + 1) % alphabet.length] ?? ''
+      for (const instead of [next, '', character + character]) {
+        const altered = quote.slice(0, at) + instead + quote.slice(at + 1)
+        expect(await from.quotes.verify(altered), `${at} ${instead}`).toBeNull()
+      }
+    }
+  })
+
+  test.each<[string, (quote: string) => string]>([
+    ['padding', (quote) => `${quote}=`],
+    ['padding inside', (quote) => quote.replace('.', '=.')],
+    ['a blank', (quote) => `${quote} `],
+    ['another part', (quote) => `${quote}.`],
+    ['the alphabet of base64', (quote) => quote.replaceAll('-', '+').replaceAll('_', '/')],
+    ['unused bits set', (quote) => quote.slice(0, -1) + alphabet[alphabet.indexOf(quote.at(-1) ?? '') | 1]],
+    [
+      'another order of members',
+      (quote) =>
+        withPayload(quote, (text) =>
+          text.replace(/^\{("id":"\w+"),/, '{').replace(/\}$/, `,${/"id":"\w+"/.exec(text)}}`),
+        ),
+    ],
+    ['a blank in its JSON', (quote) => withPayload(quote, (text) => `${text} `)],
+    ['a repeated member', (quote) => withPayload(quote, (text) => text.replace('{', '{"units":1,'))],
+    ['an unknown member', (quote) => withPayload(quote, (text) => text.replace('{', '{"force":true,'))],
+    ['more than 4 KB', (quote) => 'A'.repeat(maxQuoteLength) + quote],
+    ['nothing', () => ''],
+  ])('is refused when spelled with %s', async (_, spell) => {
+    const from = start()
+    // In the other alphabet, a quote without these characters is the same.
+    const quotes = await Promise.all(Array.from({ length: 20 }, () => issued(from)))
+    const quote = quotes.find((each) => spell(each) !== each) ?? ''
+    expect(quote).not.toBe('')
+    expect(await from.quotes.verify(spell(quote))).toBeNull()
+  })
+
+  test('is accepted with the previous key, and refused after two rotations', async () => {
+    const from = start()
+    const quote = await issued(from)
+    Object.assign(from.value, { current: 'second', previous: 'first' })
+    expect((await from.quotes.verify(quote))?.isBoundTo('caller', bonds.caller)).toBe(true)
+    Object.assign(from.value, { current: 'third', previous: 'second' })
+    expect(await from.quotes.verify(quote)).toBeNull()
+  })
+
+  test('is signed with a key that is not the secret itself', async () => {
+    const { createHmac } = await import('node:crypto')
+    const [text = '', signature] = (await issued()).split('.')
+    expect(createHmac('sha256', 'first').update(text).digest('base64url')).not.toBe(signature)
+  })
+
+  test('is not issued where it would be longer than 4 KB', async () => {
+    const query = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`name${at}`, 'v'.repeat(512)]))
+    expect(await start().quotes.issue({ ...terms, query }, bonds)).toBeNull()
+  })
+
+  test('has an id of its own each time', async () => {
+    const from = start()
+    const ids = await Promise.all(Array.from({ length: 50 }, async () => readQuote(await issued(from))?.id))
+    expect(new Set(ids).size).toBe(50)
+  })
+})
+
+function withPayload(quote: string, change: (text: string) => string): string {
+  const [payload = '', signature = ''] = quote.split('.')
+  return `${Buffer.from(change(Buffer.from(payload, 'base64url').toString())).toString('base64url')}.${signature}`
+}
