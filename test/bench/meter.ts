@@ -35,6 +35,7 @@ const nothing: Metered = { reads: 0, writes: 0, readUnits: 0, writeUnits: 0, ind
 export function meter(client: DynamoDBClient, endpoint: string, keyNames: readonly string[]) {
   const looking = createDynamoClient(endpoint)
   let metered = nothing
+  const open = new Set<Promise<unknown>>()
 
   const add = (more: Partial<Metered>) => {
     metered = {
@@ -87,12 +88,22 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
     },
     { step: 'initialize', name: 'meter' },
   )
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const answer = next(args)
+      open.add(answer)
+      void answer.catch(() => undefined).then(() => open.delete(answer))
+      return answer
+    },
+    { step: 'initialize', priority: 'high', name: 'open' },
+  )
 
   return {
-    /** What `act` requested, even where it failed. */
+    /** What `act` requested, even where it failed, with the requests that were open when it answered. */
     async of(act: () => Promise<unknown>): Promise<Metered> {
       metered = nothing
       await act()
+      while (open.size > 0) await Promise.allSettled(open)
       return metered
     },
     stop: () => looking.destroy(),
