@@ -55,6 +55,7 @@ export const whole = must<number>('a whole number', Number.isSafeInteger)
 export const units = must<Units>('units', isUnits)
 export const flag = must<boolean>('true or false', (value) => typeof value === 'boolean')
 export const yes = must<true>('true', (value) => value === true)
+export const no = must<false>('false', (value) => value === false)
 export const any = must<Value>('present', (value) => value !== undefined)
 
 export const oneOf = <const T extends string>(values: readonly T[]): Check<T> =>

@@ -5,6 +5,7 @@ import {
   instant,
   list,
   map,
+  no,
   number,
   oneOf,
   optional,
@@ -56,6 +57,7 @@ const storedBudget = record<Budget>({
   approvers: optional(list(text)),
   thresholds: optional(list(number)),
   freezeOnOverrun: optional(flag),
+  enforce: optional(no),
   slackChannel: optional(text),
 })
 

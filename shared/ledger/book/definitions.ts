@@ -51,6 +51,8 @@ export interface Budget {
   readonly approvers?: readonly string[]
   readonly thresholds?: readonly number[]
   readonly freezeOnOverrun?: boolean
+  /** Its own limits refuse nothing; what they would have refused is recorded. Never on the root. */
+  readonly enforce?: false
   /** A channel's id. Absent: the parent's. */
   readonly slackChannel?: string
 }

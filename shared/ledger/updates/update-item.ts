@@ -114,6 +114,8 @@ const requestMembers: Members<UpdateRequest> = {
   proposed: optional(yes),
   maxUnits: optional(units),
   whenShort: optional(oneOf(['ask'])),
+  tags: optional(map(text)),
+  traceparent: optional(text),
   replyTo: optional(list(text)),
   content: record({ digest: text, count: whole }),
   createdAt: instant,
@@ -133,6 +135,7 @@ const storedUpdate = record<Update>({
   ran: optional(flag),
   overrun: optional(units),
   short: optional(list(storedGrant)),
+  wouldHaveRefused: optional(list(storedGrant)),
   approval: optional(
     record<Approval>({ by: text, person: optional(text), at: instant, units, grants: optional(list(storedGrant)) }),
   ),

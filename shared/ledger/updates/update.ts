@@ -62,6 +62,9 @@ export interface KeptToken {
   readonly issuer?: { readonly name: string; readonly claims: { readonly [claim: string]: readonly string[] } }
 }
 
+/** A few words of the caller's own, such as a client or a ticket. */
+export type Tags = { readonly [key: string]: string }
+
 /** A request never changes. */
 export interface UpdateRequest {
   readonly id: string
@@ -87,6 +90,9 @@ export interface UpdateRequest {
   readonly proposed?: true
   readonly maxUnits?: Units
   readonly whenShort?: 'ask'
+  readonly tags?: Tags
+  /** Of the request that asked for it, as W3C Trace Context writes it. */
+  readonly traceparent?: string
   /** Slack events that wait for the outcome. */
   readonly replyTo?: readonly string[]
   /** Of the whole request. */
@@ -111,6 +117,8 @@ export interface Update extends UpdateRequest {
   readonly overrun?: Units
   /** An approval grants these units once. */
   readonly short?: readonly Grant[]
+  /** What budgets that are only observed lacked when it was held. */
+  readonly wouldHaveRefused?: readonly Grant[]
   readonly approval?: Approval
   /** Of an approval that no longer counts, because the price grew or the approver lost the right. */
   readonly approvedBefore?: Units
