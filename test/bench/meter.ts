@@ -35,7 +35,7 @@ const nothing: Metered = { reads: 0, writes: 0, readUnits: 0, writeUnits: 0, ind
 export function meter(client: DynamoDBClient, endpoint: string, keyNames: readonly string[]) {
   const looking = createDynamoClient(endpoint)
   let metered = nothing
-  const open = new Set<Promise<unknown>>()
+  const open = watchOpen(client)
 
   const add = (more: Partial<Metered>) => {
     metered = {
@@ -88,16 +88,6 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
     },
     { step: 'initialize', name: 'meter' },
   )
-  client.middlewareStack.add(
-    (next) => (args) => {
-      const answer = next(args)
-      open.add(answer)
-      void answer.catch(() => undefined).then(() => open.delete(answer))
-      return answer
-    },
-    { step: 'initialize', priority: 'high', name: 'open' },
-  )
-
   return {
     /** What `act` requested, even where it failed, with the requests that were open when it answered. */
     async of(act: () => Promise<unknown>): Promise<Metered> {
@@ -108,6 +98,21 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
     },
     stop: () => looking.destroy(),
   }
+}
+
+/** The requests that wait for an answer. */
+function watchOpen(client: DynamoDBClient): ReadonlySet<Promise<unknown>> {
+  const open = new Set<Promise<unknown>>()
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const answer = next(args)
+      open.add(answer)
+      void answer.catch(() => undefined).then(() => open.delete(answer))
+      return answer
+    },
+    { step: 'initialize', priority: 'high', name: 'open' },
+  )
+  return open
 }
 
 const isRead = (command: string) => /^(Query|GetItem)/.test(command)
