@@ -63,7 +63,7 @@ export interface KeptToken {
 }
 
 /** A few words of the caller's own, such as a client or a ticket. */
-export type Tags = { readonly [key: string]: string }
+type Tags = { readonly [key: string]: string }
 
 /** A request never changes. */
 export interface UpdateRequest {
