@@ -52,6 +52,7 @@ export function showUpdate(update: Update) {
   const { hold, overrun, finishedAt, approval, problem, service } = update
   return {
     id,
+    version: update.version,
     kind,
     project,
     budget: seenName(budget),

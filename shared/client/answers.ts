@@ -16,6 +16,8 @@ export type State =
 
 export interface Update {
   id: string
+  /** A later version has a higher number. */
+  version: number
   kind: Kind
   project: string
   /** Who pays; all its ancestors are charged too. `null`: a budget that the caller may not read. */

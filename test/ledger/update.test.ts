@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
 import { announcedWith } from '../../shared/ledger/updates/tasks.ts'
@@ -454,6 +455,35 @@ describe('what is announced of it, with the record', () => {
     expect(announcedWith({ ...settled, corrected: true }, settled)).toMatchObject([
       { item: { about: { kind: 'correction' } } },
     ])
+  })
+})
+
+describe('the version of an update', () => {
+  const outcome = fc
+    .constantFrom(...outcomes)
+    .map((each) => (update: Update) => settlementOf(update, each, later)?.update)
+  const decision = fc
+    .constantFrom(...states)
+    .map((state) => (update: Update) => next(update, state, {}, { at: later, by: 'ben' }))
+
+  test('each change adds one line to the history and raises the version by one', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('awaiting-approval', 'requested', 'refused', 'running'),
+        fc.array(fc.oneof(outcome, decision), { maxLength: 12 }),
+        (state, changes) => {
+          const first = begin(running, state, { month: running.month, hold }, { at, by: 'guard' })
+          expect([first.version, first.history.length]).toEqual([1, 1])
+          changes.reduce((update, change) => {
+            const changed = change(update)
+            if (!changed) return update
+            expect([changed.version, changed.history.length]).toEqual([update.version + 1, changed.version])
+            expect(changed.history.slice(0, -1)).toEqual(update.history)
+            return changed
+          }, first)
+        },
+      ),
+    )
   })
 })
 

@@ -5,6 +5,10 @@ import { described, figures, kind, problem, stop, text, time, units, whole, yes 
 
 export const update = z.strictObject({
   id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
+  version: described(
+    z.int().check(z.gte(1)),
+    'Of its record. A later version has a higher number; each line of `history` is one version.',
+  ),
   kind,
   project: text,
   budget: described(
