@@ -1,11 +1,12 @@
 import { type CryptoKey, createLocalJWKSet, type JWK, type JWTHeaderParameters } from 'jose'
 import type { IssuerKeys, StoredIssuerKeys } from '../ledger/issuer-keys.ts'
 import { type Clock, hourMs, minuteMs, toRfc3339 } from '../platform/clock.ts'
+import { isLoopback } from '../platform/http.ts'
 import { isObject } from '../platform/json.ts'
 import type { Log } from '../platform/log.ts'
 import { fetchJson, type JsonObject } from './fetch-json.ts'
 import { IdentityUnavailable } from './identity-unavailable.ts'
-import { type Issuer, isLoopback } from './issuers-file.ts'
+import type { Issuer } from './issuers-file.ts'
 
 /** Discovery's document (OpenID Connect Discovery 1.0), as the issuer answered it. */
 export type Metadata = JsonObject & { readonly issuer: string }

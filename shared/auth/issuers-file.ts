@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import * as z from 'zod/mini'
 import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import { allFaults, type Fault, textFaults } from '../platform/faults.ts'
-import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../platform/json.ts'
+import { isLoopback } from '../platform/http.ts'
+import { isObject, type Json, parseStrictJson, placeIn } from '../platform/json.ts'
+import { readSettingsFile } from '../platform/settings-file.ts'
 import { type Scope, scopes, shortName } from '../platform/words.ts'
 
 /** A list from the file, or from a claim of the token. */
@@ -59,8 +59,6 @@ function isIssuer(text: string): boolean {
   const isPlain = search === '' && hash === '' && username === '' && password === '' && !/[?#\s]/.test(text)
   return isPlain && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
 }
-
-export const isLoopback = (hostname: string): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
 
 const takesClaim = 'must be the name of a claim, of 1 to 128 visible characters'
 const claim = z.string(takesClaim).check(z.regex(/^(?!__proto__$)[\x21-\x7e]{1,128}$/, takesClaim))
@@ -203,23 +201,11 @@ const mintedFault = (issuers: readonly Issuer[], { MINTED_TOKENS: minted }: Iden
 /** @throws WrongIssuers also if the file cannot be read. Messages show only the file's base name. */
 export function readIssuers(path: string | undefined): readonly Issuer[] {
   if (path === undefined) return []
-  const file = basename(path)
-  const text = fromUtf8(read(path, file))
-  if (text === null) throw new WrongIssuers(`the issuers file ${file} is not UTF-8`)
+  const wrong = (message: string, options?: ErrorOptions) => new WrongIssuers(message, options)
+  const { text, file } = readSettingsFile(path, 'issuers file', wrong)
   try {
     return parseIssuers(text)
   } catch (error) {
-    throw error instanceof WrongIssuers ? new WrongIssuers(`the issuers file ${file}: ${error.message}`) : error
-  }
-}
-
-function read(path: string, file: string): Uint8Array {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    throw new WrongIssuers(`the issuers file ${file} ${isMissing ? 'is not there' : 'cannot be read'}`, {
-      cause: error,
-    })
+    throw error instanceof WrongIssuers ? wrong(`the issuers file ${file}: ${error.message}`) : error
   }
 }

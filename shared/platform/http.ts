@@ -126,3 +126,5 @@ export async function readWhole(
   // A body that was cut before it was read ends like an empty one.
   return isCut() ? 'cut' : Buffer.concat(chunks)
 }
+
+export const isLoopback = (hostname: string): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import * as z from 'zod/mini'
 import type { Leave } from '../../ledger/updates/update.ts'
 import { allFaults, type Fault, textFaults } from '../../platform/faults.ts'
-import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
+import { isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
+import { readSettingsFile } from '../../platform/settings-file.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { budgetName, kindOf, planName, project, query, units } from '../fields.ts'
@@ -138,21 +137,11 @@ const nameOf = (plan: Json | undefined): string | undefined =>
 /** Messages show only the file's base name. */
 export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
   if (path === undefined) return []
-  const file = basename(path)
-  const text = fromUtf8(read(path, file))
-  if (text === null) throw new WrongPlans(`the plans file ${file} is not UTF-8`)
+  const wrong = (message: string, options?: ErrorOptions) => new WrongPlans(message, options)
+  const { text, file } = readSettingsFile(path, 'plans file', wrong)
   try {
     return parsePlans(text, kinds)
   } catch (error) {
-    throw error instanceof WrongPlans ? new WrongPlans(`${file}: ${error.message}`) : error
-  }
-}
-
-function read(path: string, file: string): Uint8Array {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    throw new WrongPlans(`the plans file ${file} ${isMissing ? 'is not there' : 'cannot be read'}`, { cause: error })
+    throw error instanceof WrongPlans ? wrong(`${file}: ${error.message}`) : error
   }
 }

@@ -1,4 +1,5 @@
 import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
+import { isLoopback } from '../../platform/http.ts'
 import type { Log } from '../../platform/log.ts'
 import { clean, cut } from '../text.ts'
 
@@ -227,7 +228,6 @@ export interface Target {
 }
 
 const slackHost = 'hooks.slack.com'
-const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost']
 const maxUrlLength = 1_000
 const minSecretLength = 8
 
@@ -237,8 +237,8 @@ export function targetOf(text: string, { allowLoopback }: { allowLoopback: boole
   const url = new URL(text)
   if (url.username !== '' || url.password !== '') return null
   const isSlack = url.protocol === 'https:' && url.host === slackHost
-  const isLoopback = url.protocol === 'http:' && loopbackHosts.includes(url.hostname)
-  if (!isSlack && !(allowLoopback && isLoopback)) return null
+  const isOnThisMachine = url.protocol === 'http:' && isLoopback(url.hostname)
+  if (!isSlack && !(allowLoopback && isOnThisMachine)) return null
   const secrets = [text, url.href, url.pathname + url.search, url.pathname]
   return { url: url.href, secrets: [...new Set(secrets)].filter(({ length }) => length >= minSecretLength) }
 }
