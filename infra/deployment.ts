@@ -47,7 +47,7 @@ type Options = z.output<typeof options>
 /** Set by the constructs; values from the shell are for `npm start`. */
 const settingsOfConstructs = [
   ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER'],
-  ...['PLANS', 'TRUSTED_ISSUERS'],
+  ...['PLANS', 'TRUSTED_ISSUERS', 'EVENT_TARGETS'],
   ...[
     'SECRETS_ENDPOINT',
     'SECRETS_ACCESS_KEY',

@@ -113,6 +113,7 @@ const mayImport: Record<string, RegExp> = {
   'shared/ledger': /^shared\/platform$/,
   'shared/auth': /^shared\/(platform|ledger)$/,
   'shared/guard': /^shared\/(platform|tracking|ledger|auth)$/,
+  'shared/events': /^shared\/(platform|ledger|guard|api)$/,
   'shared/slack': /^shared\/(platform|ledger|guard)$/,
   'shared/api': /^shared\/(platform|tracking|ledger|guard|auth)$/,
   // It is copied into other people's programs as it is.

@@ -131,10 +131,16 @@ const peopleSettings = z.object({
   LOGIN_CLIENT_ID: z.optional(matching(/^[\x21-\x7e]{1,256}$/, 'must be the id of a client of the issuer')),
 })
 
+const eventSettings = z.object({
+  EVENT_TARGETS: z.optional(z.string('must be the path of a file of event targets')),
+  /** An event bus of EventBridge in the same account and region. */
+  EVENT_BUS: z.optional(matching(/^[/.\-_A-Za-z0-9]{1,256}$/, 'must be the name of an event bus')),
+})
+
 export const guardSettingsOf = (kinds: Kinds) =>
   z.object(
     Object.assign(
-      { ...ledgerOnlySettings.shape, ...serviceSettings.shape },
+      { ...ledgerOnlySettings.shape, ...serviceSettings.shape, ...eventSettings.shape },
       kindSettings(kinds),
       peopleSettings.shape,
       moneySettings.shape,

@@ -1,0 +1,69 @@
+import { showUpdate } from '../api/to-json.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { EventReference } from '../ledger/updates/deliveries.ts'
+import type { Update } from '../ledger/updates/update.ts'
+import { toRfc3339 } from '../platform/clock.ts'
+import { digest } from '../platform/ids.ts'
+import { type EventType, typeOfVersion } from './types.ts'
+
+/**
+ * CloudEvents 1.0, JSON format, with the extension attributes `recordversion` and `traceparent`.
+ *
+ * @see https://github.com/cloudevents/spec/blob/ce@v1.0.2/cloudevents/formats/json-format.md
+ */
+export interface CloudEvent {
+  readonly specversion: '1.0'
+  readonly id: string
+  readonly source: string
+  readonly type: `unit-guard.${EventType}`
+  readonly time: string
+  /** The id or the name of what the event is about. */
+  readonly subject: string
+  readonly datacontenttype: 'application/json'
+  /** The later of two events about one update has the higher one. */
+  readonly recordversion?: number
+  readonly traceparent?: string
+  /** As it is when the event is sent, in the form of the API. */
+  readonly data: object
+}
+
+/** The same for every attempt. Without full stops, because these separate the parts of what is signed. */
+export function eventIdOf(reference: EventReference): string {
+  if (reference.kind === 'update') return `${reference.update}-${reference.version}`
+  return `evt_${digest('event', reference.kind, reference.id)}`
+}
+
+/** `null`: there is no such event. */
+export function updateEvent(update: Update, version: number, source: string): CloudEvent | null {
+  const type = typeOfVersion(update, version)
+  const line = update.history[version - 1]
+  if (type === null || !line) return null
+  return {
+    specversion: '1.0',
+    id: eventIdOf({ kind: 'update', update: update.id, version }),
+    source,
+    type: `unit-guard.${type}`,
+    time: toRfc3339(line.at),
+    subject: update.id,
+    datacontenttype: 'application/json',
+    recordversion: version,
+    ...(update.traceparent !== undefined && { traceparent: update.traceparent }),
+    data: showUpdate(update),
+  }
+}
+
+/** Builds an event from the record that it refers to. `null`: there is no such event. */
+export type EventOf = (reference: EventReference) => Promise<CloudEvent | null>
+
+export function createEventReader({ ledger }: { ledger: Pick<Ledger, 'update' | 'view' | 'lastSeen'> }): EventOf {
+  async function source(): Promise<string> {
+    const { definitions } = ledger.lastSeen() ?? (await ledger.view())
+    return `/unit-guard/${definitions.identity?.ledger ?? ''}`
+  }
+
+  return async (reference) => {
+    if (reference.kind !== 'update') return null
+    const update = await ledger.update(reference.update)
+    return update && updateEvent(update, reference.version, await source())
+  }
+}
