@@ -15,6 +15,7 @@ import type { Estimate } from '../../shared/guard/update/estimate.ts'
 import { updateIdOf } from '../../shared/guard/update/submit.ts'
 import { isTerminal, type Problem, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind, Kinds } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
@@ -101,11 +102,12 @@ export async function requestUpdate(call: ToolCall, input: { quote: string; reas
     projects: [project],
     reason: input.reason,
     whenShort: 'refuse',
-    quote: input.quote,
+    content: digest('quote', input.quote),
     ...(budget !== undefined && { budget }),
     ...(query && { query }),
     maxUnits: toUnits(units),
-    isAgreed: (charge: QuoteBonds['charge']) => verified?.isBoundTo('charge', charge) === true,
+    whyNotAgreed: (name: string, charge: QuoteBonds['charge']) =>
+      verified?.isBoundTo('charge', charge) ? null : changed(name),
   } as const
   return shownAnswer(call, await parts.guard.submit(asker, request, { respondAsync: false, endsAt }))
 }
@@ -117,6 +119,11 @@ const notOurs = problem(
   'This is not a quote as estimate_update gave it: it was altered, cut, or signed elsewhere. Nothing was spent.',
   { errors: [{ path: 'quote', message: 'must be a quote exactly as estimate_update gave it' }] },
 )
+const changed = (project: string): Problem =>
+  problem(
+    'wrong-state',
+    `Who pays for ${project}, or the names it is listed under, changed after the quote, so nothing was spent. Ask for a new quote.`,
+  )
 const ofOther = problem('forbidden', 'This quote was given to another caller. Nothing was spent.')
 const ofOtherLedger = problem('wrong-state', 'This quote was given for another ledger. Nothing was spent.')
 

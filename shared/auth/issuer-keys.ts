@@ -1,4 +1,5 @@
-import { type CryptoKey, createLocalJWKSet, type JWK, type JWTHeaderParameters } from 'jose'
+import type { CryptoKey, JWK, JWTHeaderParameters } from 'jose'
+import { createLocalJWKSet } from 'jose/jwks/local'
 import type { IssuerKeys, StoredIssuerKeys } from '../ledger/issuer-keys.ts'
 import { type Clock, hourMs, minuteMs, toRfc3339 } from '../platform/clock.ts'
 import { isLoopback } from '../platform/http.ts'

@@ -1,4 +1,5 @@
-import { type CryptoKey, compactVerify, type JWTHeaderParameters } from 'jose'
+import type { CryptoKey, JWTHeaderParameters } from 'jose'
+import { compactVerify } from 'jose/jws/compact/verify'
 import type { IssuerKeys } from '../ledger/issuer-keys.ts'
 import type { KeptToken } from '../ledger/updates/update.ts'
 import type { Clock } from '../platform/clock.ts'

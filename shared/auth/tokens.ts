@@ -1,4 +1,4 @@
-import { jwtVerify } from 'jose'
+import { jwtVerify } from 'jose/jwt/verify'
 import * as z from 'zod/mini'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import { isObject, type Json, parseStrictJson } from '../platform/json.ts'

@@ -46,9 +46,9 @@ export interface UpdatesRequest {
   /** The payer that the user saw; no other is charged. */
   readonly shown?: Payer
   /** Compared with an earlier request of the same key in place of all members. */
-  readonly quote?: string
-  /** Whether the caller agreed to this payer and to these works. */
-  readonly isAgreed?: (charge: Payer & { readonly works: readonly string[] }) => boolean
+  readonly content?: string
+  /** Why the caller did not agree to this payer and these works. */
+  readonly whyNotAgreed?: (project: string, charge: Payer & { readonly works: readonly string[] }) => Problem | null
 }
 
 export interface Asker extends CallerIdentity {
@@ -174,10 +174,8 @@ const targetAt = ({ target, targets }: UpdatesRequest, position: number): Target
 
 const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('update' in row ? [row.update] : []))
 
-const contentOf = ({ query, quote, isAgreed: _isAgreed, ...wanted }: UpdatesRequest): string =>
-  quote === undefined
-    ? digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
-    : digest('quote', quote)
+const contentOf = ({ query, content, ...wanted }: UpdatesRequest): string =>
+  content ?? digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
 
 function conflictOf(recorded: readonly Update[], content: string): Problem | null {
   if (recorded.some((update) => update.content.digest !== content)) {
@@ -204,20 +202,16 @@ function refusalOf({ definitions, results }: View, asker: AllowedAsker, wanted: 
   const budgets = [...new Set(charges.map(({ budget }) => budget))]
   const refusal = whyNotCharge(asker, asker.allowed, { force: wanted.force, budgets })
   if (refusal) return refusal
-  const { shown, isAgreed } = wanted
+  const { shown, whyNotAgreed } = wanted
   const moved = shown && charges.find((charge) => !isDeepStrictEqual(payerOf(definitions, charge), shown))
   if (moved) return problem('wrong-state', `Who pays for ${moved.project} has changed since it was shown. Ask again.`)
-  const other = charges.find((charge, at) => {
-    const works = results[at]?.works.map(({ key }) => key) ?? []
-    return isAgreed && !isAgreed({ ...payerOf(definitions, charge), works })
-  })
-  if (other) {
-    const detail = `Who pays for ${other.project}, or the names it is listed under, changed after the quote, so nothing was spent. Ask for a new quote.`
-    return problem('wrong-state', detail)
-  }
   const { caller, allowed } = asker
-  const unpaid = charges.map((charge) => whyNotPaid(definitions, { ...charge, caller }, allowed.mayChargeAncestors))
-  return unpaid.find((problem) => problem !== null) ?? null
+  const refusals = charges.map((charge, at) => {
+    const works = results[at]?.works.map(({ key }) => key) ?? []
+    const changed = whyNotAgreed?.(charge.project, { ...payerOf(definitions, charge), works })
+    return changed ?? whyNotPaid(definitions, { ...charge, caller }, allowed.mayChargeAncestors)
+  })
+  return refusals.find((problem) => problem !== null) ?? null
 }
 
 function toRequest(
