@@ -1,96 +1,16 @@
-import { type Context, Hono } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { acceptRequests, type FaceEnv, readBytes, refuseTwoHosts } from '../../shared/api/face.ts'
-import { problemOf } from '../../shared/api/refusal.ts'
-import { showProblem } from '../../shared/api/to-json.ts'
 import { createSignedQuotes } from '../../shared/auth/signed-quotes.ts'
-import { createTokens } from '../../shared/auth/tokens.ts'
-import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
-import type { Problem } from '../../shared/ledger/updates/update.ts'
-import { rawPathOf } from '../../shared/platform/http.ts'
-import { fromUtf8, isObject, parseStrictJson } from '../../shared/platform/json.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
-import { scopes } from '../../shared/platform/words.ts'
 import { createCalls } from './call.ts'
-import { answerMessage } from './server.ts'
+import { createEndpoint } from './endpoint.ts'
+import { createServer } from './server.ts'
 import { createListings, toolsOf } from './tools.ts'
 
-const endpoint = '/mcp'
-const metadata = '/.well-known/oauth-protected-resource'
-
-type McpContext = Context<FaceEnv>
-
-/** The Model Context Protocol over stateless Streamable HTTP: the way of agents to the guard of the API. */
+/** The way of agents to the guard of the API. */
 export function createMcp(services: Services, own: { readonly quoteKey: Secret; readonly publicUrl: string }) {
-  const { clock, log, issuers } = services
-  const tokens = createTokens(services)
+  const { clock, kinds } = services
   const publicUrl = new URL(own.publicUrl).origin
   const parts = { ...services, publicUrl, quotes: createSignedQuotes({ key: own.quoteKey, clock }) }
-  const { kinds } = services
   const served = { ...parts, tools: toolsOf(kinds), listing: createListings(kinds), calls: createCalls(parts) }
-  const app = new Hono<FaceEnv>({ getPath: rawPathOf })
-
-  app.use(acceptRequests({ clock, log }))
-  app.use(refuseTwoHosts)
-
-  /** RFC 9728. Each document names the resource at whose address it stands. */
-  for (const path of ['', endpoint]) {
-    app.get(`${metadata}${path}`, async (c) => {
-      const trusted = (await issuers()).map(({ issuer }) => issuer)
-      return c.json({
-        resource: `${publicUrl}${path}`,
-        resource_name: 'Unit Guard',
-        ...(trusted.length > 0 && { authorization_servers: [...new Set(trusted)] }),
-        bearer_methods_supported: ['header'],
-        scopes_supported: scopes,
-      })
-    })
-  }
-
-  app.all(endpoint, async (c) => {
-    const origin = c.req.header('origin')
-    // A page of another site must not use what a browser on this machine or in this network reaches.
-    if (origin !== undefined && origin !== publicUrl)
-      return answerProblem(c, problem('forbidden', 'Requests of web pages from other sites are not accepted here.'))
-    const token = await tokens.verify(c.req.header('authorization'))
-    if (!token) {
-      c.header('WWW-Authenticate', `Bearer resource_metadata="${publicUrl}${metadata}${endpoint}"`)
-      return answerProblem(c, problem('unauthorized', 'This address needs a valid bearer token of Unit Guard.'))
-    }
-    c.set('sub', token.sub)
-    if (c.req.method !== 'POST') {
-      c.header('Allow', 'POST')
-      return answerProblem(c, problem('method-not-allowed', `This address allows POST, not ${c.req.method}.`))
-    }
-    const message = await readMessage(c)
-    if (message === null) return c.json(notOneMessage, 400)
-    const request = { token, requestId: c.var.requestId, endsAt: c.var.endsAt, signal: c.req.raw.signal }
-    return answerMessage(served, request, { raw: c.req.raw, message })
-  })
-
-  app.notFound((c) =>
-    answerProblem(c, problem('not-found', `There is nothing at this address; agents use ${endpoint}.`)),
-  )
-  app.onError((error, c) => answerProblem(c, problemOf(error, log)))
-  return app
-}
-
-/** `null`: no JSON object. A batch could hold a thousand calls. @throws Refusal 400, 413 */
-async function readMessage(c: McpContext) {
-  const text = fromUtf8(await readBytes(c), { keepsByteOrderMark: true })
-  const read = text === null ? null : parseStrictJson(text)
-  return read?.ok && isObject(read.value) ? read.value : null
-}
-
-const notOneMessage = {
-  jsonrpc: '2.0',
-  id: null,
-  error: { code: -32700, message: 'The body must be one JSON-RPC message: unambiguous JSON, no batch.' },
-}
-
-function answerProblem(c: McpContext, refusal: Problem): Response {
-  const { status, ...fields } = showProblem(refusal)
-  const body = JSON.stringify({ ...fields, status, requestId: c.var.requestId })
-  return c.body(body, status as ContentfulStatusCode, { 'content-type': 'application/problem+json' })
+  return createEndpoint(services, { publicUrl, serverFor: (request) => createServer(served, request) })
 }
