@@ -1,10 +1,17 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import base from '../vitest.config.ts'
 
-/** What needs the Node of Lambda, and its runtime client: npm run test:runtime. */
+/** What needs the Node of Lambda, and packages that only these tests use: npm run test:runtime. */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   defineConfig({
-    test: { include: ['test/runtime/**/*.check.ts', 'test/infra/bundles.test.ts', 'test/sandbox/handler.test.ts'] },
+    test: {
+      include: [
+        'test/mcp/conformance/*.check.ts',
+        'test/runtime/**/*.check.ts',
+        'test/infra/bundles.test.ts',
+        'test/sandbox/handler.test.ts',
+      ],
+    },
   }),
 )
