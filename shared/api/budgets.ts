@@ -69,6 +69,7 @@ export function budgetBodies(kinds: Kinds) {
         .check(z.maxLength(10, 'must have at most 10 thresholds')),
     ),
     freezeOnOverrun: z.exactOptional(z.boolean('must be true or false')),
+    enforce: z.exactOptional(z.boolean('must be true or false')),
     slackChannel: z.exactOptional(slackChannel),
   })
 
@@ -125,6 +126,8 @@ export const budgetTexts: Texts = {
   approvers: 'Callers who may approve; everyone with the scope without it.',
   thresholds: 'Per cent of a window that are announced once each; 80 and 100 without it.',
   freezeOnOverrun: 'Freeze the budget when a run cost more than was held.',
+  enforce:
+    '`false`: its limits are only observed. They refuse nothing, and updates say what they would have refused; its other rules and the limits of all other budgets hold. Never of `account`.',
   slackChannel:
     'The id of the Slack channel for what concerns this budget, which takes a bot token. Without it as the parent says; `SLACK_CHANNEL` where no budget above says.',
 }

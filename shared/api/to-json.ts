@@ -20,7 +20,7 @@ import {
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
 import type { Occurrence } from '../ledger/updates/tasks.ts'
-import { isTerminal, type Problem, type Update, wasUpToDate } from '../ledger/updates/update.ts'
+import { type Grant, isTerminal, type Problem, type Update, wasUpToDate } from '../ledger/updates/update.ts'
 import type { ProjectChange } from '../ledger/views/projects.ts'
 import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -49,7 +49,7 @@ const seenName = (budget: string): string | null => (budget === unseenBudget ? n
 
 export function showUpdate(update: Update) {
   const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
-  const { hold, overrun, finishedAt, approval, problem, service } = update
+  const { hold, overrun, wouldHaveRefused, finishedAt, approval, problem, service } = update
   return {
     id,
     version: update.version,
@@ -71,6 +71,7 @@ export function showUpdate(update: Update) {
       charged: update.charged ?? (isTerminal(state) ? 0 : null),
     },
     ...(overrun !== undefined && { overrun }),
+    ...(wouldHaveRefused?.length && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
     createdAt: toRfc3339(update.createdAt),
     ...(finishedAt !== undefined && { finishedAt: toRfc3339(finishedAt) }),
     ...(approval && { approvedBy: approval.by, approvedUpTo: approval.units }),
@@ -84,6 +85,9 @@ export function showUpdate(update: Update) {
     })),
   }
 }
+
+const showLacked = (lacked: readonly Grant[]) =>
+  lacked.map(({ budget, window, units }) => ({ budget, window, short: units }))
 
 const showService = ({ status, body, truncated }: NonNullable<Update['service']>) => ({
   status,
@@ -117,6 +121,7 @@ export function showBudget(
     approvers: approvers ?? [],
     ...(budget.thresholds && { thresholds: budget.thresholds }),
     ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
+    ...(budget.enforce === false && { enforce: false }),
     ...(budget.slackChannel !== undefined && { slackChannel: budget.slackChannel }),
     ...(outlook && { status: outlook.status }),
     ...(outlook?.sentence && { reason: outlook.sentence }),
@@ -141,7 +146,7 @@ function showFigures({ window, start, end, limit, granted, available, held, inDo
   return { window, ...times, limit, granted, available: left, held, inDoubt, spent }
 }
 
-export const showEstimate = ({ kind, units, projects, allowed, problem, figures }: Estimate) => ({
+export const showEstimate = ({ kind, units, projects, allowed, problem, wouldHaveRefused, figures }: Estimate) => ({
   kind,
   units,
   projects: projects.map(({ project, units, problem }) => ({
@@ -150,6 +155,7 @@ export const showEstimate = ({ kind, units, projects, allowed, problem, figures 
   })),
   allowed,
   ...(problem && { problem: showProblem(problem) }),
+  ...(wouldHaveRefused.length > 0 && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
   budgets: figures
     .filter(({ window, limit }) => window === 'month' || limit !== 'unlimited')
     .map((each) => ({ budget: each.budget, ...showFigures(each) })),

@@ -35,6 +35,8 @@ export interface Update {
   /** `null` while it is unknown. */
   units: { estimated: number | null; held: number; charged: number | null }
   overrun?: number
+  /** Limits of observed budgets that would have refused it, and the units that they lacked. */
+  wouldHaveRefused?: { budget: string; window: 'month' | 'day'; short: number }[]
   createdAt: string
   finishedAt?: string
   approvedBy?: string
@@ -76,6 +78,8 @@ export interface Budget {
   approvers: string[]
   thresholds?: number[]
   freezeOnOverrun?: true
+  /** Its limits are only observed. */
+  enforce?: false
   slackChannel?: string
   /** Only in the open month. */
   status?: 'on-track' | 'at-risk' | 'exhausted' | 'frozen'
@@ -91,6 +95,8 @@ export interface Estimate {
   /** Whether all would pass now; `problem` says why not. */
   allowed: boolean
   problem?: Problem
+  /** Limits of observed budgets that would refuse it if they were enforced. */
+  wouldHaveRefused?: { budget: string; window: 'month' | 'day'; short: number }[]
   budgets: (Figures & { budget: string })[]
 }
 

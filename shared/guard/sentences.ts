@@ -2,6 +2,7 @@ import { type Counter, counterOf, freshCounter } from '../ledger/book/book.ts'
 import {
   type CounterOwner,
   callerOfCounter,
+  isEnforced,
   limitOf,
   unseenBudget,
   type WindowKind,
@@ -47,21 +48,41 @@ export interface Figures extends Counter {
   readonly window: WindowKind
   readonly start: number
   readonly end: number
+  /** Of a budget that is only observed. */
+  readonly enforce?: false
 }
 
 export function figuresOf(view: View, budget: CounterOwner, window: WindowKind): Figures {
   const { start, end } = window === 'month' ? view.month : within(view.month, view.day)
   const counter = counterOf(view.book, window, budget.name) ?? freshCounter(limitOf(budget, window))
-  return { ...counter, budget: budget.name, window, start, end }
+  return { ...counter, budget: budget.name, window, start, end, ...(!isEnforced(budget) && { enforce: false }) }
+}
+
+interface Lacked {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly units: number
+}
+
+/** What limits that are not enforced lacked for an update. */
+export function lackedInWords(lacked: readonly Lacked[]): string {
+  const short = lacked.map(({ budget, window, units: lacking }) => {
+    const text = lacking === 0 ? 'had nothing left' : `was ${units(lacking)} short`
+    return `${budget} ${text} ${window === 'day' ? 'today' : 'this month'}`
+  })
+  return `enforcing would have refused it: ${list(short)}`
 }
 
 /** The update's own budget comes first. */
 export const figuresOfChain = (view: View, chain: readonly CounterOwner[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
 
-/** `undefined`: all are unlimited. */
+/** Whether the counter can refuse an update. */
+export const refuses = (figures: Figures): boolean => figures.limit !== 'unlimited' && isEnforced(figures)
+
+/** `undefined`: none refuses. */
 export const tightest = (figures: readonly Figures[]): Figures | undefined =>
-  figures.filter(({ limit }) => limit !== 'unlimited').toSorted((a, b) => a.available - b.available)[0]
+  figures.filter(refuses).toSorted((a, b) => a.available - b.available)[0]
 
 /** Cuts a day at its month's bounds, because a book counts one month. */
 const within = (month: Window, day: Window) => ({

@@ -489,6 +489,12 @@ describe('members of other bodies that are wrong: 400', () => {
       ['approvers', 'must be a list of callers'],
       ['thresholds', 'must be a list of percentages'],
     ],
+    ...['false', 0, null].map((enforce): [string, string, object, Fault] => [
+      budget,
+      `enforce ${enforce}`,
+      { ...month(1), enforce },
+      ['enforce', 'must be true or false'],
+    ]),
     ...[-1, 10_001, 1.5, '10', null].map((approvalIfGrown): [string, string, object, Fault] => [
       budget,
       `approvalIfGrown ${approvalIfGrown}`,

@@ -14,6 +14,7 @@ export interface ShownBudget {
   readonly perUpdate?: number
   readonly approvalAbove?: number
   readonly approvers: readonly string[]
+  readonly enforce?: false
 }
 
 interface ShownLimit {
@@ -42,6 +43,7 @@ const columns = [
   'perUpdate',
   'approvalAbove',
   'approvers',
+  'enforce',
 ] as const
 type Column = (typeof columns)[number]
 type Cells = { readonly [C in Column]?: string }
@@ -98,7 +100,7 @@ function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFi
     named.set(name, [...(named.get(name) ?? []), row])
   }
   const budgets = [...named].map(([name, of]) => {
-    for (const column of ['parent', 'month', 'day', 'perUpdate', 'approvalAbove', 'approvers'] as const)
+    for (const column of ['parent', 'month', 'day', 'perUpdate', 'approvalAbove', 'approvers', 'enforce'] as const)
       faults.push(...contradictions(column, of))
     const shown = current.find((budget) => budget.name === name)
     return { name, ...toMembers(of), ...toLimits(of, { shown, emptied: prune ? names : [] }) }
@@ -201,6 +203,7 @@ function faultsOfCells(cells: Cells): string[] {
     ...(['perUpdate', 'approvalAbove'] as const)
       .filter((column) => !isUnits(column))
       .map((column) => wrong(column, 'a whole number of units, such as 500')),
+    ...(['true', 'false', undefined].includes(cells.enforce) ? [] : [wrong('enforce', 'true or false')]),
     ...(id !== undefined && project === undefined ? ['an id needs a project'] : []),
   ]
 }
@@ -226,6 +229,7 @@ function toMembers(rows: readonly Row[]) {
   }
   const parent = firstCell('parent', rows)
   const approvers = firstCell('approvers', rows)
+  const enforce = firstCell('enforce', rows)
   const projects = rows.flatMap(({ cells: { project, id } }) =>
     project === undefined ? [] : [{ name: project, ...(id !== undefined && { id }) }],
   )
@@ -235,6 +239,7 @@ function toMembers(rows: readonly Row[]) {
     ...number('perUpdate'),
     ...number('approvalAbove'),
     ...(approvers !== undefined && { approvers: splitApprovers(approvers) }),
+    ...(enforce !== undefined && { enforce: enforce === 'true' }),
   }
 }
 
@@ -268,9 +273,9 @@ export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
     return [
       [
         ...[name, parent, unitsOf('month'), unitsOf('day'), first?.name, first?.id],
-        ...[perUpdate, approvalAbove, approvers.join(';')],
+        ...[perUpdate, approvalAbove, approvers.join(';'), budget.enforce === false ? 'false' : ''],
       ],
-      ...others.map((project) => [name, '', '', '', project.name, project.id, '', '', '']),
+      ...others.map((project) => [name, '', '', '', project.name, project.id, '', '', '', '']),
     ]
   })
   return stringify([[...columns], ...rows], { escape_formulas: true })

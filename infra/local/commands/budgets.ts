@@ -18,7 +18,7 @@ const usage = `Creates and changes many budgets from a file, as one revision. It
 
   apply      JSON: {"budgets": [{"name", "parent", "limits", "projects", …}]}, as PUT /budgets takes it.
              CSV: a header with any of budget,parent,month,day,project,id,perUpdate,approvalAbove,approvers (separated
-             by ;), with commas, semicolons or tabs between the cells. More rows of a budget name more of its projects.
+             by ;),enforce (true or false), with commas, semicolons or tabs between the cells. More rows of a budget name more of its projects.
              Rows add and change: what is not named, or is empty, stays as it is.
   --dry-run  shows the difference and applies nothing
   --prune    removes, from the budgets that the file names, every project and rule that it does not name; what a
@@ -191,6 +191,7 @@ function takenAway({ member, from, to }: Member): string[] {
       stay.includes(window) ? [] : [`the limit of the ${window}`],
     )
   }
+  if (member === 'enforce') return []
   if (member !== 'projects') return from !== null && to === null ? [member] : []
   const stay = new Set((to as Projects).map(({ name }) => folded(name)))
   return ((from ?? []) as Projects).flatMap(({ name }) => (stay.has(folded(name)) ? [] : [`the project ${name}`]))

@@ -32,6 +32,7 @@ export const budget = z.strictObject({
   approvers: z.array(text),
   thresholds: z.exactOptional(z.array(whole)),
   freezeOnOverrun: z.exactOptional(yes),
+  enforce: described(z.exactOptional(z.literal(false)), 'Its limits are only observed and refuse nothing.'),
   slackChannel: z.exactOptional(text),
   status: described(
     z.exactOptional(z.enum(statuses)),

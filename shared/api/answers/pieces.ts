@@ -32,4 +32,6 @@ export const figures = {
   spent: units,
 }
 
+export const lacked = z.array(z.strictObject({ budget: text, window: windowKind, short: units }))
+
 export const members = z.array(z.strictObject({ member: text, from: z.unknown(), to: z.unknown() }))

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { occurrenceStates } from '../../ledger/updates/tasks.ts'
 import { states, vias } from '../../ledger/updates/update.ts'
-import { described, figures, kind, problem, stop, text, time, units, whole, yes } from './pieces.ts'
+import { described, figures, kind, lacked, problem, stop, text, time, units, whole, yes } from './pieces.ts'
 
 export const update = z.strictObject({
   id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
@@ -32,6 +32,10 @@ export const update = z.strictObject({
     '`estimated` before anything was held; `held` against the limits; `charged` in the end, `null` while that is open.',
   ),
   overrun: described(z.exactOptional(units), 'So many units more than were held were charged.'),
+  wouldHaveRefused: described(
+    z.exactOptional(lacked),
+    'Limits of observed budgets (`enforce: false`) that would have refused it when it was held, and how many units they lacked: of a limit that was used up, all that was needed. Of budgets that the caller may read.',
+  ),
   createdAt: described(time, 'When it was recorded.'),
   finishedAt: described(z.exactOptional(time), 'When it became final.'),
   approvedBy: described(z.exactOptional(text), 'Who agreed.'),
@@ -89,6 +93,10 @@ export const estimate = z.strictObject({
   problem: described(
     z.exactOptional(problem),
     'Why not: the first problem of a project, or that all of them together do not fit.',
+  ),
+  wouldHaveRefused: described(
+    z.exactOptional(lacked),
+    'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced.',
   ),
   budgets: described(z.array(z.strictObject({ budget: text, ...figures })), 'Every counter that would be moved.'),
 })

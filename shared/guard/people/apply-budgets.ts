@@ -10,18 +10,19 @@ import {
 import { isSame, type Member } from '../../ledger/book/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import { type Author, staleness, toProblem } from './budgets.ts'
+import { type Author, type Enforcement, rootIsEnforced, staleness, toBudget, toProblem } from './budgets.ts'
 
 export const maxProjects = 500
 /** Every budget keeps its parent. */
 export const removableMembers = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),
-  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun', 'slackChannel'] as const),
+  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun', 'enforce', 'slackChannel'] as const),
 ] as const
 export type RemovableMember = (typeof removableMembers)[number]
 
-export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen'>>
+export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen' | 'enforce'>> &
+  Enforcement
 
 export interface BudgetDifference {
   readonly budget: string
@@ -116,13 +117,13 @@ function membersOf(old: Budget | undefined, made: Budget, change: BudgetChange):
 }
 
 function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: ApplyOptions): Budget {
-  if (!old) return { parent: rootBudget, limits: [], projects: [], ...change }
+  if (!old) return { parent: rootBudget, limits: [], projects: [], ...toBudget(change) }
   const pruned: readonly string[] = prune
   const kept = Object.fromEntries(Object.entries(old).filter(([member]) => !pruned.includes(member))) as Partial<Budget>
   const limits = change.limits ?? old.limits
   const isNamed = ({ window }: WindowLimit) => limits.some((limit) => limit.window === window)
   return {
-    ...{ parent: old.parent, ...kept, ...change },
+    ...toBudget({ parent: old.parent, ...kept, ...change }),
     limits: [...limits, ...(pruned.includes('limits') ? [] : old.limits.filter((limit) => !isNamed(limit)))],
     projects: projectsOf(old, change.projects ?? [], pruned.includes('projects')),
   }
@@ -136,8 +137,9 @@ function projectsOf({ projects: old }: Budget, rows: readonly OwnedProject[], pr
   return [...stay, ...added]
 }
 
-function faultOf(definitions: Definitions, { name, limits, parent }: BudgetChange): Fault[] {
+function faultOf(definitions: Definitions, { name, limits, parent, enforce }: BudgetChange): Fault[] {
   if (name === rootBudget && parent) return [{ path: name, message: `${rootBudget} is the root and has no parent` }]
+  if (name === rootBudget && enforce === false) return [{ path: `${name}.enforce`, message: rootIsEnforced }]
   const needsLimits = !limits && !budgetNamed(definitions, name)
   return needsLimits ? [{ path: name, message: `the budget ${name} is new, so it needs limits` }] : []
 }

@@ -16,7 +16,19 @@ import type { View } from '../../ledger/views/views.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 
-export type BudgetRequest = Omit<Budget, 'frozen'>
+export type BudgetRequest = Omit<Budget, 'frozen' | 'enforce'> & Enforcement
+
+/** Stored only where it is off. */
+export interface Enforcement {
+  readonly enforce?: boolean
+}
+
+export const toBudget = <Of extends Enforcement>({ enforce, ...rest }: Of) => ({
+  ...rest,
+  ...(enforce === false && ({ enforce } as const)),
+})
+
+export const rootIsEnforced = `${rootBudget} always enforces its limits; observe budgets below it`
 
 export type ChangeResult =
   | { readonly kind: 'changed'; readonly created: boolean }
@@ -122,6 +134,8 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
   const stale = staleness(definitions, by, old ? null : `budget ${wanted.name}`)
   if (stale) return { refused: stale }
   if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
+  if (wanted.name === rootBudget && wanted.enforce === false)
+    return { refused: toProblem([{ path: 'enforce', message: rootIsEnforced }]) }
   const month = wanted.limits.find(({ window }) => window === 'month')
   const note = {
     type: old ? 'limit' : 'budget-created',
@@ -129,7 +143,10 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
     units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
     reason: by.reason ?? 'no reason given',
   } as const
-  return { definitions: withBudget(definitions, { ...wanted, ...(old?.frozen && { frozen: old.frozen }) }), note }
+  return {
+    definitions: withBudget(definitions, { ...toBudget(wanted), ...(old?.frozen && { frozen: old.frozen }) }),
+    note,
+  }
 }
 
 const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({

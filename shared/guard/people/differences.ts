@@ -23,6 +23,8 @@ export const membersInWords = (members: readonly Member[], isNew: boolean): stri
 function asNew({ member, to }: Member): string[] {
   if (Array.isArray(to) && to.length === 0) return []
   switch (member) {
+    case 'enforce':
+      return [observedOnly]
     case 'limits':
       return (to as Limits).map(({ window, units }) => `${shown(units)} a ${window}`)
     case 'projects':
@@ -34,9 +36,12 @@ function asNew({ member, to }: Member): string[] {
   }
 }
 
+const observedOnly = 'limits observed, not enforced'
+
 function asChanged({ member, from, to }: Member): string[] {
   if (member === 'limits') return changedLimits((from ?? []) as Limits, (to ?? []) as Limits)
   if (member === 'projects') return [changedProjects((from ?? []) as Projects, (to ?? []) as Projects)]
+  if (member === 'enforce') return [to === false ? observedOnly : 'limits enforced again']
   return [`${member} ${shown(from)} → ${shown(to)}`]
 }
 

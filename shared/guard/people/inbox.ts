@@ -7,7 +7,7 @@ import { type Clock, dayMs } from '../../platform/clock.ts'
 import type { GuardOptions } from '../options.ts'
 import type { Figures } from '../sentences.ts'
 import { inFlightUntil, runsOf } from '../update/duplicate-work.ts'
-import { countersOf, limited } from '../update/limits.ts'
+import { countersOf, enforced } from '../update/limits.ts'
 import { ownerPaidFor } from '../update/projects.ts'
 
 export interface Inbox {
@@ -142,7 +142,7 @@ function effectOf(view: View, update: Update): Effect | null {
   const { budget, estimated, short = [] } = update
   if (estimated === undefined || !budgetNamed(view.definitions, budget)) return null
   const counters = countersOf(view, chainOf(view.definitions, budget), update)
-  const effects = limited(view, counters).map((figures): Effect => {
+  const effects = enforced(view, counters).map((figures): Effect => {
     const grant = short.find((each) => each.budget === figures.budget && each.window === figures.window)
     const granted = grant?.units ?? 0
     return { figures, granted, after: figures.available + granted - estimated }

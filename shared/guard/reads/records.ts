@@ -20,7 +20,8 @@ import { hiddenReason, picked, type Sight } from './sight.ts'
 export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) => boolean): Update | null {
   const { whole, reads } = sight
   if (!seesUpdate(whole, reads, update)) return null
-  const { token: _token, budget, hold, short, approval, takenBack, leave, reason, problem, ...rest } = update
+  const { token: _token, budget, hold, short, approval, takenBack, wouldHaveRefused, ...others } = update
+  const { leave, reason, problem, ...rest } = others
   const grants = (of: readonly Grant[]) => of.filter((grant) => sight.seesCounter(grant.budget))
   const isShown = (id: string) => id === update.id || isSeen(id)
   const seen = problem && seenProblem(sight, problem, isShown)
@@ -31,6 +32,7 @@ export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) =>
     ...(short && { short: grants(short) }),
     ...(approval && { approval: { ...approval, ...(approval.grants && { grants: grants(approval.grants) }) } }),
     ...(takenBack && { takenBack: grants(takenBack) }),
+    ...(wouldHaveRefused && { wouldHaveRefused: grants(wouldHaveRefused) }),
     ...(leave !== undefined && { leave: typeof leave === 'number' ? leave : picked(leave, sight.seesBudget) }),
     ...(reason !== undefined && !sight.isTellingBy(update.caller, reason) && { reason }),
     ...(seen && { problem: seen }),

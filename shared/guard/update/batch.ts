@@ -9,7 +9,7 @@ import { ledgerProblem } from '../problems.ts'
 import { zoneOf } from '../sentences.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
-import { countersOf, limited, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
+import { countersOf, enforced, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
 import type { DecisionInput, Quote, QuoteResult, Quotes, TimedQuote } from './quote.ts'
 
 export type WhenShort = 'refuse' | 'fit' | 'ask'
@@ -166,25 +166,31 @@ async function performInOrder(parts: BatchParts, priced: readonly Candidate[], h
   await Promise.all(running)
 }
 
-export function allOrNothing(
-  priced: readonly { readonly known: DecisionInput; readonly quote: Quote }[],
-): Problem | null {
+type Priced = { readonly known: DecisionInput; readonly quote: Quote }
+
+export function allOrNothing(priced: readonly Priced[]): Problem | null {
   const [first] = priced
   if (!first) return null
   const absurd = priced.find(({ quote }) => quote.units > maxUnits)
   if (absurd) return moreThanAnyHas(`The update of ${absurd.known.request.project}`, absurd.quote.units)
   const { view } = first.known
-  const sums = new Map<string, Shortage & { readonly needed: number }>()
-  for (const { known, quote } of priced) {
-    const chain = chainOf(view.definitions, known.request.budget)
-    for (const figures of limited(view, countersOf(view, chain, known.request))) {
-      const counter = `${figures.window} ${figures.budget}`
-      sums.set(counter, { figures, needed: (sums.get(counter)?.needed ?? 0) + quote.units })
-    }
-  }
-  const short = [...sums.values()].filter(({ figures, needed }) => needed > figures.available)
+  const short = neededTogether(priced, enforced).filter(({ figures, needed }) => needed > figures.available)
   if (short.length === 0) return null
   const total = priced.reduce((sum, { quote }) => sum + quote.units, 0)
   const what = priced.length === 1 ? undefined : () => `these ${priced.length} updates need`
   return overBudget(short, total, zoneOf(view), what)
+}
+
+/** What all of one view need of each counter. */
+export function neededTogether(priced: readonly Priced[], countersIn: typeof enforced) {
+  const sums = new Map<string, Shortage & { readonly needed: number }>()
+  for (const { known, quote } of priced) {
+    const { view, request } = known
+    const chain = chainOf(view.definitions, request.budget)
+    for (const figures of countersIn(view, countersOf(view, chain, request))) {
+      const counter = `${figures.window} ${figures.budget}`
+      sums.set(counter, { figures, needed: (sums.get(counter)?.needed ?? 0) + quote.units })
+    }
+  }
+  return [...sums.values()]
 }

@@ -21,14 +21,16 @@ import {
   whyNotSubmit,
 } from '../people/permissions.ts'
 import { invalidRequest, problem } from '../problems.ts'
-import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
+import { count, type Figures, units as inUnits, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost, runsOf } from './duplicate-work.ts'
 import {
   countersOf,
-  limited,
+  enforced,
+  lackedBy,
   mayBeGranted,
   moreThanAnyHas,
   neededOf,
+  observed,
   overBudget,
   shortBehind,
   shortfall,
@@ -56,6 +58,7 @@ export type Decision =
       readonly owners: readonly string[]
       readonly runs: readonly Run[]
       readonly grants: readonly Grant[]
+      readonly wouldHaveRefused: readonly Grant[]
     }
   | { readonly kind: 'ask'; readonly reason: string; readonly short: readonly Grant[] }
   | { readonly kind: 'refuse'; readonly problem: Problem }
@@ -101,7 +104,7 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
       })
     }
   }
-  const empty = limited(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
+  const empty = enforced(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
   const isRefused = empty.some(
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
@@ -173,8 +176,9 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   const isAboveCap = given !== undefined && units > given.units
   const approval = isAboveCap ? undefined : standingApproval(view, asked)
   const counters = countersOf(view, chain, request)
-  const short = limited(view, counters)
-    .map((figures) => neededOf(figures, units, request))
+  const needs = (figures: Figures) => neededOf(figures, units, request)
+  const short = enforced(view, counters)
+    .map(needs)
     .filter(({ figures, needed }) => figures.available < needed)
   const grants = short.map(({ figures: { budget, window, available }, needed }) => ({
     ...{ budget, window },
@@ -190,8 +194,10 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   const needsApproval = isAboveCap
     ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
     : approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
-  if (needsApproval === null && (short.length === 0 || approval))
-    return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants }
+  if (needsApproval === null && (short.length === 0 || approval)) {
+    const wouldHaveRefused = lackedBy(observed(view, counters).map(needs))
+    return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants, wouldHaveRefused }
+  }
   // Waiting updates may be approved first and take from the same counters.
   const behind = mayBeGranted(request) ? shortBehind(view, waiting, counters, { units, request }) : []
   const lost = isAboveCap ? undefined : given?.by

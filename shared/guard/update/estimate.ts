@@ -1,6 +1,6 @@
 import { type CounterOwner, chainOf } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
+import type { Grant, Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
@@ -10,9 +10,9 @@ import { type CallerIdentity, keptOf, permissionsOf, whyNotSubmit } from '../peo
 import { invalidRequest } from '../problems.ts'
 import { whyNotSeen } from '../reads/sees.ts'
 import { type Figures, figuresOfChain } from '../sentences.ts'
-import { allOrNothing } from './batch.ts'
+import { allOrNothing, neededTogether } from './batch.ts'
 import { decide } from './decide.ts'
-import { countersOf } from './limits.ts'
+import { countersOf, lackedBy, observed } from './limits.ts'
 import { budgetFor, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
 import type { DecisionInput, Quotes } from './quote.ts'
 
@@ -23,6 +23,8 @@ export interface Estimate {
   readonly allowed: boolean
   readonly problem: Problem | null
   readonly approval: string | null
+  /** What limits that are only observed lack for all of it. */
+  readonly wouldHaveRefused: readonly Grant[]
   readonly budgets: readonly string[]
   readonly payers: Readonly<Record<string, Payer>>
   /** Of each project, the keys of the work that its update would do. */
@@ -116,6 +118,7 @@ async function estimate(
     allowed: refusal === null,
     problem: refusal,
     approval,
+    wouldHaveRefused: lackedBy(neededTogether(charged, observed)),
     budgets: [...new Set(requests.map(({ budget }) => budget))],
     payers: Object.fromEntries(requests.map((request) => [request.project, payerOf(view.definitions, request)])),
     works: Object.fromEntries(quoted.map(({ known }) => [known.request.project, worksOf(known)])),

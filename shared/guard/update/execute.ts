@@ -102,8 +102,7 @@ async function admit(
     if (!hasTime(parts, endsAt)) return { update: await queue(parts, known), ours: false }
     const quoteUntil = quote.at + estimateLastsMs
     if (clock.now() > quoteUntil) return 'stale'
-    const { counters, owners, grants } = decision
-    const update = runningRecord({ ...known, quote }, { counters, owners, grants, attempt, endsAt, options })
+    const update = runningRecord({ ...known, quote }, { ...decision, attempt, endsAt, options })
     const basis = { update: seen, works: known.asked.works, runs: decision.runs }
     const until = Math.min(quoteUntil, holdUntil(parts, known.view))
     if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }

@@ -12,7 +12,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
-import { count, type Figures, figuresOfChain, units as inUnits, left, list, when } from '../sentences.ts'
+import { count, type Figures, figuresOfChain, units as inUnits, left, list, refuses, when } from '../sentences.ts'
 
 export interface Shortage {
   readonly figures: Figures
@@ -93,7 +93,7 @@ export const shortBehind = (
   counters: readonly CounterOwner[],
   { units, request }: { units: number; request: UpdateRequest },
 ): readonly Behind[] =>
-  limited(view, counters).flatMap((figures) => {
+  enforced(view, counters).flatMap((figures) => {
     const { budget, window, available } = figures
     const { needed, leave } = neededOf(figures, units, request)
     const ahead = waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0)
@@ -136,5 +136,21 @@ export const countersOf = (
 
 export const limited = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')
+
+/** Those that can refuse an update. */
+export const enforced = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
+  figuresOfChain(view, counters).filter(refuses)
+
+/** What limits that are only observed lack. From zero, so that the shortages of a window add up to what exceeds it. */
+export const lackedBy = (needs: readonly (Shortage & { readonly needed: number })[]): readonly Grant[] =>
+  needs
+    .filter(({ figures: { available }, needed }) => available <= 0 || available < needed)
+    .map(({ figures: { budget, window, available }, needed }) => ({
+      ...{ budget, window },
+      units: toUnits(needed - Math.max(0, available)),
+    }))
+
+export const observed = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
+  limited(view, counters).filter((figures) => !refuses(figures))
 
 export const withNothingLeft = (figures: Figures): Shortage => ({ figures, needed: null })

@@ -5,7 +5,7 @@ import { begin, type Grant, type Hold, next, type Problem, type Update } from '.
 import { workKey } from '../../ledger/updates/work.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { approvableForMs, approvalLastsMs, approvalMsOf, type GuardOptions, settleMarginMs } from '../options.ts'
-import { list, shownCounter, units } from '../sentences.ts'
+import { lackedInWords, list, shownCounter, units } from '../sentences.ts'
 import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
@@ -43,13 +43,14 @@ export function runningRecord(
     counters: readonly CounterOwner[]
     owners?: readonly string[]
     grants?: readonly Grant[]
+    wouldHaveRefused?: readonly Grant[]
     attempt: string
     endsAt: number
     options: GuardOptions
   },
 ): Update {
   const { view, asked, quote, request } = known
-  const { owners = [] } = held
+  const { owners = [], wouldHaveRefused = [] } = held
   const budgets = held.counters.map(({ name }) => name)
   const datesBefore = quote.dates && datesAround(view.day, quote.dates)
   const keys = asked.works.map(({ key }) => key)
@@ -70,8 +71,10 @@ export function runningRecord(
     ...(isOneName ? {} : { works: keys }),
   }
   const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
-  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}`
-  return write(known, 'running', { hold }, { by: guard, note, move: { held: quote.units } })
+  const lacked = wouldHaveRefused.length > 0 ? `; ${lackedInWords(wouldHaveRefused)}` : ''
+  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}${lacked}`
+  const fields = { hold, ...(wouldHaveRefused.length > 0 && { wouldHaveRefused }) }
+  return write(known, 'running', fields, { by: guard, note, move: { held: quote.units } })
 }
 
 type Line = { by: string; note?: string; move?: { held: number } }

@@ -99,6 +99,12 @@ export const hasAvailable = (window: WindowKind, budget: string, units: number):
   value: units,
 })
 
+/** What the limit of an observed budget lacks; a counter that is used up lacks all that is needed. */
+export const lacksAvailable = (window: WindowKind, budget: string, needed: number, short: number): Condition => {
+  const path: Path = [window, budget, letters.available]
+  return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }
+}
+
 export const hasSpent = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
   path: [window, budget, letters.spent],

@@ -90,7 +90,11 @@ export const maxDepth = 8
 export interface CounterOwner {
   readonly name: string
   readonly limits: readonly WindowLimit[]
+  /** Of a budget that is only observed. */
+  readonly enforce?: false
 }
+
+export const isEnforced = ({ enforce }: Pick<CounterOwner, 'enforce'>): boolean => enforce !== false
 
 /** No budget can have this name. */
 const callerCounter = (caller: string): string => `caller:${caller}`

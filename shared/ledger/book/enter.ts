@@ -4,7 +4,7 @@ import type { Store, Write } from '../store/store.ts'
 import type { View, Views } from '../views/views.ts'
 import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
 import { additions, addTo, bookKey, isOfDay, isOfRevision, prepareBook } from './book-item.ts'
-import { type Budget, budgetNamed, chainOf, type WindowKind, windowKinds } from './definitions.ts'
+import { type Budget, budgetNamed, chainOf, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
 import { correctionMarkKey, type Entry, entryKey, entryWrites, fromCorrectionMark, fromEntryItem } from './entry.ts'
 import { type Booking, bookingOf, correctionBooking, type EntryRefusal, type EntryRequest } from './entry-request.ts'
 import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
@@ -167,7 +167,7 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
 /** A grant may leave the budget's parent with less. */
 function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
   const counters = windowKinds.flatMap((window) =>
-    chain.flatMap(({ name: budget }) => {
+    chain.filter(isEnforced).flatMap(({ name: budget }) => {
       const counter = counterOf(book, window, budget)
       if (!counter || counter.limit === 'unlimited') return []
       const moved = moves.filter((each) => each.budget === budget && each.window === window)

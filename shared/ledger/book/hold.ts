@@ -4,13 +4,23 @@ import { noteUpdate } from '../../platform/log.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Condition, Store, Write } from '../store/store.ts'
 import { announcedWith } from '../updates/tasks.ts'
-import { type Hold, leftOf, type Run, type Update } from '../updates/update.ts'
+import { type Grant, type Hold, leftOf, type Run, type Update } from '../updates/update.ts'
 import { toUpdateItem } from '../updates/update-item.ts'
 import { type SeenWork, takeWork } from '../updates/work.ts'
 import { readUpdates, type View } from '../views/views.ts'
 import { counterOf } from './book.ts'
-import { additions, addTo, bookKey, hasAvailable, isOfDay, isOfRevision, isPrepared, prepareBook } from './book-item.ts'
-import { type WindowKind, windowKinds } from './definitions.ts'
+import {
+  additions,
+  addTo,
+  bookKey,
+  hasAvailable,
+  isOfDay,
+  isOfRevision,
+  isPrepared,
+  lacksAvailable,
+  prepareBook,
+} from './book-item.ts'
+import { budgetNamed, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
@@ -68,14 +78,20 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   return { hold, record }
 }
 
-/** The book of a closed month keeps its own limits. */
-function moveBook({ book }: View, update: Update, hold: Hold): Write {
-  const granted = (window: WindowKind, budget: string) =>
-    hold.grants?.find((grant) => grant.window === window && grant.budget === budget)?.units ?? 0
+/** The book of a closed month keeps its own limits. What the record says that observed limits lacked is a condition. */
+function moveBook({ book, definitions }: View, update: Update, hold: Hold): Write {
+  const unitsIn = (grants: readonly Grant[] | undefined, window: WindowKind, budget: string) =>
+    grants?.find((grant) => grant.window === window && grant.budget === budget)?.units
+  const granted = (window: WindowKind, budget: string) => unitsIn(hold.grants, window, budget) ?? 0
+  const mayLack = (name: string) => !isEnforced(budgetNamed(definitions, name) ?? {})
   const limited = windowKinds.flatMap((window) =>
     hold.budgets
       .filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')
-      .map((name) => hasAvailable(window, name, hold.units + leftOf(update, name) - granted(window, name))),
+      .map((name) => {
+        const needed = hold.units + leftOf(update, name) - granted(window, name)
+        const short = mayLack(name) ? unitsIn(update.wouldHaveRefused, window, name) : undefined
+        return short === undefined ? hasAvailable(window, name, needed) : lacksAvailable(window, name, needed, short)
+      }),
   )
   return addTo(
     bookKey(update.month),

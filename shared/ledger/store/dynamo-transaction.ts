@@ -47,6 +47,8 @@ class Expression {
         return `${this.#path(condition.path)} = ${this.#value(condition.value)}`
       case 'at-least':
         return `${this.#path(condition.path)} >= ${this.#value(condition.value)}`
+      case 'at-most':
+        return `${this.#path(condition.path)} <= ${this.#value(condition.value)}`
       case 'before':
         return `${this.#path(condition.path)} < ${this.#value(condition.value)}`
       default:

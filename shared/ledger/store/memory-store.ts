@@ -94,6 +94,8 @@ function holds(condition: Condition, item: Item | undefined): boolean {
       return isDeepStrictEqual(value, condition.value)
     case 'at-least':
       return typeof value === 'number' && value >= condition.value
+    case 'at-most':
+      return typeof value === 'number' && value <= condition.value
     case 'before':
       return typeof value === 'string' && value < condition.value
   }

@@ -31,6 +31,7 @@ export type Condition =
   | { readonly kind: 'present-item' }
   | { readonly kind: 'equal'; readonly path: Path; readonly value: Value }
   | { readonly kind: 'at-least'; readonly path: Path; readonly value: number }
+  | { readonly kind: 'at-most'; readonly path: Path; readonly value: number }
   | { readonly kind: 'before'; readonly path: Path; readonly value: string }
   | { readonly kind: 'absent'; readonly path: Path }
 

@@ -217,6 +217,21 @@ describe('PUT /budgets', () => {
       ['parent'],
     ],
     [
+      'an observed account',
+      {
+        budgets: [
+          { name: 'a', limits: month(1), enforce: false },
+          { name: 'account', enforce: false },
+        ],
+      },
+      ['account.enforce'],
+    ],
+    [
+      'an enforcement that is not true or false',
+      { budgets: [{ name: 'a', limits: month(1), enforce: 'no' }] },
+      ['budgets.0.enforce'],
+    ],
+    [
       'a project with two owners',
       {
         budgets: [

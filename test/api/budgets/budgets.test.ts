@@ -181,6 +181,9 @@ describe('PUT /budgets/{name}', () => {
     expect((await put(product, 'account', { parent: null, limits: month(60_000) })).status).toBe(200)
     const refused = await put(product, 'account', { parent: 'seo', limits: month(1) })
     expect(errorsOf(refused)).toEqual(invalid('parent', 'account is the root and has no parent.'))
+    expect(errorsOf(await put(product, 'account', { enforce: false, limits: month(1) }))).toEqual(
+      invalid('enforce', 'account always enforces its limits; observe budgets below it'),
+    )
   })
 
   test('a parent must exist, be at most eight deep and form no circle', async () => {

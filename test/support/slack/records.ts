@@ -147,6 +147,7 @@ export const estimate = (changes: Partial<Estimate> = {}, { project }: Written =
   allowed: true,
   problem: null,
   approval: null,
+  wouldHaveRefused: [],
   budgets: ['seo'],
   works: {},
   payers: { [project]: { budget: 'seo', owner: 'seo' } },
