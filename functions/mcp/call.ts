@@ -19,6 +19,7 @@ export interface McpParts extends Services {
 export interface McpRequest {
   readonly token: Caller
   readonly requestId: string
+  readonly traceparent: string | undefined
   readonly endsAt: number
   /** Whether the caller went away. It ends waiting alone, never an update. */
   readonly signal: AbortSignal

@@ -65,7 +65,8 @@ export function createEndpoint(
     }
     const message = await readMessage(c)
     if (message === null) return c.json(notOneMessage, 400)
-    const request = { token, requestId: c.var.requestId, endsAt: c.var.endsAt, signal: c.req.raw.signal }
+    const { requestId, traceparent, endsAt } = c.var
+    const request = { token, requestId, traceparent, endsAt, signal: c.req.raw.signal }
     return answerMessage(() => serverFor(request), { raw: c.req.raw, message })
   })
 

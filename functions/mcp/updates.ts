@@ -82,10 +82,10 @@ function bondsOf({ token, parts }: ToolCall): Omit<QuoteBonds, 'charge'> {
 
 /** The record of a quote answers in every state; the quote itself is judged only while there is no record. */
 export async function requestUpdate(call: ToolCall, input: { quote: string; reason: string }): Promise<ToolResult> {
-  const { token, parts, endsAt } = call
+  const { token, parts, traceparent, endsAt } = call
   const quote = readQuote(input.quote)
   if (!quote || !isKind(parts.kinds, quote.kind)) return refused(notOurs, newQuote)
-  const asker = { caller: token.sub, token, via, route, key: quote.id } as const
+  const asker = { caller: token.sub, token, via, route, key: quote.id, traceparent } as const
   const isRecorded = (await parts.guard.ledger.update(updateIdOf(asker))) !== null
   const verified = isRecorded ? null : await parts.quotes.verify(input.quote)
   if (!isRecorded) {

@@ -1,6 +1,6 @@
 import type { Guard } from '../../shared/guard/guard.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { asJob, type Log } from '../../shared/platform/log.ts'
+import { asJob, inTraceOf, type Log } from '../../shared/platform/log.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 import { type Change, idIn, readChanges } from './stream-event.ts'
@@ -24,21 +24,24 @@ const noFailures: BatchAnswer = { batchItemFailures: [] }
 export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
   const { guard, slack, log } = parts
   return async (event, endsAt) => {
-    const changes = readChanges(event).map(({ pk, state, isNew, isOpen }) => ({
+    const changes = readChanges(event).map(({ pk, state, isNew, isOpen, ...change }) => ({
+      ...change,
       pk,
       update: state === 'requested' ? idIn(pk, 'update') : null,
       slackEvent: isNew && isOpen ? idIn(pk, 'slack-event') : null,
     }))
     const slackEvents = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
     await asJob(parts, 'start', { slackEvents: slackEvents.length > 0 ? slackEvents : undefined }, () =>
-      inParallel(changes, maxParallel, async ({ pk, update, slackEvent }) => {
-        try {
-          if (update !== null) await guard.start(update, endsAt)
-          if (slackEvent !== null) await slack.answer(slackEvent)
-        } catch (cause) {
-          log.error('not-begun', { item: pk, cause })
-        }
-      }),
+      inParallel(changes, maxParallel, ({ pk, update, slackEvent, ...change }) =>
+        inTraceOf(change, async () => {
+          try {
+            if (update !== null) await guard.start(update, endsAt)
+            if (slackEvent !== null) await slack.answer(slackEvent)
+          } catch (cause) {
+            log.error('not-begun', { item: pk, cause })
+          }
+        }),
+      ),
     )
     return noFailures
   }
@@ -54,21 +57,7 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
 
   async function tellAll(changes: readonly Change[]): Promise<BatchAnswer> {
     const failed: string[] = []
-    for (const { pk, isNew, isOpen, wasAnnounced, sequenceNumber } of changes) {
-      const update = !isNew && wasAnnounced ? idIn(pk, 'update') : null
-      if (update !== null) {
-        await slack.refresh(update).catch((cause) => {
-          log.error('not-refreshed', { update, cause })
-          failed.push(sequenceNumber)
-        })
-      }
-      const announcement = isNew && isOpen ? idIn(pk, 'announcement') : null
-      if (announcement === null) continue
-      await slack.tell(announcement).catch((cause) => {
-        log.error('not-told', { announcement, cause })
-        failed.push(sequenceNumber)
-      })
-    }
+    for (const change of changes) if (!(await inTraceOf(change, () => tell(change)))) failed.push(change.sequenceNumber)
     if (changes.some(({ pk }) => pk === 'book')) {
       // The sweep also checks thresholds, so the stream need not repeat the records.
       await guard
@@ -77,5 +66,25 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
         .catch((cause) => log.error('thresholds-not-watched', { cause }))
     }
     return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
+  }
+
+  /** `false`: the stream must deliver the change again. */
+  async function tell({ pk, isNew, isOpen, wasAnnounced }: Change): Promise<boolean> {
+    let isTold = true
+    const update = !isNew && wasAnnounced ? idIn(pk, 'update') : null
+    if (update !== null) {
+      await slack.refresh(update).catch((cause) => {
+        log.error('not-refreshed', { update, cause })
+        isTold = false
+      })
+    }
+    const announcement = isNew && isOpen ? idIn(pk, 'announcement') : null
+    if (announcement !== null) {
+      await slack.tell(announcement).catch((cause) => {
+        log.error('not-told', { announcement, cause })
+        isTold = false
+      })
+    }
+    return isTold
   }
 }

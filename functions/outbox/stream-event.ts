@@ -10,6 +10,8 @@ export interface Change {
   readonly isOpen: boolean
   /** Whether it is an update that people were asked to decide about. */
   readonly wasAnnounced: boolean
+  /** Of the update that it is or is about. */
+  readonly traceparent?: string
 }
 
 const attribute = z.object({ S: z.optional(z.string()) })
@@ -28,6 +30,7 @@ const streamEvent = z.object({
             openAs: z.optional(attribute),
             approvableUntil: z.optional(z.unknown()),
             doubt: z.optional(z.unknown()),
+            traceparent: z.optional(attribute),
           }),
         ),
         SequenceNumber: z.string(),
@@ -47,6 +50,7 @@ export function readChanges(event: unknown): readonly Change[] {
     ...(NewImage?.state?.S !== undefined && { state: NewImage.state.S }),
     isOpen: NewImage?.openAs?.S !== undefined,
     wasAnnounced: NewImage?.approvableUntil !== undefined || NewImage?.doubt !== undefined,
+    ...(NewImage?.traceparent?.S !== undefined && { traceparent: NewImage.traceparent.S }),
   }))
 }
 

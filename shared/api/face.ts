@@ -5,12 +5,14 @@ import type { Clock } from '../platform/clock.ts'
 import { type Platform, readWhole } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
 import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
+import { readTraceparent } from '../platform/trace.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal } from './refusal.ts'
 
 export interface FaceEnv {
   Variables: {
     requestId: string
+    traceparent?: string | undefined
     sub?: string
     expensiveReads: ExpensiveReads
     endsAt: number
@@ -33,10 +35,12 @@ export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): Midd
   return (c, next) => {
     const requestId = systemIds.random()
     c.set('requestId', requestId)
+    const traceparent = readTraceparent(c.req.header('traceparent'))
+    c.set('traceparent', traceparent)
     c.set('expensiveReads', expensiveReads)
     const from = clock.now()
     c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
-    return inLogContext({ requestId, lambdaRequestId: c.env?.context?.awsRequestId }, async () => {
+    return inLogContext({ requestId, lambdaRequestId: c.env?.context?.awsRequestId, traceparent }, async () => {
       await next()
       const passedOn = c.get('passedOn')
       if (passedOn === undefined) {

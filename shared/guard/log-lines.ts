@@ -13,6 +13,7 @@ const common = {
   level: z.literal('info'),
   requestId: z.exactOptional(text),
   lambdaRequestId: z.exactOptional(text),
+  traceparent: z.exactOptional(text),
 }
 
 const held = {

@@ -25,10 +25,11 @@ export function createLog(options: { write(line: string): void; now(): number })
     const context = logContext()
     const requestId = context?.requestId
     const lambdaRequestId = context?.lambdaRequestId
+    const traceparent = context?.traceparent
     // A second spread would double the cost of a line.
-    const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, ...fields }), hidden)
+    const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, traceparent, ...fields }), hidden)
     // Alarms read JSON, so a long line is cut as a field.
-    const cut = () => ({ at, level, event, requestId, lambdaRequestId, cut: text.slice(0, cutLength) })
+    const cut = () => ({ at, level, event, requestId, lambdaRequestId, traceparent, cut: text.slice(0, cutLength) })
     options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
   }
   return {
@@ -69,6 +70,8 @@ export interface LogIds {
   readonly requestId?: string | undefined
   /** CloudWatch finds Lambda's own lines by it. */
   readonly lambdaRequestId?: string | undefined
+  /** Of the request, or of the update that a line is about. */
+  readonly traceparent?: string | undefined
 }
 
 interface LogContext extends LogIds {
@@ -81,7 +84,15 @@ export function inLogContext<T>(ids: LogIds, work: () => T): T {
   const around = contexts.getStore()
   const requestId = ids.requestId ?? around?.requestId
   const lambdaRequestId = ids.lambdaRequestId ?? around?.lambdaRequestId
-  return contexts.run({ requestId, lambdaRequestId, updates: new Set() }, work)
+  const traceparent = ids.traceparent ?? around?.traceparent
+  return contexts.run({ requestId, lambdaRequestId, traceparent, updates: new Set() }, work)
+}
+
+/** Lines about an update carry the trace of the request that asked for it. */
+export function inTraceOf<T>({ traceparent }: Pick<LogIds, 'traceparent'>, work: () => T): T {
+  const around = contexts.getStore()
+  if (traceparent === undefined || traceparent === around?.traceparent) return work()
+  return contexts.run({ updates: new Set(), ...around, traceparent }, work)
 }
 
 const logContext = (): LogContext | undefined => contexts.getStore()

@@ -202,7 +202,7 @@ describe('docs/log.md', () => {
   test.each(Object.entries(schemas))('names the members of %s as its schema does', (event, schema) => {
     const [, members = ''] = new RegExp(`^\\| \`${event}\` \\| (.*?) \\|`, 'm').exec(document) ?? []
     const named = [...members.replace('all of `hold`', '').matchAll(/`(\w+)\??`/g)].map(([, name]) => name)
-    const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId']
+    const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId', 'traceparent']
     const ofHold = event === 'run' ? Object.keys(schemas.hold.shape) : []
     const own = Object.keys(schema.shape).filter((name) => !common.includes(name) && !ofHold.includes(name))
     expect(named).toEqual(own)

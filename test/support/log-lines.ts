@@ -10,7 +10,7 @@ export const linesOf = (logged: readonly string[], ...events: readonly string[])
 
 export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run: runLine, closed: closedLine }
 
-const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId']
+const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId', 'traceparent']
 
 /** From docs/log.md, "Other events". */
 export const documentedEvents: ReadonlyMap<string, { readonly level: string; readonly members: readonly string[] }> =

@@ -39,6 +39,7 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
       token: caller,
       via: 'gateway',
       route: 'GET /v3/…/run',
+      traceparent: c.var.traceparent,
       ...(key !== undefined && { key }),
     },
     {

@@ -55,6 +55,7 @@ async function submitUpdates(c: Context<ApiEnv>, { guard }: Services, schema: Re
     token: caller,
     via: 'http',
     route: 'POST /updates',
+    traceparent: c.var.traceparent,
     ...(key !== undefined && { key }),
   } as const
   const request = { ...options, projects: projects ?? [project ?? ''] }

@@ -73,7 +73,7 @@ async function submit(
   wanted: Omit<z.output<ReturnType<typeof formSchemaOf>>, 'form'>,
 ): Promise<{ readonly address: string } | { readonly detail: string }> {
   const { kind, project, budget, key, payer, owner, do: button, reason } = wanted
-  const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key }
+  const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key, traceparent: c.var.traceparent }
   const request = {
     ...({ kind, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
     // A price or a payer that the page did not show is refused.

@@ -73,7 +73,7 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     const now = clock.now()
     const askedAt = history.at(-1)?.at ?? createdAt
     if (now < (askedAt + approvableUntil) / 2) return
-    await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id })
+    await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id }, update)
   }
 
   return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(tellOnce, outlook), checkRefusals, remind }

@@ -3,7 +3,7 @@ import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import type { SettleOutcome } from '../../ledger/book/settle.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { ServiceAnswer, Update } from '../../ledger/updates/update.ts'
-import type { Log } from '../../platform/log.ts'
+import { inTraceOf, type Log } from '../../platform/log.ts'
 import { isUnits, maxUnits, type Units } from '../../platform/words.ts'
 import type { RunResult, StatedUnits, StoredBody } from '../../tracking/tracking.ts'
 import { problem } from '../problems.ts'
@@ -14,7 +14,10 @@ export interface SettleParts {
   readonly log: Log
 }
 
-export async function settle(parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
+export const settle = (parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> =>
+  inTraceOf(update, () => settleAndLog(parts, update, outcome))
+
+async function settleAndLog(parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
   const { ledger, log } = parts
   const settled = await ledger.settle(update, outcome)
   const { state, charged, overrun, corrected, closedBy } = settled.update

@@ -56,6 +56,8 @@ export interface Asker extends CallerIdentity {
   readonly replyTo?: string
   readonly route: string
   readonly key?: string
+  /** Checked. */
+  readonly traceparent?: string | undefined
 }
 
 export interface SubmitParts {
@@ -230,6 +232,7 @@ function toRequest(
     ...(!asker.allowed.scopes.has('run') && { proposed: true }),
     ...(wanted.whenShort === 'ask' && { whenShort: 'ask' }),
     ...(asker.replyTo !== undefined && { replyTo: [asker.replyTo] }),
+    ...(asker.traceparent !== undefined && { traceparent: asker.traceparent }),
     ...(wanted.maxUnits !== undefined && { maxUnits: wanted.maxUnits }),
   }
 }

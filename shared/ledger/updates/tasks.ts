@@ -3,11 +3,13 @@ import type { Write } from '../store/store.ts'
 import { byKind, flag, instant, list, map, number, oneOf, optional, record, text, whole } from '../stored.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import type { SlackMessage } from './slack-events.ts'
-import { isTerminal, type Update } from './update.ts'
+import { isTerminal, type Update, type UpdateRequest } from './update.ts'
 
 /** The transaction that causes an announcement writes it. */
 export interface Announcement extends Task {
   readonly about: About
+  /** Of the update. */
+  readonly traceparent?: string
   /** Failed attempts. */
   readonly tries: number
   readonly notBefore?: number
@@ -118,6 +120,7 @@ export const announcements: TaskKind<Announcement> = {
   stored: record<Announcement>({
     ...taskMembers,
     about: storedAbout,
+    traceparent: optional(text),
     tries: whole,
     notBefore: optional(instant),
     givenUp: optional(text),
@@ -128,17 +131,15 @@ export const announcements: TaskKind<Announcement> = {
   }),
 }
 
-export const announcement = (id: string, createdAt: number, about: About): Announcement => ({
-  id,
-  version: 1,
-  createdAt,
-  about,
-  tries: 0,
-})
+export const announcement = (
+  id: string,
+  createdAt: number,
+  about: About,
+  { traceparent }: Pick<UpdateRequest, 'traceparent'> = {},
+): Announcement => ({ id, version: 1, createdAt, about, ...(traceparent !== undefined && { traceparent }), tries: 0 })
 
 /** An id is announced once, even if several processes find it. */
-export const announce = (id: string, at: number, about: About): Write =>
-  addTask(announcements, announcement(id, at, about))
+export const announce = (...of: Parameters<typeof announcement>): Write => addTask(announcements, announcement(...of))
 
 const newsId = ({ id }: Pick<Update, 'id'>, kind: UpdateNews, version: number) => `${id}#${kind}#${version}`
 
@@ -154,7 +155,7 @@ export function decisionNewsOf(update: Pick<Update, 'id' | 'history'>): readonly
 export function announcedWith(update: Update, seen: Update | null): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
   const news = (kind: UpdateNews) =>
-    announce(newsId(update, kind, update.version), at, { kind, update: update.id } as About)
+    announce(newsId(update, kind, update.version), at, { kind, update: update.id } as About, update)
   const isNewState = update.state !== seen?.state
   const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
   // One transaction must not write an item twice.
@@ -166,11 +167,12 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
     // An update that ends with its first line is answered at once.
     ...(seen && isNewState && hasEnded ? waiting : []).map((replyTo) =>
-      announce(`${update.id}#outcome#${update.version}#${replyTo}`, at, {
-        kind: 'outcome',
-        update: update.id,
-        replyTo,
-      }),
+      announce(
+        `${update.id}#outcome#${update.version}#${replyTo}`,
+        at,
+        { kind: 'outcome', update: update.id, replyTo },
+        update,
+      ),
     ),
   ]
 }

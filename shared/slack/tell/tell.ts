@@ -4,7 +4,7 @@ import type { SlackMessage } from '../../ledger/updates/slack-events.ts'
 import { type Announcement, decisionNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import { inTraceOf, type Log } from '../../platform/log.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
@@ -38,8 +38,12 @@ export const createTeller = (parts: TellerParts) => ({
   shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
   /** The oldest first: readers take the last for the current state. */
   sweep: (options: SweepOptions): Promise<void> =>
-    sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, ({ id }) =>
-      tell(parts, id).catch((cause) => parts.log.error('not-told', { announcement: id, cause })),
+    sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
+      inTraceOf(announcement, () =>
+        tell(parts, announcement.id).catch((cause) =>
+          parts.log.error('not-told', { announcement: announcement.id, cause }),
+        ),
+      ),
     ),
 })
 

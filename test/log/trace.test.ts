@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { linesOf } from '../support/log-lines.ts'
+import { listenForAgents } from '../support/mcp.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
+
+const traceOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
+const traceparent = traceOf('a')
+const otherTrace = traceOf('b')
+
+const initech = { kind: 'ranking', project: 'initech' }
+const failingRun = { service: ({ url }: { url: string }) => (url.includes('/run') ? json({}, 500) : undefined) }
+
+const recordOf = async ({ guard }: Product, id: string) => {
+  const update = await guard.ledger.update(id)
+  if (!update) throw new Error(`no update ${id}`)
+  return update
+}
+
+const tracesOf = (product: Product, ...events: readonly string[]) =>
+  linesOf(product.logged, ...events).map((line) => line.traceparent)
+
+describe('the trace of a request', () => {
+  test('is in all log lines of the request and in its update, and the service does not get it', async () => {
+    const product = await startProduct()
+    const headers = { traceparent, tracestate: 'vendor=value-of-tracestate' }
+    const { body } = await product.update(initech, { headers })
+    expect((await recordOf(product, body.updates[0].id)).traceparent).toBe(traceparent)
+    expect(linesOf(product.logged).map(({ event }) => event)).toEqual(['hold', 'run', 'request'])
+    expect(tracesOf(product)).toEqual([traceparent, traceparent, traceparent])
+    const { requests } = product.service
+    expect(JSON.stringify([...product.logged, requests])).not.toContain('value-of-tracestate')
+    expect(JSON.stringify(requests)).not.toContain('a'.repeat(32))
+  })
+
+  test('comes with a run of the gateway, and is not passed on with other requests either', async () => {
+    const product = await startProduct()
+    const { headers } = await product.call('GET', '/v3/on-demand/initech/run', { headers: { traceparent } })
+    expect((await recordOf(product, headers.get('unit-guard-update') ?? '')).traceparent).toBe(traceparent)
+    await product.call('GET', '/v3/projects/initech/dates', { headers: { traceparent } })
+    expect(new Set(tracesOf(product))).toEqual(new Set([traceparent]))
+    expect(JSON.stringify(product.service.requests)).not.toContain('a'.repeat(32))
+  })
+
+  test('comes with a call of an agent', async () => {
+    const product = await startProduct()
+    const agents = await listenForAgents(product)
+    const withTrace: typeof fetch = (url, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('traceparent', traceparent)
+      return fetch(url, { ...init, headers })
+    }
+    const agent = await agents.connect({ fetch: withTrace })
+    const { data } = await agent.request(await agent.quote('initech'))
+    expect((await recordOf(product, data.id)).traceparent).toBe(traceparent)
+    expect(tracesOf(product, 'hold', 'run')).toEqual([traceparent, traceparent])
+  })
+
+  test('is left out where the header is malformed, and the request passes', async () => {
+    const product = await startProduct()
+    const headers = { traceparent: traceparent.toUpperCase() }
+    const { status, body } = await product.update(initech, { headers })
+    expect(status).toBe(201)
+    expect(await recordOf(product, body.updates[0].id)).not.toHaveProperty('traceparent')
+    expect(new Set(tracesOf(product))).toEqual(new Set([undefined]))
+  })
+
+  test('may change when a request is repeated with its key; the update keeps the first', async () => {
+    const product = await startProduct()
+    const key = { 'idempotency-key': 'k1' }
+    const { body } = await product.update(initech, { headers: { ...key, traceparent } })
+    const again = await product.update(initech, { headers: { ...key, traceparent: otherTrace } })
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+    expect((await recordOf(product, body.updates[0].id)).traceparent).toBe(traceparent)
+    expect(tracesOf(product, 'request')).toEqual([traceparent, otherTrace])
+  })
+})
+
+describe('the later work of an update has the trace of the request that asked for it', () => {
+  test('when the stream starts it', async () => {
+    const product = await startProduct({ stream: true })
+    await product.update(initech, { headers: { traceparent, prefer: 'respond-async' } })
+    await product.update({ ...initech, project: 'other' }, { headers: { prefer: 'respond-async' } })
+    await expect.poll(() => product.deliver().then(() => linesOf(product.logged, 'run').length)).toBe(2)
+    const traces = linesOf(product.logged, 'hold', 'run').map((line) => [line.event, line.project, line.traceparent])
+    expect(traces.sort()).toEqual([
+      ['hold', 'initech', traceparent],
+      ['hold', 'other', undefined],
+      ['run', 'initech', traceparent],
+      ['run', 'other', undefined],
+    ])
+    const jobs = linesOf(product.logged, 'job').filter(({ job }) => job === 'start')
+    expect(jobs.some(({ updates }) => updates?.length > 0)).toBe(true)
+    expect(jobs.map((line) => line.traceparent)).not.toContain(traceparent)
+  })
+
+  test('when the sweep starts it, and when the sweep puts it in doubt and settles it', async () => {
+    const product = await startProduct(failingRun)
+    await product.update(initech, { headers: { traceparent, prefer: 'respond-async' } })
+    product.clock.advance(3 * 60_000)
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(tracesOf(product, 'hold', 'run', 'in-doubt')).toEqual([traceparent, traceparent, traceparent])
+    product.clock.advance(8 * 24 * 3_600_000)
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(tracesOf(product, 'closed')).toEqual([traceparent])
+  })
+
+  test('when a person decides about it with a request of another trace', async () => {
+    const product = await startProduct(failingRun)
+    const { body } = await product.update(initech, { headers: { traceparent } })
+    const resolution = { outcome: 'ran', reason: 'invoice' }
+    const headers = { traceparent: otherTrace }
+    await product.call('POST', `/updates/${body.updates[0].id}/resolve`, { body: resolution, headers })
+    expect(tracesOf(product, 'closed')).toEqual([traceparent])
+    expect(tracesOf(product, 'request')).toEqual([traceparent, otherTrace])
+  })
+
+  test('when people are told of it', async () => {
+    const product = await startProduct({ ...failingRun, slack: true })
+    await product.update(initech, { headers: { traceparent } })
+    await expect.poll(() => product.deliver().then(() => tracesOf(product, 'slack-sent'))).toEqual([traceparent])
+  })
+
+  test('when people could not be told at first, and the sweep tells them', async () => {
+    const product = await startProduct({ ...failingRun, slack: { answers: [{ status: 500 }] } })
+    await product.update(initech, { headers: { traceparent } })
+    product.clock.advance(3 * 60_000)
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(tracesOf(product, 'slack-try-again')).toContain(traceparent)
+  })
+})
