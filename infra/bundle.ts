@@ -9,10 +9,19 @@ export type BundleName = 'api' | 'dashboard' | 'slack' | 'scheduled' | 'outbox' 
 export type Bundles = Readonly<Record<BundleName, string>>
 
 const names: readonly BundleName[] = ['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox']
-const withFiles: readonly BundleName[] = ['api', 'dashboard', 'scheduled', 'outbox']
 
 /** The files that settings name, in the working directory of the function. */
-export const besideCode = { PLANS: 'plans.json', TRUSTED_ISSUERS: 'issuers.json' } as const
+export const besideCode = {
+  PLANS: 'plans.json',
+  TRUSTED_ISSUERS: 'issuers.json',
+  EVENT_TARGETS: 'event-targets.json',
+} as const
+
+const readers: Readonly<Record<keyof typeof besideCode, readonly BundleName[]>> = {
+  PLANS: ['api', 'dashboard', 'scheduled', 'outbox'],
+  TRUSTED_ISSUERS: ['api', 'dashboard', 'scheduled', 'outbox'],
+  EVENT_TARGETS: ['dashboard', 'scheduled', 'outbox'],
+}
 
 /** The path of each file on the machine that deploys. */
 export type SettingsFiles = { readonly [Name in keyof typeof besideCode]?: string | undefined }
@@ -25,7 +34,7 @@ export async function bundleAll({ into, files = {} }: { into: string; files?: Se
       const folder = join(into, name)
       await mkdir(folder, { recursive: true })
       const { bytes } = await bundle({ entry: `functions/${name}/handler.ts`, into: folder })
-      if (withFiles.includes(name)) await copyFiles(files, folder)
+      await copyFiles(files, name, folder)
       return { name, folder, bytes }
     }),
   )
@@ -37,10 +46,11 @@ export async function bundleAll({ into, files = {} }: { into: string; files?: Se
   }
 }
 
-async function copyFiles(files: SettingsFiles, folder: string): Promise<void> {
-  const { PLANS: plans, TRUSTED_ISSUERS: issuers } = files
-  if (plans !== undefined) await copyFile(plans, join(folder, besideCode.PLANS))
-  if (issuers !== undefined) await copyFile(issuers, join(folder, besideCode.TRUSTED_ISSUERS))
+async function copyFiles(files: SettingsFiles, bundle: BundleName, folder: string): Promise<void> {
+  for (const [setting, name] of Object.entries(besideCode) as [keyof typeof besideCode, string][]) {
+    const path = files[setting]
+    if (path !== undefined && readers[setting].includes(bundle)) await copyFile(path, join(folder, name))
+  }
 }
 
 /** What the SDK never imports on Lambda. Bundled, these would move what they share into the start. */

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
+import { readTargets, type Target, WrongTargets } from '../shared/events/targets-file.ts'
 import { unitPriceOf } from '../shared/guard/money.ts'
 import {
   deploymentSettings,
@@ -8,6 +9,7 @@ import {
   guardSettings,
 } from '../shared/guard/options.ts'
 import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
+import { isLoopback } from '../shared/platform/http.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 import type { SettingsFiles } from './bundle.ts'
@@ -17,6 +19,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface Deployment {
   readonly settings: Readonly<Record<string, string>>
   readonly plans: readonly Plan[]
+  readonly eventTargets: readonly Target[]
   readonly files: SettingsFiles
   readonly options: Options
 }
@@ -60,7 +63,7 @@ const settingsOfConstructs = [
 ]
 const unknownYet = 'https://sandbox.invalid/v3'
 
-/** Uses the schemas of the functions, so that what is deployed can start. @throws WrongSettings, WrongPlans, WrongIssuers */
+/** Uses the schemas of the functions, so that what is deployed can start. @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets */
 export function readDeployment(
   env: Environment,
   context: (name: string) => unknown,
@@ -97,11 +100,18 @@ export function readDeployment(
       throw new WrongSettings(
         `${name}: must be an https address on AWS: with http its secrets cross networks in clear text`,
       )
-  const files = { PLANS: env.PLANS || undefined, TRUSTED_ISSUERS: env.TRUSTED_ISSUERS || undefined }
+  const files = {
+    PLANS: env.PLANS || undefined,
+    TRUSTED_ISSUERS: env.TRUSTED_ISSUERS || undefined,
+    EVENT_TARGETS: env.EVENT_TARGETS || undefined,
+  }
   mustFitAws(readTrustedIssuers({ ...parsed, TRUSTED_ISSUERS: files.TRUSTED_ISSUERS }), parsed)
+  const eventTargets = readTargets({ ...parsed, EVENT_TARGETS: files.EVENT_TARGETS })
+  mustReachFromAws(eventTargets)
   return {
     settings: Object.fromEntries(own.flatMap(([name, value]) => (value ? [[name, value]] : []))),
     plans: readPlans(files.PLANS),
+    eventTargets,
     files,
     options: wanted,
   }
@@ -130,6 +140,11 @@ function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }:
     throw new WrongSettings(
       'DASHBOARD_URL: is needed with LOGIN_ISSUER, which leads people back there; it is the output DashboardUrl of a deployment without LOGIN_ISSUER, or a name of yours for it',
     )
+}
+
+function mustReachFromAws(targets: readonly Target[]): void {
+  const here = targets.find((target) => target.kind === 'webhook' && isLoopback(new URL(target.url).hostname))
+  if (here) throw new WrongTargets(`the url of ${here.name} must be an https address on AWS, not one of this machine`)
 }
 
 /** Names with a colon belong to the CDK. */

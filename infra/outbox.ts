@@ -26,6 +26,12 @@ export const filters = {
     changedUpdateWith({ doubt: { M: { at: { N: [{ exists: true }] } } } }),
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: ['book'] } } } },
   ],
+  /** Each change of an update, and each booking, may be an event. */
+  tellEvents: [
+    { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } } } },
+    { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'announcement#' }, { prefix: 'entry#' }] } } } },
+    { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: ['book'] } } } },
+  ],
 } as const
 
 /** How many batches of one shard run at once. */
@@ -36,20 +42,21 @@ const batches = {
 
 export interface StreamReaderProps {
   readonly fn: GuardFunction
-  readonly name: keyof typeof filters
+  readonly name: keyof typeof batches
+  readonly sendsEvents?: boolean
   readonly ledger: LedgerTable
   readonly deadLetters: DeadLetters
 }
 
 /** Lambda halves a failing batch around its bad record; after three retries or an hour, the sweep takes over. */
 export class StreamReader extends Construct {
-  constructor(scope: Construct, id: string, { fn, name, ledger, deadLetters }: StreamReaderProps) {
+  constructor(scope: Construct, id: string, { fn, name, sendsEvents, ledger, deadLetters }: StreamReaderProps) {
     super(scope, id)
     new EventSourceMapping(this, 'Source', {
       target: fn.lambda,
       eventSourceArn: ledger.streamTo(fn),
       startingPosition: StartingPosition.TRIM_HORIZON,
-      filters: filters[name].map((filter) => FilterCriteria.filter(filter)),
+      filters: filters[sendsEvents ? 'tellEvents' : name].map((filter) => FilterCriteria.filter(filter)),
       ...batches[name],
       retryAttempts: 3,
       maxRecordAge: Duration.hours(1),

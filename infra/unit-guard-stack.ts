@@ -7,6 +7,7 @@ import { Alarms } from './alarms.ts'
 import { type BundleName, type Bundles, besideCode } from './bundle.ts'
 import { DeadLetters } from './dead-letters.ts'
 import type { Deployment } from './deployment.ts'
+import { EventTargets } from './event-targets.ts'
 import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets, type SecretName } from './guard-secrets.ts'
 import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
@@ -82,10 +83,13 @@ const functions = {
   },
 } as const satisfies Record<string, FunctionSpec>
 
+/** What tell could not deliver, and what the dashboard shows of each target. */
+const tellsEvents: LedgerAccess = { lists: true, writes: ['announcement#', 'delivery#', 'event-target#'] }
+
 export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...props })
-    const { options, plans, files } = deployment
+    const { options, plans, eventTargets, files } = deployment
     const { ledgerTable: table, ledgerStream: stream, reservedConcurrency } = options
 
     const ledger = new LedgerTable(this, 'Ledger', { restored: table && stream ? { table, stream } : null })
@@ -99,8 +103,9 @@ export class UnitGuardStack extends Stack {
 
     const sandbox = options.sandbox ? new Sandbox(this, 'Sandbox', { code: bundles.sandbox, logGroup }) : null
     sandbox?.shareToken(secrets)
+    const { EVENT_BUS: bus, ...common } = deployment.settings
     const settings = {
-      ...deployment.settings,
+      ...common,
       LEDGER_MARKER: ledgerMarker(this, options.firstLedger),
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
     }
@@ -111,27 +116,32 @@ export class UnitGuardStack extends Stack {
       ...(files.TRUSTED_ISSUERS !== undefined && { TRUSTED_ISSUERS: besideCode.TRUSTED_ISSUERS }),
     }
 
+    const sendsEvents = eventTargets.length > 0
+    const receivers = new EventTargets(this, 'Events', { targets: eventTargets })
+    const events = eventSettings(files.EVENT_TARGETS, bus)
+
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
       const { bundle, ledger: access, secrets: names, ...spec }: FunctionSpec = functions[name]
       const code = bundles[bundle]
       const fn = new GuardFunction(this, name, { ...spec, code, logGroup, reservedConcurrency, environment })
-      ledger.bindTo(fn, access)
+      ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
       secrets.bindTo(fn, ...names)
       return fn
     }
-    const dashboard = add('Dashboard', withFiles)
+    const dashboard = add('Dashboard', { ...withFiles, ...events })
     const dashboardUrl = dashboard.openUrl({ streams: true }).url
     // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
     const linking = { DASHBOARD_URL: dashboardUrl, ...withFiles }
     const api = add('Api', linking)
     const apiUrl = api.openUrl({ streams: true }).url
     const slack = add('SlackApp', ledgerOnly)
-    const scheduled = add('Scheduled', linking)
+    const scheduled = add('Scheduled', { ...linking, ...events })
     new Schedule(this, 'Schedule', { fn: scheduled, plans, deadLetters })
     const start = add('OutboxStart', linking)
     new StreamReader(start, 'Stream', { fn: start, name: 'start', ledger, deadLetters })
-    const tell = add('OutboxTell', linking)
-    new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', ledger, deadLetters })
+    const tell = add('OutboxTell', { ...linking, ...events })
+    new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', sendsEvents, ledger, deadLetters })
+    for (const fn of [scheduled, tell]) receivers.bindTo(fn)
 
     new Alarms(this, 'Watching', {
       ...{ ledger, logGroup, deadLetters, email: options.alarmEmail },
@@ -146,3 +156,8 @@ export class UnitGuardStack extends Stack {
     new CfnOutput(this, 'LogGroupName', { value: logGroup.logGroupName })
   }
 }
+
+const eventSettings = (file: string | undefined, bus: string | undefined): Readonly<Record<string, string>> => ({
+  ...(file !== undefined && { EVENT_TARGETS: besideCode.EVENT_TARGETS }),
+  ...(bus !== undefined && { EVENT_BUS: bus }),
+})

@@ -6,9 +6,10 @@ import { type Secret, SecretUnavailable } from '../platform/secrets.ts'
 const minBytes = 24
 const maxBytes = 64
 
+/** The stack generates keys without the prefix, which is optional for receivers too. */
 const keySchema = z.pipe(
-  z.string().check(z.regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/)),
-  z.transform((text) => Buffer.from(text.slice('whsec_'.length), 'base64')),
+  z.string().check(z.regex(/^(whsec_)?[A-Za-z0-9+/]+={0,2}$/)),
+  z.transform((text) => Buffer.from(text.replace(/^whsec_/, ''), 'base64')),
 )
 const key = keySchema.check(z.refine(({ length }) => length >= minBytes && length <= maxBytes))
 const secretSchema = z.union([

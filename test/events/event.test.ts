@@ -114,6 +114,13 @@ describe('the signature', () => {
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
   })
 
+  test('is made with the key that the stack generates, which is base64 without a prefix', async () => {
+    const generated = 'aB3'.repeat(22).slice(0, 64)
+    const { body, headers } = await signed(JSON.stringify({ current: generated }))
+    expect(new Webhook(generated).verify(body, headers)).toEqual({ id: 'upd_1-1' })
+    expect(new Webhook(`whsec_${generated}`).verify(body, headers)).toEqual({ id: 'upd_1-1' })
+  })
+
   test('is not older than the attempt', async () => {
     const { body, headers } = await signed(current, Date.now() - 600_000)
     expect(() => new Webhook(current).verify(body, headers)).toThrow('Message timestamp too old')

@@ -15,7 +15,7 @@ import { updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { scopes } from '../../shared/platform/words.ts'
-import { okta, writeIssuers, writePlans } from '../support/infra/deployment.ts'
+import { okta, warehouse, writeIssuers, writePlans, writeTargets } from '../support/infra/deployment.ts'
 import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
 import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
@@ -45,7 +45,11 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 5 * * ? *)' }
     bundles = await bundleAll({
       into: folder,
-      files: { PLANS: writePlans([plan]), TRUSTED_ISSUERS: writeIssuers([okta]) },
+      files: {
+        PLANS: writePlans([plan]),
+        TRUSTED_ISSUERS: writeIssuers([okta]),
+        EVENT_TARGETS: writeTargets([warehouse]),
+      },
     })
     service = await startScriptedService({ fallback: answerOf })
     slack = await startSlackChannel({})
@@ -310,14 +314,20 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(stdout).toBe('')
   })
 
-  test('plans and issuers lie beside the code of the functions of the guard alone', async () => {
-    const having = await Promise.all(
-      Object.entries(bundles.folders).map(async ([name, folder]) => {
-        const files = await readdir(folder)
-        return files.includes('plans.json') && files.includes('issuers.json') ? [name] : []
-      }),
-    )
-    expect(having.flat().toSorted()).toEqual(['api', 'dashboard', 'outbox', 'scheduled'])
+  test('each file of the settings lies beside the code of the functions that read it', async () => {
+    const having: Record<string, string[]> = { 'plans.json': [], 'issuers.json': [], 'event-targets.json': [] }
+    for (const [name, folder] of Object.entries(bundles.folders))
+      for (const file of await readdir(folder)) having[file]?.push(name)
+    expect(having).toEqual({
+      'plans.json': ['api', 'dashboard', 'scheduled', 'outbox'],
+      'issuers.json': ['api', 'dashboard', 'scheduled', 'outbox'],
+      'event-targets.json': ['dashboard', 'scheduled', 'outbox'],
+    })
+  })
+
+  test('no function loads the client of EventBridge at its start', async () => {
+    for (const [name, folder] of Object.entries(bundles.folders))
+      expect(await readFile(join(folder, 'index.mjs'), 'utf8'), name).not.toContain('AWSEvents')
   })
 
   test('no function loads the verification of issuers’ tokens at its start', async () => {

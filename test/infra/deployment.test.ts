@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readDeployment } from '../../infra/deployment.ts'
-import { needed, writePlans } from '../support/infra/deployment.ts'
+import { needed, warehouse, writePlans, writeTargets } from '../support/infra/deployment.ts'
 
 const nothing = () => undefined
 const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }
@@ -40,6 +40,14 @@ describe('a deployment with a wrong setting', () => {
   ])('a plan with %s', (_what, wrong, sentence) => {
     const PLANS = writePlans([{ ...plan, ...wrong }])
     expect(() => readDeployment({ ...needed, PLANS }, nothing)).toThrow(sentence)
+  })
+
+  test.each<[string, object, string]>([
+    ['an address with http', { url: 'http://127.0.0.1:9000/hook' }, 'must be an https address on AWS'],
+    ['a misspelt type', { types: ['updates.*'] }, '0.types.0: must be the type of an event'],
+  ])('an event target with %s', (_what, wrong, sentence) => {
+    const EVENT_TARGETS = writeTargets([{ ...warehouse, ...wrong }])
+    expect(() => readDeployment({ ...needed, EVENT_TARGETS }, nothing)).toThrow(sentence)
   })
 
   test.each<[string, Record<string, unknown>, string]>([

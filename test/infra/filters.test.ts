@@ -71,4 +71,9 @@ test('stream filters wake the readers only for records that they handle', async 
     // Only of the update that was announced: its message may have to be edited.
     ...['MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
   ])
+  expect(passed('tellEvents')).toEqual([
+    ...['INSERT announcement', 'INSERT book', 'INSERT entry'],
+    ...['INSERT update awaiting-approval', 'INSERT update requested', 'INSERT update running'],
+    ...['MODIFY book', 'MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
+  ])
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { guardSettings, settleMarginMs } from '../../shared/guard/options.ts'
 import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
-import { login, needed, okta, writePlans } from '../support/infra/deployment.ts'
+import { login, needed, okta, warehouse, writePlans } from '../support/infra/deployment.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 
 const all = {
@@ -135,6 +135,17 @@ describe('the environment of', () => {
     expect(kept).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate' })
     expect(Properties).toEqual({ Name: 'unit-guard/login-client', Description: expect.any(String) })
   })
+})
+
+test('only functions that send or show events know their targets and the bus', () => {
+  const { functions } = synthesize({ targets: [warehouse], env: { EVENT_BUS: 'company' } })
+  const knowing = Object.keys(functions).filter((name) => {
+    const { EVENT_TARGETS, EVENT_BUS } = environmentOf(name, functions)
+    expect([undefined, 'event-targets.json'], name).toContain(EVENT_TARGETS)
+    expect(EVENT_BUS, name).toBe(EVENT_TARGETS && 'company')
+    return EVENT_BUS !== undefined
+  })
+  expect(knowing).toEqual(['Dashboard', 'Scheduled', 'OutboxTell'])
 })
 
 describe('every function', () => {

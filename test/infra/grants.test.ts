@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { login, okta } from '../support/infra/deployment.ts'
+import { login, okta, warehouse } from '../support/infra/deployment.ts'
 import { plain, type Resource, type Synthesized, synthesize } from '../support/infra/stack.ts'
 
 const guard = synthesize()
@@ -39,11 +39,11 @@ const ledger = [
   looks,
   { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
 ]
-const puts = (prefix: string) => ({
+const puts = (...prefixes: string[]) => ({
   may: ['dynamodb:PutItem'],
   on: ['LedgerTable.Arn'],
   only: {
-    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${prefix}*`] },
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((prefix) => `${prefix}*`) },
     Null: { 'dynamodb:LeadingKeys': 'false' },
   },
 })
@@ -80,6 +80,27 @@ describe('what each function may do', () => {
     const { Dashboard: withoutLogin, ...same } = expected
     expect(others).toEqual(same)
     expect(Dashboard).toEqual([...withoutLogin, secret('LoginClient')])
+  })
+
+  test('only tell and the sweep read the secrets of event targets and put events on the bus', () => {
+    const { Scheduled, OutboxTell, ...others } = grantsOf(
+      synthesize({
+        targets: [warehouse, { ...warehouse, name: 'crm', secret: 'unit-guard/events/crm' }],
+        env: { EVENT_BUS: 'company' },
+      }),
+    )
+    const { Scheduled: before, OutboxTell: told, ...same } = expected
+    expect(others).toEqual(same)
+    const sends = [
+      { may: ['secretsmanager:GetSecretValue'], on: ['EventsSecretwarehouse', 'EventsSecretcrm'] },
+      {
+        may: ['events:PutEvents'],
+        on: ['arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/company'],
+      },
+    ]
+    expect(Scheduled).toEqual([...before, ...sends])
+    const [, , , ...rest] = told
+    expect(OutboxTell).toEqual([logs, looks, puts('announcement#', 'delivery#', 'event-target#'), ...rest, ...sends])
   })
 
   test('the stand-in’s role reaches only its own table and the service token', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { warehouse } from '../support/infra/deployment.ts'
 import { synthesize } from '../support/infra/stack.ts'
 
 const { ofType, template } = synthesize()
@@ -77,6 +78,20 @@ describe('the secrets', () => {
     ])
     expect(secrets.map(({ Properties }) => Properties.SecretString)).toEqual([undefined, undefined, undefined])
     expect(secrets[0]?.Properties.GenerateSecretString).toBeUndefined()
+  })
+})
+
+test('each event target has a kept secret with a generated key of 64 letters and digits', () => {
+  const { ofType } = synthesize({ targets: [warehouse] })
+  expect(ofType('AWS::SecretsManager::Secret').at(-1)).toMatchObject({
+    ...{ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
+    Properties: {
+      Name: 'unit-guard/events/warehouse',
+      GenerateSecretString: {
+        ...{ PasswordLength: 64, ExcludePunctuation: true },
+        ...{ SecretStringTemplate: '{}', GenerateStringKey: 'current' },
+      },
+    },
   })
 })
 

@@ -10,6 +10,13 @@ export const needed = {
 
 export const writePlans = (plans: readonly object[]): string => write('plans', plans)
 export const writeIssuers = (issuers: readonly object[]): string => write('issuers', issuers)
+export const writeTargets = (targets: readonly object[]): string => write('event-targets', targets)
+
+/** An entry of the file of event targets. */
+export const warehouse = {
+  ...{ name: 'warehouse', url: 'https://warehouse.example/hooks', secret: 'unit-guard/events/warehouse' },
+  types: ['update.*', 'budget.*'],
+}
 
 /** An entry of the file of trusted issuers. */
 export const okta = {

@@ -5,7 +5,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
 import { readDeployment } from '../../../infra/deployment.ts'
 import { UnitGuardStack } from '../../../infra/unit-guard-stack.ts'
-import { needed, writeIssuers, writePlans } from './deployment.ts'
+import { needed, writeIssuers, writePlans, writeTargets } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.
 type Json = any
@@ -24,6 +24,7 @@ export function synthesize(
     context?: Record<string, unknown>
     plans?: readonly object[]
     issuers?: readonly object[]
+    targets?: readonly object[]
     /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
     checks?: (app: App) => void
   } = {},
@@ -33,6 +34,7 @@ export function synthesize(
     ...options.env,
     ...(options.plans && { PLANS: writePlans(options.plans) }),
     ...(options.issuers && { TRUSTED_ISSUERS: writeIssuers(options.issuers) }),
+    ...(options.targets && { EVENT_TARGETS: writeTargets(options.targets) }),
   }
   const deployment = readDeployment(env, (name) => options.context?.[name])
   const folder = emptyBundle()

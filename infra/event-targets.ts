@@ -1,0 +1,50 @@
+import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
+import { RemovalPolicy, Stack } from 'aws-cdk-lib/core'
+import { Construct } from 'constructs'
+import type { Target } from '../shared/events/targets-file.ts'
+import { acknowledge, type GuardFunction } from './guard-function.ts'
+
+/** Where events go: a secret for each target, and a bus that exists. */
+export class EventTargets extends Construct {
+  private readonly secrets: readonly CfnSecret[]
+  private readonly buses: readonly string[]
+
+  constructor(scope: Construct, id: string, { targets }: { targets: readonly Target[] }) {
+    super(scope, id)
+    this.buses = targets.flatMap((target) => (target.kind === 'bus' ? [target.bus] : []))
+    // Targets may share a secret.
+    const names = new Set(targets.flatMap((target) => (target.kind === 'webhook' ? [target.secret] : [])))
+    this.secrets = [...names].map((name) => this.generate(name))
+    if (names.size > 0)
+      acknowledge(this, {
+        'AwsSolutions-SMG4': 'The receiver needs each new value, so a person rotates it (docs/deploy.md)',
+      })
+  }
+
+  /** Letters and digits are base64, so the value is a key of 48 bytes as it stands. The operator gives it to the receiver. */
+  private generate(name: string): CfnSecret {
+    const secret = new CfnSecret(this, name.replace(/^.*\//, 'Secret-'), {
+      name,
+      description: 'Signs events for another system: {"current":"whsec_…","previous":"whsec_…"}',
+      generateSecretString: {
+        ...{ passwordLength: 64, excludePunctuation: true },
+        ...{ secretStringTemplate: '{}', generateStringKey: 'current' },
+      },
+    })
+    secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+    return secret
+  }
+
+  bindTo(fn: GuardFunction): void {
+    // The targets file names each secret.
+    if (this.secrets.length > 0)
+      fn.allow(
+        ['secretsmanager:GetSecretValue'],
+        this.secrets.map(({ ref }) => ref),
+      )
+    for (const bus of this.buses) {
+      const arn = Stack.of(this).formatArn({ service: 'events', resource: 'event-bus', resourceName: bus })
+      fn.allow(['events:PutEvents'], [arn])
+    }
+  }
+}
