@@ -19,6 +19,8 @@ interface AgentOptions {
   readonly scope?: string
   readonly revision?: Revision
   readonly claims?: Record<string, unknown>
+  /** In place of one of Unit Guard's own. */
+  readonly token?: string
   readonly fetch?: typeof fetch
 }
 
@@ -33,7 +35,7 @@ export async function listenForAgents({ signed, mcp }: Product) {
 
   async function connect(options: AgentOptions = {}) {
     const { sub = 'agent', scope = 'read run', revision = '2026-07-28', claims = {} } = options
-    const token = await signed({ sub, scope, budgets: '*', ...claims })
+    const token = options.token ?? (await signed({ sub, scope, budgets: '*', ...claims }))
     const mode = revision === 'legacy' ? 'legacy' : { pin: revision }
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
     const transport = new StreamableHTTPClientTransport(new URL(url), {
