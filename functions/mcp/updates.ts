@@ -19,7 +19,7 @@ import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind, Kinds } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
-import { answered, endsWithoutRun, nextFor, refused, shownUpdate, type ToolResult } from './results.ts'
+import { answered, endsWithoutRun, nextFor, oneLine, refused, shownUpdate, type ToolResult } from './results.ts'
 
 interface EstimateInput {
   readonly kind: Kind
@@ -32,13 +32,14 @@ const via = 'mcp'
 const route = 'request_update'
 
 const otherWork = 'Nothing was spent. Change what the sentence names, or ask a person.'
+const again = 'Nothing was spent. You may make the same call again in a minute.'
 const newQuote = 'Call estimate_update for a new quote.'
 
 export async function estimateUpdate(call: ToolCall, input: EstimateInput): Promise<ToolResult> {
   const { token, parts, permissions } = call
   const { project, ...request } = input
   const estimate = await parts.guard.estimate({ ...request, projects: [project] }, { caller: token.sub, token, via })
-  if ('slug' in estimate) return refused(estimate, otherWork)
+  if ('slug' in estimate) return refused(estimate, isTransient(estimate) ? again : otherWork)
   const left = estimate.figures.flatMap(({ budget, window, limit, available }) =>
     limit === 'unlimited' ? [] : [{ budget, window, before: available, after: available - estimate.units }],
   )
@@ -92,7 +93,7 @@ export async function requestUpdate(call: ToolCall, input: { quote: string; reas
     if (!verified) return refused(notOurs, newQuote)
     const { caller, ledger } = bondsOf(call)
     if (!verified.isBoundTo('caller', caller)) return refused(ofOther, newQuote)
-    if (!verified.isBoundTo('ledger', ledger)) return refused(ofOtherLedger, newQuote)
+    if (!verified.isBoundTo('ledger', ledger)) return refused(ofOtherLedger, lookFirst)
     const late = await whyNotNow(call, quote)
     if (late) return refused(late, newQuote)
   }
@@ -116,7 +117,7 @@ const isKind = (kinds: Kinds, name: string): name is Kind => Object.hasOwn(kinds
 
 const notOurs = problem(
   'invalid-request',
-  'This is not a quote as estimate_update gave it: it was altered, cut, or signed elsewhere. Nothing was spent.',
+  'This is not a quote as estimate_update gave it: it was altered, cut, or signed elsewhere. This call spent nothing.',
   { errors: [{ path: 'quote', message: 'must be a quote exactly as estimate_update gave it' }] },
 )
 const changed = (project: string): Problem =>
@@ -124,17 +125,25 @@ const changed = (project: string): Problem =>
     'wrong-state',
     `Who pays for ${project}, or the names it is listed under, changed after the quote, so nothing was spent. Ask for a new quote.`,
   )
-const ofOther = problem('forbidden', 'This quote was given to another caller. Nothing was spent.')
-const ofOtherLedger = problem('wrong-state', 'This quote was given for another ledger. Nothing was spent.')
+const ofOther = problem('forbidden', 'This quote was given to another caller. This call spent nothing.')
+/** A restore loses records. */
+const ofOtherLedger = problem(
+  'ledger-restored',
+  'This quote was given before the ledger was restored, or for another one, so whether it was used is not known. This call spent nothing.',
+)
+const lookFirst = 'Look with list_updates, or ask a person, before you call estimate_update again.'
 
 async function whyNotNow({ parts, guard }: ToolCall, { issuedAt }: ReadQuote): Promise<Problem | null> {
   const now = parts.clock.now()
   if (issuedAt - now > maxAheadMs)
-    return problem('wrong-state', 'This quote was given more than a minute ahead of our clock. Nothing was spent.')
+    return problem(
+      'wrong-state',
+      'This quote was given more than a minute ahead of our clock. This call spent nothing.',
+    )
   const until = issuedAt + quoteLastsMs
   if (now < until) return null
   const zone = zoneOf(await guard.ledger.view())
-  return problem('wrong-state', `This quote expired on ${when(until, zone)}. Nothing was spent.`)
+  return problem('wrong-state', `This quote expired on ${when(until, zone)}. This call spent nothing.`)
 }
 
 function shownAnswer({ parts }: ToolCall, { problem, updates, earlier }: Answer): ToolResult {
@@ -148,9 +157,12 @@ function shownAnswer({ parts }: ToolCall, { problem, updates, earlier }: Answer)
   return shownOutcome(update, parts, problem)
 }
 
+const isTransient = ({ slug }: Problem): boolean =>
+  ['service-unreachable', 'ledger-unavailable', 'undecided'].includes(slug)
+
 /** Where nothing was recorded, the quote stays good. */
-const retryOf = ({ slug }: Problem): string =>
-  ['service-refused', 'service-unreachable', 'estimate-unreadable', 'ledger-unavailable', 'undecided'].includes(slug)
+const retryOf = (problem: Problem): string =>
+  isTransient(problem) || ['service-refused', 'estimate-unreadable'].includes(problem.slug)
     ? 'You may call request_update with the same quote again while it lasts; it never runs twice.'
     : newQuote
 
@@ -190,7 +202,7 @@ export async function getUpdate(
     ({ state, at, by, note }) => `${when(at, zone)}: ${state} by ${by}${note === undefined ? '' : `: ${note}`}`,
   )
   const next = nextFor(update, parts)
-  const why = update.problem && update.state !== 'settled' ? ` ${update.problem.detail}` : ''
+  const why = update.problem && update.state !== 'settled' ? ` ${oneLine(update.problem.detail)}` : ''
   const sentence = `${sentenceOf(update)}${why} ${next} Its times: ${timeline.join('; ')}.`
   return answered(sentence, { ...shownUpdate(update), next, timeline })
 }

@@ -128,7 +128,7 @@ describe('a request of an agent', () => {
     const quote = await agent.quote('initech')
     const refusal = await other.request(quote)
     expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/forbidden' } })
-    expect(refusal.sentence).toContain('This quote was given to another caller. Nothing was spent.')
+    expect(refusal.sentence).toContain('This quote was given to another caller. This call spent nothing.')
     expect(seen('run')).toHaveLength(0)
     expect((await agent.request(quote)).data.state).toBe('settled')
   })
@@ -184,7 +184,7 @@ describe('a request of an agent', () => {
     clock.advance(minutes(10))
     expect(await late.request(unused)).toMatchObject({
       isError: true,
-      sentence: expect.stringContaining('This quote expired on 20 Nov 2026 10:10 UTC. Nothing was spent.'),
+      sentence: expect.stringContaining('This quote expired on 20 Nov 2026 10:10 UTC. This call spent nothing.'),
     })
     clock.advance(minutes(30))
     expect((await agent.request(used)).data).toEqual(data)
