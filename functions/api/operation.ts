@@ -7,7 +7,7 @@ import type { Kinds } from '../../shared/tracking/kinds.ts'
 
 // Only the OpenAPI document reads these tables. Bundles leave them out as long as they are literals without calls.
 
-export type RequestHeader = 'Idempotency-Key' | 'Prefer' | 'If-Match' | 'Unit-Guard-Budget'
+export type RequestHeader = 'Idempotency-Key' | 'Prefer' | 'If-Match' | 'Unit-Guard-Budget' | 'Unit-Guard-Tags'
 export type AnswerHeader =
   | 'ETag'
   | 'Location'

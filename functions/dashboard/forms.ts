@@ -5,8 +5,9 @@ import { invalid, problemOf, Refusal } from '../../shared/api/refusal.ts'
 import { reason } from '../../shared/api/schemas.ts'
 import type { ChangeResult } from '../../shared/guard/people/budgets.ts'
 import { problem } from '../../shared/guard/problems.ts'
+import { readTags } from '../../shared/guard/tags.ts'
 import { Contention } from '../../shared/ledger/errors.ts'
-import type { Problem } from '../../shared/ledger/updates/update.ts'
+import type { Problem, Tags } from '../../shared/ledger/updates/update.ts'
 import { allFaults } from '../../shared/platform/faults.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import type { FieldFaults, Flash, FormValues } from './flash.ts'
@@ -80,6 +81,18 @@ export const toNumber = (text: string): number =>
 const wholeNumber = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
 
 export const numberSchema = z.pipe(z.string(), z.transform(toNumber))
+
+/** One tag on a line. */
+export const tagLines = z.pipe(
+  z.string(),
+  z.transform((text, context): Tags => {
+    const lines = text.split(/\r?\n/).map((line) => line.trim())
+    const read = readTags(lines.filter((line) => line !== ''))
+    if ('tags' in read) return read.tags
+    context.issues.push({ code: 'custom', message: read.fault, input: text })
+    return z.NEVER
+  }),
+)
 
 const steps = ['preview', 'confirm', 'edit'] as const
 type Step = (typeof steps)[number]

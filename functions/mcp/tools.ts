@@ -5,6 +5,7 @@ import { reason, type Texts, text } from '../../shared/api/schemas.ts'
 import { updateFilterOf, updateFilterTexts } from '../../shared/api/updates.ts'
 import { maxQuoteLength } from '../../shared/auth/signed-quotes.ts'
 import { budgetName, kindOf, project, query } from '../../shared/guard/fields.ts'
+import { tags } from '../../shared/guard/tags.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
@@ -148,10 +149,11 @@ function updateTools(kinds: Kinds): readonly Tool[] {
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
       description:
         'WILL SPEND UNITS of a paid account. Starts the one update that a quote of estimate_update is for, or asks a person to approve it. Calling it again with the same quote never runs it twice: it answers with the same update. If the price has risen above the quote, it is refused. The service may still charge more than it estimated.',
-      input: z.strictObject({ quote: text(maxQuoteLength), reason }),
+      input: z.strictObject({ quote: text(maxQuoteLength), reason, tags: z.exactOptional(tags) }),
       texts: {
         quote: 'Exactly as estimate_update gave it.',
         reason: 'Why these units should be spent, for the people who pay. The first reason for a quote is kept.',
+        tags: 'Up to 5 words of your own for it, such as {"client": "acme"}. Leave them out unless you were told to. The first tags for a quote are kept.',
       },
       output: updateAnswer,
       run: requestUpdate,

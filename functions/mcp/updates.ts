@@ -13,7 +13,7 @@ import { units as inUnits, when, zoneOf } from '../../shared/guard/sentences.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
 import { updateIdOf } from '../../shared/guard/update/submit.ts'
-import { isTerminal, type Problem, type Update } from '../../shared/ledger/updates/update.ts'
+import { isTerminal, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
@@ -82,7 +82,10 @@ function bondsOf({ token, parts }: ToolCall): Omit<QuoteBonds, 'charge'> {
 }
 
 /** The record of a quote answers in every state; the quote itself is judged only while there is no record. */
-export async function requestUpdate(call: ToolCall, input: { quote: string; reason: string }): Promise<ToolResult> {
+export async function requestUpdate(
+  call: ToolCall,
+  input: { quote: string; reason: string; tags?: Tags },
+): Promise<ToolResult> {
   const { token, parts, traceparent, endsAt } = call
   const quote = readQuote(input.quote)
   if (!quote || !isKind(parts.kinds, quote.kind)) return refused(notOurs, newQuote)
@@ -102,6 +105,7 @@ export async function requestUpdate(call: ToolCall, input: { quote: string; reas
     kind: quote.kind,
     projects: [project],
     reason: input.reason,
+    ...(input.tags && { tags: input.tags }),
     whenShort: 'refuse',
     content: digest('quote', input.quote),
     ...(budget !== undefined && { budget }),

@@ -87,7 +87,7 @@ function toOperation(name: OperationName): Operation {
       summary: `${sentence(purpose)}, guarded: held against its budgets, and sent at most once`,
       details:
         'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
-      headers: ['Unit-Guard-Budget', 'Idempotency-Key'],
+      headers: ['Unit-Guard-Budget', 'Unit-Guard-Tags', 'Idempotency-Key'],
       answers: { '2XX': ran, 202: pending },
       problems: [...refusals, 'invalid-request'],
       otherStatuses: recordedProblems,

@@ -11,6 +11,7 @@ import { spentOutside } from '../../shared/api/entries.ts'
 import { commonTexts, instant, pageLimit, reason, type Texts } from '../../shared/api/schemas.ts'
 import { project, query, someUnits, units } from '../../shared/guard/fields.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { tagCriterion, tagKeyPattern, tags } from '../../shared/guard/tags.ts'
 import { windowKinds } from '../../shared/ledger/book/definitions.ts'
 import { maxUnits } from '../../shared/platform/words.ts'
 import { type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
@@ -129,6 +130,14 @@ const checkedByCode = new Map<unknown, JsonSchema>([
   [spentOutside, { type: 'integer', minimum: 1, maximum: maxUnits }],
   [project, projectName],
   [query, { maxProperties: 20, propertyNames: { minLength: 1, maxLength: 64, pattern: noControlCharacter } }],
+  [
+    tags,
+    {
+      ...{ maxProperties: 5, propertyNames: { pattern: tagKeyPattern.source } },
+      additionalProperties: { type: 'string', minLength: 1, maxLength: 64, pattern: noControlCharacter },
+    },
+  ],
+  [tagCriterion, { pattern: `${tagKeyPattern.source.slice(0, -1)}:[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$` }],
   [instant, { format: 'date-time' }],
   [reason, { pattern: noControlCharacter }],
   // 15 minutes to 7 days, in each unit.
@@ -195,6 +204,11 @@ export const requestHeaders: Readonly<Record<RequestHeader, Header>> = {
   'Unit-Guard-Budget': {
     description: 'Who pays; without it the project’s owner, else `account`.',
     schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' },
+  },
+  'Unit-Guard-Tags': {
+    description:
+      'Up to 5 tags: `client=acme, ticket=SEO-47`. In a value all but visible ASCII is percent-encoded, as are `"`, `,`, `;`, `\\` and `%`.',
+    schema: { type: 'string', maxLength: 5_000 },
   },
 }
 

@@ -8,7 +8,13 @@ import type { FaceEnv } from './face.ts'
 import { invalid, type Refusal } from './refusal.ts'
 import { monthWindow, type Texts } from './schemas.ts'
 
-export const statementKey = z.enum(statementKeys, `must be one of ${statementKeys.join(', ')}`)
+const takesKey = `must be one of ${statementKeys.join(', ')}, or a tag such as tag:client`
+const byTag = z.pipe(
+  z.string().check(z.regex(/^tag:[a-z][a-z0-9_.-]{0,31}$/)),
+  z.transform((text) => text as `tag:${string}`),
+)
+
+export const statementKey = z.union([z.enum(statementKeys), byTag], takesKey)
 
 export const statementQuery = z.strictObject({
   window: z.exactOptional(monthWindow),
@@ -17,7 +23,7 @@ export const statementQuery = z.strictObject({
 })
 
 export const statementTexts: Texts = {
-  by: 'What a row is.',
+  by: 'What a row is: `budget`, `project`, `caller`, or the value of a tag, as in `tag:client`.',
   price:
     'For one unit, up to six decimals, with a point or a comma; adds `amount`, rounded to the cent in each row and in the total.',
 }

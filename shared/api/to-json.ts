@@ -20,7 +20,15 @@ import {
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
 import type { Occurrence } from '../ledger/updates/tasks.ts'
-import { type Grant, isTerminal, type Problem, type Update, wasUpToDate } from '../ledger/updates/update.ts'
+import {
+  type Grant,
+  isTerminal,
+  type Problem,
+  type Tags,
+  tagEntries,
+  type Update,
+  wasUpToDate,
+} from '../ledger/updates/update.ts'
 import type { ProjectChange } from '../ledger/views/projects.ts'
 import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -47,6 +55,11 @@ export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'n
 /** `null`: a budget that the reader does not see. */
 const seenName = (budget: string): string | null => (budget === unseenBudget ? null : budget)
 
+const showTags = (tags: Tags | undefined) => {
+  const entries = tagEntries(tags)
+  return entries.length > 0 && { tags: Object.fromEntries(entries) }
+}
+
 export function showUpdate(update: Update) {
   const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
   const { hold, overrun, wouldHaveRefused, finishedAt, approval, problem, service } = update
@@ -63,6 +76,7 @@ export function showUpdate(update: Update) {
     ...(force && { force }),
     ...(maxUnits !== undefined && { maxUnits }),
     ...(query && { query }),
+    ...showTags(update.tags),
     state,
     window: month,
     units: {
@@ -205,7 +219,7 @@ const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counte
 })
 
 export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string) {
-  const { name, kind, projects, budget, mayChargeAncestors, schedule, whenShort, query, leave, enabled } = plan
+  const { name, kind, projects, budget, mayChargeAncestors, schedule, whenShort, query, leave, tags, enabled } = plan
   return {
     name,
     kind,
@@ -216,6 +230,7 @@ export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string)
     ...(query && { query }),
     ...(mayChargeAncestors && { mayChargeAncestors: true }),
     ...(leave !== undefined && { leave }),
+    ...showTags(tags),
     enabled,
     paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
     next: next === null ? null : toRfc3339(next),

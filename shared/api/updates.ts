@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { budgetName, kindOf, project } from '../guard/fields.ts'
-import { isTerminal, states, type Update, vias } from '../ledger/updates/update.ts'
+import { tagCriteria } from '../guard/tags.ts'
+import { isTerminal, states, tagEntries, type Update, vias } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kinds } from '../tracking/kinds.ts'
 import type { Columns } from './csv.ts'
@@ -15,6 +16,7 @@ export const updateFilterOf = (kinds: Kinds) =>
     caller: z.exactOptional(text(256)),
     via: z.exactOptional(z.enum(vias, `must be one of ${vias.join(', ')}`)),
     plan: z.exactOptional(text(200)),
+    tag: z.exactOptional(tagCriteria),
     since: z.exactOptional(instant),
     until: z.exactOptional(instant),
     limit: pageLimit,
@@ -23,6 +25,7 @@ export const updateFilterOf = (kinds: Kinds) =>
 
 export const updateFilterTexts: Texts = {
   budget: 'Charged to this budget.',
+  tag: 'Has this tag, as `key:value`; repeat it for more, up to 5, and all of them count.',
   state: 'In this state; open ones in the order in which they entered it.',
 }
 
@@ -44,4 +47,8 @@ export const updateColumns: Columns<Update> = {
   reason: ({ reason }) => reason ?? '',
   problem: ({ problem }) => problem?.slug ?? '',
   detail: ({ problem }) => problem?.detail ?? '',
+  tags: ({ tags }) => jsonOf(tagEntries(tags)),
 }
+
+const jsonOf = (tags: ReturnType<typeof tagEntries>): string =>
+  tags.length === 0 ? '' : JSON.stringify(Object.fromEntries(tags))

@@ -29,6 +29,7 @@ export interface Update {
   force?: true
   maxUnits?: number
   query?: Record<string, string>
+  tags?: Record<string, string>
   state: State
   /** The billing month that it counts in, such as `month:2026-11-12`. */
   window: string

@@ -61,6 +61,8 @@ interface UpdateDetails {
   /** If units are short: all or nothing (default), what fits, or ask a person. */
   whenShort?: 'refuse' | 'fit' | 'ask'
   query?: Record<string, string | number | boolean>
+  /** Up to 5, such as a client or a ticket. */
+  tags?: Record<string, string>
 }
 
 export type UpdateWanted = UpdateDetails & { project: string }
@@ -75,6 +77,8 @@ export interface UpdateFilter {
   caller?: string
   via?: Update['via']
   plan?: string
+  /** Has all of these. */
+  tags?: Record<string, string>
   /** RFC 3339. */
   since?: string
   until?: string
@@ -173,7 +177,9 @@ export class UnitGuard {
   /** Updates, newest first, page by page; the deadline is per page. @throws ProblemError, or Error if no answer came. */
   async *list(filter: UpdateFilter = {}, how: CallOptions = {}): AsyncGenerator<Update, void, void> {
     for (let cursor: string | undefined; ; ) {
-      const query = queryOf({ ...filter, limit: pageSize, cursor })
+      const { tags = {}, ...others } = filter
+      const tag = Object.entries(tags).map(([key, value]) => `${key}:${value}`)
+      const query = queryOf({ ...others, tag, limit: pageSize, cursor })
       const page = await this.#read<{ updates: Update[]; next?: string }>(`/updates?${query}`, this.#patience(how))
       if (page.kind === 'problem') throw new ProblemError(page.problem)
       if (page.kind === 'unanswered') throw new Error(`no answer: ${page.why}`)
@@ -264,7 +270,8 @@ function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly s
 
 function queryOf(members: object): string {
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value))
+  for (const [name, value] of Object.entries(members))
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) query.append(name, String(each))
   return query.toString()
 }
 

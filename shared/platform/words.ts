@@ -19,7 +19,10 @@ export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as
 export type Scope = (typeof scopes)[number]
 
 export const statementKeys = ['budget', 'project', 'caller'] as const
-export type StatementKey = (typeof statementKeys)[number]
+/** `tag:client`: by the values of the tag `client`. */
+export type StatementKey = (typeof statementKeys)[number] | `tag:${string}`
+
+export const tagKeyIn = (by: StatementKey): string | null => (by.startsWith('tag:') ? by.slice('tag:'.length) : null)
 
 /** A new member of a union is a type error here. */
 export function assertNever(value: never): never {

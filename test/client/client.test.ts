@@ -382,10 +382,13 @@ describe('questions', () => {
       request.url = request.url?.replace('limit=200', 'limit=2')
       return false
     })
-    for (const project of ['a', 'b', 'c']) await guard.update({ kind: 'ranking', project, reason: 'r' })
+    for (const project of ['a', 'b', 'c'])
+      await guard.update({ kind: 'ranking', project, reason: 'r', tags: { for: project } })
     const listed = await all(guard.list({ kind: 'ranking', state: 'settled' }))
     expect(listed.map(({ project }) => project).toSorted()).toEqual(['a', 'b', 'c'])
     expect(pages).toHaveLength(2)
+    const tagged = await all(guard.list({ tags: { for: 'b' } }))
+    expect(tagged.map(({ tags }) => tags)).toEqual([{ for: 'b' }])
     await expect(all(guard.list({ since: 'yesterday' }))).rejects.toMatchObject({
       ...{ name: 'ProblemError', problem: { type: '/problems/invalid-request' } },
     })

@@ -35,10 +35,10 @@ describe('asking for an update in the browser', () => {
   test('asks once however often the button is pressed, and the stream runs it once', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')
-    const reason = 'new landing pages'
+    const [reason, tags] = ['new landing pages', ' client=acme, inc \r\n\r\nticket=SEO-47']
     const [first, second] = [
-      await send(ben, page, 'Ask for the update', { reason }),
-      await send(ben, page, 'Ask for the update', { reason }),
+      await send(ben, page, 'Ask for the update', { reason, tags }),
+      await send(ben, page, 'Ask for the update', { reason, tags }),
     ]
     expect([first.status, second.location]).toEqual([303, first.location])
     const waiting = await ben.get(first.location ?? '')
@@ -46,11 +46,28 @@ describe('asking for an update in the browser', () => {
     expect(waiting.text).toContain('requested ben asked for this ranking update')
     await product.deliver()
     expect(await updates()).toMatchObject([{ state: 'settled', caller: 'ben', budget: 'seo', reason, maxUnits: 40 }])
+    expect((await updates())[0].tags).toEqual({ client: 'acme, inc', ticket: 'SEO-47' })
+    expect((await ben.get(first.location ?? '')).text).toContain('Tags client: acme, inc, ticket: SEO-47')
+    const tagged = '/dashboard/updates?tag=ticket%3ASEO-47'
+    expect((await ben.get(first.location ?? '')).html).toContain(`href="${tagged}"`)
+    expect((await ben.get(tagged)).text).toContain('1 update, 40 units charged')
+    expect((await ben.get('/dashboard/updates?tag=ticket%3Aother')).text).toContain('No matches.')
+    const byTag = (await ben.get('/dashboard/statements?by=tag%3Aclient')).text
+    expect(byTag).toContain('By tag client By tag ticket')
+    expect(byTag).toContain('acme, inc 1 40')
     expect(product.seen('run')).toHaveLength(1)
     expect((await ben.get(first.location ?? '')).headers.get('refresh')).toBeNull()
     expect((await press(ben, page, 'Ask for the update', { reason: 'another' })).text).toContain(
       'You asked with this page before, in other words. Nothing more was asked for.',
     )
+  })
+
+  test('marks a tag that is not written as key=value, and keeps what was typed', async () => {
+    const { product, ben, ask } = await start()
+    const page = await press(ben, await ask('shop'), 'Ask for the update', { reason: 'r', tags: 'client' })
+    expect(page.text).toContain('Must be written as key=value.')
+    expect(page.html).toContain('>client</textarea>')
+    expect(product.seen('run')).toEqual([])
   })
 
   test('does not reload while the form to cancel is open', async () => {

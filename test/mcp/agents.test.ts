@@ -31,8 +31,15 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
     expect(estimate.data).toMatchObject({ units: 40, allowed: true, quoteExpiresAt: '2026-11-20T10:10:00.000Z' })
     expect(estimate.data.left).toContainEqual({ budget: 'acme', window: 'month', before: 1000, after: 960 })
     expect(seen('run')).toHaveLength(0)
-    const result = await agent.request(estimate.data.quote, 'report 47')
-    expect(result.data).toMatchObject({ state: 'settled', via: 'mcp', reason: 'report 47', units: { charged: 40 } })
+    const wanted = { quote: estimate.data.quote, reason: 'report 47', tags: { client: 'acme' } }
+    const result = await agent.call('request_update', wanted)
+    expect(result.data).toMatchObject({
+      state: 'settled',
+      via: 'mcp',
+      reason: 'report 47',
+      tags: { client: 'acme' },
+      units: { charged: 40 },
+    })
     const read = await agent.call('get_update', { id: result.data.id, waitSeconds: 20 })
     expect(read.data).toMatchObject({
       state: 'settled',

@@ -30,6 +30,7 @@ const author = { by: 'slack:U02ALICE7', reason: 'the loop is fixed' }
 const counts = { settled: 0, upToDate: 0, refused: 0, released: 0, awaitingApproval: 0, requested: 0 }
 const day = figures({ window: 'day', limit: u(300), available: 260, end: at('2026-11-20T23:00:00Z') })
 
+const tags = { ticket: 'SEO 47', client: '`*acme* <!channel>' }
 const place = { zone, dashboardUrl: 'https://units.example' }
 const asked = { update: awaiting(), owner: null, approvers: ['slack:U03BOB', 'slack:U04EVE'] }
 const home = {
@@ -71,6 +72,8 @@ const more: readonly (readonly [name: string, message: Message])[] = [
   ],
   ['unfrozen: frozen above', frozenMessage({ budget: 'seo', frozen: false, frozenAbove: 'agency', ...author })],
   ['resumed: not enabled', pausedMessage({ plan: 'nightly', paused: false, isEnabled: false, ...author })],
+  ['update: with tags', updateMessage({ update: { ...settled(), tags }, zone })],
+  ['approval: with tags', approvalMessage({ ...asked, update: { ...awaiting(), tags }, isReminder: false, zone })],
   [
     'approval: with a bot token and the dashboard',
     approvalMessage({ ...{ ...asked, hasModals: true, isReminder: false }, ...place }),

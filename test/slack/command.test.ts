@@ -27,6 +27,10 @@ describe('what is typed behind /units', () => {
       'run ranking acme budget=seo BECAUSE "it\'s" because budget=x',
       { ...ranking('acme'), budget: 'seo', reason: '"it\'s" because budget=x' },
     ],
+    [
+      'run ranking acme tag:client=acme tag:ticket="SEO 47" "tag:x=y" because late',
+      { ...ranking('acme', 'tag:x=y'), reason: 'late', tags: { client: 'acme', ticket: 'SEO 47' } },
+    ],
     ['updates', { do: 'updates' }],
     ['Login', { do: 'login' }],
     ['show upd_4t8kx2', { do: 'show', id: 'upd_4t8kx2' }],

@@ -140,12 +140,12 @@ describe('/units run', () => {
 
   test('confirmed: accepted in place of the button, run, and told in place when it is done', async () => {
     const { product, offered, confirm, updates, button } = await slackProduct()
-    const ask = await offered(`${acme} because the board meets`)
+    const ask = await offered(`${acme} tag:client=acme because the board meets`)
     expect(await confirm(ask)).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to seo'))
     expect(button()).toBe(ask)
     const who = { project: 'acme', budget: 'seo', caller: 'slack:U2BOB', via: 'slack', reason: 'the board meets' }
     expect(await updates()).toMatchObject([
-      { ...who, kind: 'ranking', maxUnits: 40, state: 'settled', units: { charged: 40 } },
+      { ...who, kind: 'ranking', tags: { client: 'acme' }, maxUnits: 40, state: 'settled', units: { charged: 40 } },
     ])
     expect(await product.audit()).toBe(true)
   })

@@ -5,9 +5,10 @@ import type { Caller } from '../../../shared/auth/tokens.ts'
 import { budgetName, project } from '../../../shared/guard/fields.ts'
 import { figuresOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
+import { readTags } from '../../../shared/guard/tags.ts'
 import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
-import { isKnownToHaveRun, type Update } from '../../../shared/ledger/updates/update.ts'
+import { isKnownToHaveRun, type Tags, type Update } from '../../../shared/ledger/updates/update.ts'
 import { decodeSegment, type GuardedOperation, operations } from '../../../shared/tracking/operations.ts'
 import type { ApiEnv } from '../context.ts'
 import { readIdempotencyKey } from '../input.ts'
@@ -29,6 +30,7 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
   const { guard, options } = services
   const { caller, operation, segment, search } = run
   const budget = parseWith(budgetName, c.req.header('unit-guard-budget'), 'Unit-Guard-Budget')
+  const tags = tagsOf(c.req.header('unit-guard-tags'))
   const segments = segmentsOf(segment, options.separator)
   const targets = segments.map((each) => ({ segment: each, search }))
   const [target, ...others] = targets
@@ -48,6 +50,7 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
       whenShort: 'refuse',
       ...(target && others.length === 0 ? { target } : { targets }),
       ...(budget !== undefined && { budget }),
+      ...(tags && { tags }),
     },
     { respondAsync: false, endsAt: c.var.endsAt },
   )
@@ -111,6 +114,18 @@ function parseWith(schema: Schema, value: string | undefined, path: string): str
   if (parsed.success) return parsed.data
   throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
 }
+
+/** As W3C Baggage writes values. @throws Refusal 400 */
+function tagsOf(header: string | undefined): Tags | undefined {
+  if (header === undefined) return undefined
+  const members = header.split(',').map((member) => member.trim())
+  const read = readTags(members, (value) => (baggageValue.test(value) ? decodeSegment(value) : null))
+  if ('tags' in read) return read.tags
+  throw invalid([{ path: 'Unit-Guard-Tags', message: `${read.fault}; ${takesTags}` }])
+}
+
+const baggageValue = /^[!#-+\--:<-[\]-~]*$/
+const takesTags = 'write client=acme, ticket=SEO-47, and percent-encode all but visible ASCII, and " , ; \\ and %'
 
 /** Splits a segment at raw and encoded separators. The parts keep the caller's encoding. @throws Refusal 400 */
 function segmentsOf(segment: string, separator: string | undefined): readonly string[] {

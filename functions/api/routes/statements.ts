@@ -11,6 +11,7 @@ import { perWhole, type UnitPrice } from '../../../shared/guard/money.ts'
 import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -44,7 +45,7 @@ export const statementOperations: readonly Operation[] = [
 ]
 
 function show(statement: Statement, price: bigint | undefined, unitPrice: UnitPrice | null) {
-  const { window, previous, next, status, by, rows, total, spent, addsUp } = statement
+  const { window, previous, next, status, by, tagKeys, rows, total, spent, addsUp } = statement
   const moneyOf = (sum: StatementSum) => ({
     ...(price !== undefined && { amount: amountOf(sum, price) }),
     ...(unitPrice && { cost: amountOf(sum, unitPrice.perUnit) }),
@@ -52,7 +53,7 @@ function show(statement: Statement, price: bigint | undefined, unitPrice: UnitPr
   const shown = (row: StatementRow) => {
     const { key, paidElsewhere, ...figures } = row
     const elsewhere = by === 'budget' && { paidElsewhere }
-    return { [by]: key, ...figures, ...elsewhere, ...moneyOf(row) }
+    return { [tagKeyIn(by) === null ? by : 'tag']: key, ...figures, ...elsewhere, ...moneyOf(row) }
   }
   const { key: _none, ...sums } = total
   return {
@@ -61,6 +62,7 @@ function show(statement: Statement, price: bigint | undefined, unitPrice: UnitPr
     end: toRfc3339(window.end),
     status,
     by,
+    tagKeys,
     ...(price !== undefined && { price: Number(price) / perWhole }),
     ...(unitPrice && { pricePerUnit: Number(unitPrice.perUnit) / perWhole, currency: unitPrice.currency }),
     rows: rows.map(shown),

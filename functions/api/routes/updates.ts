@@ -9,6 +9,7 @@ import { budgetName, kindOf, project, query, units } from '../../../shared/guard
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
+import { tags } from '../../../shared/guard/tags.ts'
 import type { Answer } from '../../../shared/guard/update/answer.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave, tokenMustHave } from '../context.ts'
@@ -28,7 +29,7 @@ export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
 
 async function listUpdates(c: Context<ApiEnv>, filter: z.ZodMiniLazy<ReturnType<typeof updateFilterOf>>) {
   const { guard } = await mustHave(c, 'read')
-  const { limit, cursor, ...criteria } = readQuery(c, filter)
+  const { limit, cursor, ...criteria } = readQuery(c, filter, ['tag'])
   if (wantsCsv(c)) {
     c.get('expensiveReads').admit(c.get('caller').sub)
     return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(criteria, csvPage, after))
@@ -105,6 +106,7 @@ const updatesRequestOf = (kinds: Kinds) =>
         force: z._default(z.boolean('must be true or false'), false),
         whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'takes refuse, fit or ask'), 'refuse'),
         query: z.exactOptional(query),
+        tags: z.exactOptional(tags),
       })
       .check(
         // Without `when`, Zod skips these checks if a member is wrong. The caller sees all faults at once.
@@ -137,6 +139,7 @@ const updatesRequest: Body = {
     whenShort:
       '`refuse`: all or nothing; `fit`: in order, what still fits; `ask`: what is short awaits an approval, which grants it once.',
     query: 'Sent to the service with `estimate` and `run` alike.',
+    tags: 'Up to 5, for each of the projects; shown wherever the update is, and never sent to the service.',
   },
 }
 
@@ -155,6 +158,7 @@ export const updateOperations: readonly Operation[] = [
         whenShort: 'fit',
         maxUnits: 200,
         reason: 'report 47',
+        tags: { client: 'initech', ticket: 'SEO-47' },
       },
     },
     answers: {

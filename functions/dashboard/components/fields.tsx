@@ -96,6 +96,10 @@ export const ReasonField = ({ isOptional, label, ...field }: ReasonProps) => (
   />
 )
 
+export const TagsField = (field: Pick<FieldProps, 'formId' | 'value' | 'faults'>) => (
+  <LinesField {...field} name="tags" label="Tags (optional)" note="One on a line, such as client=acme." isWhole />
+)
+
 export const HiddenFields = ({ values }: { values: Readonly<Record<string, string>> }) => (
   <>
     {Object.entries(values).map(([name, value]) => (

@@ -9,13 +9,13 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { type Kinds, kindsBy, namesOf } from '../../../shared/tracking/kinds.ts'
 import { EffectOnChain } from '../components/effect-on-chain.tsx'
-import { ChoiceField, HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
+import { ChoiceField, HiddenFields, ReasonField, TagsField, TextField } from '../components/fields.tsx'
 import { LastRun, runBefore } from '../components/last-run.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { askAddress, Section, updateAddress } from '../components/parts.tsx'
 import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
-import { faultsIn, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
+import { faultsIn, inputOf, notDone, numberSchema, readFields, tagLines } from '../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const recentUpdates = 50
@@ -35,6 +35,7 @@ const formSchemaOf = (kinds: Kinds) =>
     owner: z.exactOptional(budgetName),
     do: z.enum(['ask', 'ask-approval', 'force'], 'must be one of the buttons'),
     reason: z.exactOptional(reason),
+    tags: z.exactOptional(tagLines),
   })
 
 const querySchemaFields = ['kind', 'project', 'budget']
@@ -58,7 +59,7 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
         return await ('address' in to ? visit.c.redirect(to.address, 303) : sendBack(visit, back, to.detail))
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
-        const faults = faultsIn(error, ['reason'])
+        const faults = faultsIn(error, ['reason', 'tags'])
         return sendBack(visit, back, faults ? notDone : error.problem.detail, faults ?? undefined)
       }
     },
@@ -66,13 +67,16 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
 }
 
 const sendBack = (visit: Visit, back: string, detail: string, faults?: FieldFaults) =>
-  visit.redirect({ done: [], failed: [detail], input: inputOf(visit.form, 'reason'), ...(faults && { faults }) }, back)
+  visit.redirect(
+    { done: [], failed: [detail], input: inputOf(visit.form, 'reason', 'tags'), ...(faults && { faults }) },
+    back,
+  )
 
 async function submit(
   { session, c, guard }: Visit,
   wanted: Omit<z.output<ReturnType<typeof formSchemaOf>>, 'form'>,
 ): Promise<{ readonly address: string } | { readonly detail: string }> {
-  const { kind, project, budget, key, payer, owner, do: button, reason } = wanted
+  const { kind, project, budget, key, payer, owner, do: button, reason, tags } = wanted
   const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key, traceparent: c.var.traceparent }
   const request = {
     ...({ kind, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
@@ -80,6 +84,7 @@ async function submit(
     ...{ maxUnits: wanted.units, shown: { budget: payer, owner: owner ?? null } },
     ...(budget !== undefined && { budget }),
     ...(reason !== undefined && { reason }),
+    ...(tags && { tags }),
     ...(button === 'force' && { force: true }),
   }
   // The stream starts it, so the user does not wait.
@@ -272,6 +277,7 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
         faults={frame.flash?.faults}
         isOptional={action !== 'force'}
       />
+      <TagsField formId="ask" value={frame.flash?.input?.tags} faults={frame.flash?.faults} />
       <p class="note">
         {action === 'ask-approval' ? 'An approver can grant what is short, once. ' : ''}
         {action === 'force' ? 'Forcing skips the cool-down and spends the units again. ' : ''}

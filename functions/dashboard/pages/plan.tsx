@@ -7,7 +7,7 @@ import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
-import type { Leave } from '../../../shared/ledger/updates/update.ts'
+import { type Leave, tagEntries } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { ReasonField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
@@ -126,7 +126,7 @@ interface SummaryProps {
 
 function Summary({ status, cost, days, view }: SummaryProps) {
   const zone = zoneOf(view)
-  const { kind, projects, budget, schedule, whenShort, query, leave } = status.plan
+  const { kind, projects, budget, schedule, whenShort, query, leave, tags } = status.plan
   return (
     <Section id="summary" title="Summary" isHidden>
       <Facts isLong>
@@ -144,6 +144,13 @@ function Summary({ status, cost, days, view }: SummaryProps) {
         <Fact name="Budget">{budget === undefined ? 'the project’s own' : <BudgetLink name={budget} />}</Fact>
         <Fact name="When units are short">{whenShortTexts[whenShort]}</Fact>
         {leave === undefined ? null : <Fact name="Leaves to others">{leaveText(leave)} of each window</Fact>}
+        {tagEntries(tags).length === 0 ? null : (
+          <Fact name="Tags">
+            {tagEntries(tags)
+              .map(([key, value]) => `${key}: ${value}`)
+              .join(', ')}
+          </Fact>
+        )}
         {query ? (
           <Fact name="Query">
             <code>{new URLSearchParams(query).toString()}</code>

@@ -1,6 +1,7 @@
 import { amountOf } from '../../../shared/api/statements.ts'
 import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
 import { type Definitions, personOf } from '../../../shared/ledger/book/definitions.ts'
+import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, numberColumns, TableHead, UnitsCell } from '../components/parts.tsx'
 
@@ -13,7 +14,7 @@ export interface DetailsProps {
   readonly currency: string | null
 }
 
-const keyLabels = { budget: 'Budget', project: 'Project', caller: 'Person' } satisfies Record<Statement['by'], string>
+const keyLabels: Readonly<Record<string, string>> = { budget: 'Budget', project: 'Project', caller: 'Person' }
 
 interface ShownRow extends StatementRow {
   /** The callers of a person. */
@@ -62,7 +63,7 @@ export function StatementTable({ statement, previous, definitions, price, curren
     <div class="wide">
       <table class="rows updates">
         {isByBudget ? <caption>“Paid elsewhere” is charged in the rows of budgets above.</caption> : null}
-        <TableHead columns={[keyLabels[by], ...numberColumns(...columns)]} />
+        <TableHead columns={[keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, ...numberColumns(...columns)]} />
         <tbody>
           {shownRows(statement, definitions).map((row) => (
             <tr>
@@ -87,7 +88,9 @@ export function StatementTable({ statement, previous, definitions, price, curren
 }
 
 function RowName({ by, row: { key, keys } }: { by: Statement['by']; row: ShownRow }) {
-  if (key === null) return <>outside the guard</>
+  const tag = tagKeyIn(by)
+  if (key === null) return <>{tag === null ? 'outside the guard' : `without ${tag}, or outside the guard`}</>
+  if (tag !== null) return <a href={addressWith('/dashboard/updates', { tag: `${tag}:${key}` })}>{key}</a>
   const [only, ...others] = keys
   if (others.length > 0 || only !== key)
     return (

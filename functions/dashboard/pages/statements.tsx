@@ -6,6 +6,7 @@ import { count, type Figures, figuresOf, units, zoneOf } from '../../../shared/g
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
 import { dayAt, monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, numberColumns, TableHead, UnitsCell, ZoneNote } from '../components/parts.tsx'
@@ -31,19 +32,16 @@ export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices)
       const period = periodOf(view, { window })
       const month = period.month?.name ?? view.month.name
       const filters = { window, by, price: query.get('price') || undefined }
+      const details = by === undefined ? null : await detailsOf(guard, view, month, by)
       return show(
         'Statements',
         <>
           <Subhead filters={filters} period={period} view={view} />
-          <Tabs filters={filters} />
-          {by === undefined ? (
+          <Tabs filters={filters} tagKeys={details?.statement.tagKeys ?? []} />
+          {details === null ? (
             <BookTable figures={await figuresIn(guard, view, month)} />
           ) : (
-            <DetailedStatement
-              {...(await detailsOf(guard, view, month, by))}
-              {...priceOf(price)}
-              mayAudit={permissions.readsBudgets === '*'}
-            />
+            <DetailedStatement {...details} {...priceOf(price)} mayAudit={permissions.readsBudgets === '*'} />
           )}
           <PriceForm filters={filters} faults={faults} />
           <ZoneNote zone={zoneOf(view)} />
@@ -126,15 +124,23 @@ const tabs = [
   ['caller', 'By person'],
 ] as const
 
-const Tabs = ({ filters }: { filters: StatementFilters }) => (
+const maxTagTabs = 10
+
+const Tabs = ({ filters, tagKeys }: { filters: StatementFilters; tagKeys: readonly string[] }) => (
   <nav aria-label="Statements" class="chips">
-    {tabs.map(([by, label]) => (
+    {[...tabs, ...tagTabs(filters.by, tagKeys)].map(([by, label]) => (
       <a href={addressWith(statementsPath, { ...filters, by })} aria-current={filters.by === by ? 'page' : undefined}>
         {label}
       </a>
     ))}
   </nav>
 )
+
+const tagTabs = (by: Statement['by'] | undefined, keys: readonly string[]) => {
+  const shown = by === undefined ? null : tagKeyIn(by)
+  const all = [...new Set([...(shown === null ? [] : [shown]), ...keys])].slice(0, maxTagTabs)
+  return all.toSorted().map((key) => [`tag:${key}`, `By tag ${key}`] as const)
+}
 
 function PriceForm({ filters: { window, by, price }, faults }: { filters: StatementFilters; faults: FieldFaults }) {
   const field = { formId: 'statement', name: 'price', faults }

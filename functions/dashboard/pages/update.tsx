@@ -2,12 +2,19 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { describe } from '../../../shared/guard/problems.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import { isTerminal, type Problem, type ServiceAnswer, type Update } from '../../../shared/ledger/updates/update.ts'
+import {
+  isTerminal,
+  type Problem,
+  type ServiceAnswer,
+  tagEntries,
+  type Update,
+} from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
 import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
+import { addressWith } from '../components/lists.tsx'
 import {
   BudgetLink,
   budgetAddress,
@@ -119,7 +126,7 @@ const ProblemLine = ({ problem: { slug, detail } }: { problem: Problem }) => (
 )
 
 function DetailsSection({ update, zone }: { update: Update; zone: string }) {
-  const { id, kind, budget, caller, via, plan, force, maxUnits, query, finishedAt, month } = update
+  const { id, kind, budget, caller, via, plan, force, maxUnits, query, tags, finishedAt, month } = update
   const owner = update.hold?.owners?.[0]
   return (
     <Section id="details" title="Details">
@@ -152,6 +159,16 @@ function DetailsSection({ update, zone }: { update: Update; zone: string }) {
         )}
         {force ? <Fact name="Forced">yes: skipped cool-down and freshness</Fact> : null}
         {maxUnits === undefined ? null : <UnitsFact name="At most" units={maxUnits} />}
+        {tagEntries(tags).length === 0 ? null : (
+          <Fact name="Tags">
+            {tagEntries(tags).map(([key, value], at) => (
+              <>
+                {at === 0 ? '' : ', '}
+                {key}: <a href={addressWith('/dashboard/updates', { tag: `${key}:${value}` })}>{value}</a>
+              </>
+            ))}
+          </Fact>
+        )}
         {query ? (
           <Fact name="Query">
             <code>{new URLSearchParams(query).toString()}</code>

@@ -3,6 +3,7 @@ import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
 import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
 import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { tagCriterion } from '../../../shared/guard/tags.ts'
 import { isTerminal, type State, type Update, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -39,10 +40,11 @@ import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 const pageSize = 50
 
 const searchSchema = z.string().check(z.maxLength(200, 'must have at most 200 characters'))
-/** The filters of the API, but with days instead of instants, and with `search`. */
+/** The filters of the API, but with days instead of instants, one tag, and `search`. */
 function querySchemaOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...apiFilters } = updateFilterOf(kinds).shape
-  return z.strictObject({ ...apiFilters, search: z.exactOptional(searchSchema), ...periodFields, ...pagingFields })
+  const tag = z.exactOptional(tagCriterion)
+  return z.strictObject({ ...apiFilters, tag, search: z.exactOptional(searchSchema), ...periodFields, ...pagingFields })
 }
 type UpdateFilters = Omit<z.output<ReturnType<typeof querySchemaOf>>, keyof Paging>
 
@@ -114,10 +116,11 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
 const periodFor = (view: View, { state, window, since, until }: UpdateFilters): Period =>
   periodOf(view, { window: window ?? (state && !isTerminal(state) ? 'all' : undefined), since, until })
 
-function toFilter({ window: _window, since: _since, until: _until, ...filter }: UpdateFilters, period: Period) {
+function toFilter({ window: _window, since: _since, until: _until, tag, ...filter }: UpdateFilters, period: Period) {
   const { since, until } = period
   return {
     ...filter,
+    ...(tag !== undefined && { tag: [tag] }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
   } satisfies UpdateFilter
@@ -162,7 +165,7 @@ function StateChips({ filters: { state, ...others }, counts }: ChipsProps) {
   )
 }
 
-const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'since', 'until', 'project'] as const
+const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'tag', 'since', 'until', 'project'] as const
 const fieldNames = [...foldedFilters, 'search'] as const
 
 interface FiltersProps {
@@ -210,6 +213,7 @@ function Filters({ filters, faults, query, view, kinds }: FiltersProps) {
           <SelectField {...field('via')} label="Via" options={vias} />
           <FilterField {...field('plan')} label="Plan" />
           <FilterField {...field('caller')} label="Caller" />
+          <FilterField {...field('tag')} label="Tag, such as client:acme" />
           <FilterField {...field('since')} label="From" type="date" />
           <FilterField {...field('until')} label="To" type="date" />
           {query.has('project') ? <FilterField {...field('project')} label="Project, exact name" /> : null}

@@ -22,6 +22,10 @@ export const update = z.strictObject({
   force: described(z.exactOptional(yes), 'Cool-down and freshness were skipped.'),
   maxUnits: described(z.exactOptional(units), 'It was refused if it needed more.'),
   query: described(z.exactOptional(z.record(z.string(), text)), 'What was sent with `estimate` and `run`.'),
+  tags: described(
+    z.exactOptional(z.record(z.string(), text)),
+    'The caller’s own words for it, such as a client; absent without any.',
+  ),
   state: described(
     z.enum(states),
     'Where it stands; `settled`, `released`, `refused`, `rejected`, `cancelled` and `expired` are final.',
@@ -124,6 +128,7 @@ export const plan = z.strictObject({
     z.exactOptional(z.union([units, z.record(z.string(), units)])),
     'So many units of each window stay for others: of every counter, or of the budgets that are named.',
   ),
+  tags: described(z.exactOptional(z.record(z.string(), text)), 'Tags of each of its updates.'),
   enabled: described(z.boolean(), 'Whether its schedule asks for updates.'),
   paused: described(z.union([stop, z.literal(false)]), '`false`; or who paused it, when and why.'),
   next: described(z.nullable(time), 'When it is due next; `null` where it is unknown here.'),

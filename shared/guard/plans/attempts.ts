@@ -4,6 +4,7 @@ import {
   isKnownToHaveRun,
   isTerminal,
   type Problem,
+  tagEntries,
   type Update,
   type UpdateRequest,
   wasUpToDate,
@@ -178,7 +179,7 @@ export async function requestOf(
   const last = updates.at(-1)
   if (last?.state === 'requested') return last
   const { definitions, now } = await ledger.view()
-  const { kind, query, leave, whenShort } = plan
+  const { kind, query, leave, tags, whenShort } = plan
   return {
     id: attemptId(plan.name, time, project, updates.length),
     kind,
@@ -191,6 +192,7 @@ export async function requestOf(
     via: 'schedule',
     ...(query && { query }),
     ...(leave !== undefined && { leave }),
+    ...(tagEntries(tags).length > 0 && { tags: tags ?? {} }),
     ...(whenShort === 'ask' && { whenShort }),
     content: { digest: digest(plan.name, String(time), project), count: 1 },
     createdAt: now,

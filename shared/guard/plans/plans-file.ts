@@ -1,11 +1,12 @@
 import * as z from 'zod/mini'
-import type { Leave } from '../../ledger/updates/update.ts'
+import type { Leave, Tags } from '../../ledger/updates/update.ts'
 import { allFaults, type Fault, textFaults } from '../../platform/faults.ts'
 import { isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
 import { readSettingsFile } from '../../platform/settings-file.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { budgetName, kindOf, planName, project, query, units } from '../fields.ts'
+import { tags } from '../tags.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
 export interface Plan {
@@ -21,6 +22,7 @@ export interface Plan {
   /** Whether the plan may charge its budget for projects of descendant budgets. */
   readonly mayChargeAncestors: boolean
   readonly leave?: Leave
+  readonly tags?: Tags
   /** A disabled plan cannot be run at all. */
   readonly enabled: boolean
 }
@@ -93,6 +95,7 @@ const planOf = (kinds: Kinds) =>
     query: z.exactOptional(query),
     mayChargeAncestors: z._default(z.boolean('must be true or false'), false),
     leave: z.exactOptional(leave),
+    tags: z.exactOptional(tags),
     enabled: z._default(z.boolean('must be true or false'), true),
   })
 

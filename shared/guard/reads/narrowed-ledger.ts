@@ -3,7 +3,7 @@ import { budgetNamed } from '../../ledger/book/definitions.ts'
 import { ifUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
-import type { Update } from '../../ledger/updates/update.ts'
+import { hasTags, type Update } from '../../ledger/updates/update.ts'
 import { runsIn, type SeenWork } from '../../ledger/updates/work.ts'
 import type { Page } from '../../ledger/views/pages.ts'
 import type { Prices, ProjectChange } from '../../ledger/views/projects.ts'
@@ -12,7 +12,7 @@ import type { View, ViewResult } from '../../ledger/views/views.ts'
 import type { GuardParts } from '../options.ts'
 import { spendersOf } from '../reports/day-of-budgets.ts'
 import { believed, brought } from '../reports/summary.ts'
-import { seenEntry, seenOccurrence, seenRow, seenUpdate, seesEntry, updateNamedIn } from './records.ts'
+import { seenEntry, seenOccurrence, seenRow, seenTags, seenUpdate, seesEntry, updateNamedIn } from './records.ts'
 import { seesProject, seesUpdate } from './sees.ts'
 import { createSights, picked, type Reader, type Sight, seenBook } from './sight.ts'
 
@@ -126,7 +126,11 @@ function createNarrowedLists(ledger: Ledger, sightNow: SightNow) {
   return {
     updates: async (filter, limit, cursor) => {
       const sight = await sightNow()
-      return shown(sight, await ledger.updates(filter, limit, cursor, sees(sight)))
+      const { tag = [] } = filter
+      // A tag that is not shown must not be found.
+      const isFound = (update: Update) =>
+        sees(sight)(update) && hasTags(seenTags(sight, update.caller, update.tags ?? {}), tag)
+      return shown(sight, await ledger.updates(filter, limit, cursor, isFound))
     },
     updatesFrom: async (span, limit, cursor) => {
       const sight = await sightNow()

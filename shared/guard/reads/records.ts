@@ -4,7 +4,7 @@ import type { Difference } from '../../ledger/book/difference.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import type { Value } from '../../ledger/store/store.ts'
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
-import type { Grant, HistoryLine, Hold, Problem, Update } from '../../ledger/updates/update.ts'
+import type { Grant, HistoryLine, Hold, Problem, Tags, Update } from '../../ledger/updates/update.ts'
 import type { SummaryRow } from '../../ledger/views/summary.ts'
 import { describe } from '../problems.ts'
 import { units as inUnits, list } from '../sentences.ts'
@@ -21,7 +21,7 @@ export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) =>
   const { whole, reads } = sight
   if (!seesUpdate(whole, reads, update)) return null
   const { token: _token, budget, hold, short, approval, takenBack, wouldHaveRefused, ...others } = update
-  const { leave, reason, problem, ...rest } = others
+  const { leave, reason, tags, problem, ...rest } = others
   const grants = (of: readonly Grant[]) => of.filter((grant) => sight.seesCounter(grant.budget))
   const isShown = (id: string) => id === update.id || isSeen(id)
   const seen = problem && seenProblem(sight, problem, isShown)
@@ -35,6 +35,7 @@ export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) =>
     ...(wouldHaveRefused && { wouldHaveRefused: grants(wouldHaveRefused) }),
     ...(leave !== undefined && { leave: typeof leave === 'number' ? leave : picked(leave, sight.seesBudget) }),
     ...(reason !== undefined && !sight.isTellingBy(update.caller, reason) && { reason }),
+    ...taggedAs(sight, update.caller, tags),
     ...(seen && { problem: seen }),
     history: update.history.map((line) => {
       // The line of a refusal repeats its sentence.
@@ -43,6 +44,15 @@ export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) =>
     }),
   }
 }
+
+/** As with reasons: without those that name what the reader does not see. */
+export function seenTags(sight: Sight, by: string, tags: Tags): Tags {
+  const isShown = (tag: readonly [key: string, value: string]) => !tag.some((text) => sight.isTellingBy(by, text))
+  return Object.fromEntries(Object.entries(tags).filter(isShown))
+}
+
+const taggedAs = (sight: Sight, by: string, tags: Tags | undefined): { readonly tags?: Tags } =>
+  tags ? { tags: seenTags(sight, by, tags) } : {}
 
 function withoutNote({ note: _note, ...line }: HistoryLine): HistoryLine {
   return line.state === 'awaiting-approval' ? { ...line, note: wantsApproval } : line
@@ -182,15 +192,18 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
 const withoutHold = ['refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates', 'saved'] as const
 
 /** As `seenUpdate` for the updates that the row sums up. */
-export function seenRow({ whole, reads, seesBudget }: Sight, row: SummaryRow): SummaryRow | null {
-  if (seesBudget(row.budget)) return row
+export function seenRow(sight: Sight, row: SummaryRow): SummaryRow | null {
+  const { whole, reads, seesBudget } = sight
   const { project, caller, kind, via, plan, month, owner } = row
-  if (owner !== undefined) return seesBudget(owner) ? { ...row, budget: unseenBudget } : null
+  const tagged = taggedAs(sight, caller, row.tags)
+  if (seesBudget(row.budget)) return { ...row, ...tagged }
+  if (owner !== undefined) return seesBudget(owner) ? { ...row, ...tagged, budget: unseenBudget } : null
   if (!seesAsOwner(whole, reads, row)) return null
   return {
     ...{ budget: unseenBudget, project, caller, kind, via },
     ...(plan !== undefined && { plan }),
     ...(month !== undefined && { month }),
+    ...tagged,
     ...Object.fromEntries(withoutHold.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))),
   }
 }

@@ -52,8 +52,12 @@ function createSight(whole: Definitions, allPlans: readonly Plan[], reader: Read
   const { caller, reads } = reader
   const names = new Set(Object.keys(whole.budgets).filter((name) => reads.mayRead(name)))
   const seesBudget = (name: string) => names.has(name)
-  const plans = allPlans.flatMap((plan) => seenPlan(whole, reads, plan, seesBudget) ?? [])
-  const isTelling = createTelling(() => hiddenIn(whole, allPlans, plans, seesBudget))
+  const seenPlans = allPlans.flatMap((plan) => seenPlan(whole, reads, plan, seesBudget) ?? [])
+  const isTelling = createTelling(() => hiddenIn(whole, allPlans, seenPlans, seesBudget))
+  const plans = seenPlans.map(({ tags, ...plan }) => ({
+    ...plan,
+    ...(tags && { tags: Object.fromEntries(Object.entries(tags).filter((tag) => !tag.some(isTelling))) }),
+  }))
   const isTellingBy = (by: string, text: string) =>
     by !== caller && callerNamed(whole, by)?.readsBudgets === undefined && isTelling(text)
   const definitions = narrowed(whole, { caller, plans, seesBudget, isTellingBy })

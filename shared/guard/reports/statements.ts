@@ -4,7 +4,7 @@ import { type Definitions, listingsOf, topsOf, unseenBudget } from '../../ledger
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { createdAroundMs, type Update } from '../../ledger/updates/update.ts'
+import { createdAroundMs, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
 import {
   emptySummary,
@@ -16,7 +16,7 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import type { StatementKey } from '../../platform/words.ts'
+import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
 import { believed, countedOn, rowOf } from './summary.ts'
 
 /** The rows add up to the month's book. */
@@ -27,6 +27,8 @@ export interface Statement {
   /** `final`: the month is over, and nothing is held or in doubt. */
   readonly status: 'open' | 'final'
   readonly by: StatementKey
+  /** Keys of the month's tags, in order. */
+  readonly tagKeys: readonly string[]
   readonly rows: readonly StatementRow[]
   readonly total: StatementSum
   /** The book's figure: charged plus external. `addsUp: null`: the book moved meanwhile. */
@@ -35,7 +37,7 @@ export interface Statement {
 }
 
 export interface StatementSum {
-  /** `null`: spent outside the guard. */
+  /** `null`: spent outside the guard, or updates without the tag. */
   readonly key: string | null
   readonly updates: number
   readonly charged: number
@@ -135,6 +137,7 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
   return {
     window,
     by,
+    tagKeys: tagKeysOf(lines),
     rows,
     spent,
     previous: monthBefore(definitions.calendar, window).name,
@@ -144,6 +147,11 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
     addsUp: total.charged + total.external === spent || (isStill ? false : null),
   }
 }
+
+const maxTagKeys = 100
+
+const tagKeysOf = (lines: readonly Line[]): readonly string[] =>
+  [...new Set(lines.flatMap(({ tags = {} }) => Object.keys(tags)))].toSorted().slice(0, maxTagKeys)
 
 function rowsOf(
   definitions: Definitions,
@@ -180,8 +188,10 @@ function rowsOf(
 function keyOf(
   definitions: Definitions,
   by: StatementKey,
-  { budget, project, caller }: Pick<Line, 'budget' | 'project' | 'caller'>,
-): string {
+  { budget, project, caller, tags }: Pick<Line, 'budget' | 'project' | 'caller' | 'tags'>,
+): string | null {
+  const tag = tagKeyIn(by)
+  if (tag !== null) return tagOf(tags, tag) ?? null
   if (by === 'budget') return budget
   if (by === 'caller') return caller
   return listingsOf(definitions, project)[0]?.project.name ?? project

@@ -1,7 +1,7 @@
 import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { keptForDays } from '../../ledger/stored.ts'
-import { isKnownToHaveRun, isTerminal, type Update, wasUpToDate } from '../../ledger/updates/update.ts'
+import { isKnownToHaveRun, isTerminal, tagEntries, type Update, wasUpToDate } from '../../ledger/updates/update.ts'
 import type { Span } from '../../ledger/views/lists.ts'
 import { all, pagesOf } from '../../ledger/views/pages.ts'
 import {
@@ -182,7 +182,7 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
 }
 
 export function rowOf(update: Update, month: string): SummaryRow {
-  const { budget, project, caller, kind, via, plan, state, charged = 0, hold } = update
+  const { budget, project, caller, kind, via, plan, tags, state, charged = 0, hold } = update
   const owner = hold?.owners?.[0]
   return {
     ...{ budget, project, caller, kind, via },
@@ -192,6 +192,7 @@ export function rowOf(update: Update, month: string): SummaryRow {
     ...(isTerminal(state) && { [wasUpToDate(update) ? 'upToDate' : state]: 1 }),
     ...(charged > 0 && { charged }),
     ...(isKnownToHaveRun(update) && { price: charged }),
+    ...(tags && { tags }),
   }
 }
 
@@ -206,8 +207,8 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, caller, kind, via, plan, owner, month } = row
-    const key = JSON.stringify([budget, project, caller, kind, via, plan, owner, month])
+    const { budget, project, caller, kind, via, plan, owner, month, tags } = row
+    const key = JSON.stringify([budget, project, caller, kind, via, plan, owner, month, tagEntries(tags)])
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)
   }

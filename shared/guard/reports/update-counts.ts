@@ -1,5 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts'
-import { isTerminal, type State, states, type Update } from '../../ledger/updates/update.ts'
+import { hasTags, isTerminal, type State, states, type Update } from '../../ledger/updates/update.ts'
 import { matches, type UpdateFilter } from '../../ledger/views/lists.ts'
 import { type Summary, type SummaryDay, type SummaryRow, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -67,8 +67,8 @@ function wholeDays({ definitions, now }: View, { since = 0, until = now }: Updat
 }
 
 function rowMatches(row: SummaryRow, filter: Omit<UpdateFilter, 'state'>): boolean {
-  const { since: _since, until: _until, search = '', ...same } = filter
-  if (!row.project.toLowerCase().includes(search.toLowerCase())) return false
+  const { since: _since, until: _until, search = '', tag = [], ...same } = filter
+  if (!row.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(row.tags, tag)) return false
   return Object.entries(same).every(([name, value]) => value === undefined || row[name as keyof SummaryRow] === value)
 }
 

@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ifUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Problem, Update, UpdateRequest, Via } from '../../ledger/updates/update.ts'
+import {
+  type Problem,
+  type Tags,
+  tagEntries,
+  type Update,
+  type UpdateRequest,
+  type Via,
+} from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { digest, type Ids } from '../../platform/ids.ts'
 import { noteUpdate } from '../../platform/log.ts'
@@ -40,6 +47,7 @@ export interface UpdatesRequest {
   readonly force?: boolean
   readonly whenShort: WhenShort
   readonly query?: Readonly<Record<string, string>>
+  readonly tags?: Tags
   /** Byte for byte as received. */
   readonly target?: Target
   readonly targets?: readonly Target[]
@@ -176,8 +184,14 @@ const targetAt = ({ target, targets }: UpdatesRequest, position: number): Target
 
 const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('update' in row ? [row.update] : []))
 
-const contentOf = ({ query, content, ...wanted }: UpdatesRequest): string =>
-  content ?? digest(JSON.stringify([wanted, query && Object.entries(query).toSorted()]))
+function contentOf({ query, content, tags, ...wanted }: UpdatesRequest): string {
+  if (content !== undefined) return content
+  const tagged = tagEntries(tags)
+  // Keys of before there were tags stay equal.
+  return digest(
+    JSON.stringify([wanted, query && Object.entries(query).toSorted(), ...(tagged.length > 0 ? [tagged] : [])]),
+  )
+}
 
 function conflictOf(recorded: readonly Update[], content: string): Problem | null {
   if (recorded.some((update) => update.content.digest !== content)) {
@@ -227,6 +241,7 @@ function toRequest(
     caller: asker.caller,
     via: asker.via,
     ...(wanted.query && { query: wanted.query }),
+    ...(tagEntries(wanted.tags).length > 0 && { tags: wanted.tags ?? {} }),
     ...(wanted.reason !== undefined && { reason: wanted.reason }),
     ...(wanted.force && { force: true }),
     ...(!asker.allowed.scopes.has('run') && { proposed: true }),

@@ -63,7 +63,21 @@ export interface KeptToken {
 }
 
 /** A few words of the caller's own, such as a client or a ticket. */
-type Tags = { readonly [key: string]: string }
+export type Tags = { readonly [key: string]: string }
+
+/** In one order, because neither callers nor the database keep theirs. */
+export const tagEntries = (tags: Tags = {}): readonly (readonly [key: string, value: string])[] =>
+  Object.entries(tags).toSorted()
+
+export const tagOf = (tags: Tags | undefined, key: string): string | undefined =>
+  tags && Object.hasOwn(tags, key) ? tags[key] : undefined
+
+/** @param wanted each as `key:value`; a value may have colons. */
+export const hasTags = (tags: Tags | undefined, wanted: readonly string[]): boolean =>
+  wanted.every((text) => {
+    const [key = ''] = text.split(':', 1)
+    return tagOf(tags, key) === text.slice(key.length + 1)
+  })
 
 /** A request never changes. */
 export interface UpdateRequest {

@@ -2,7 +2,7 @@ import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Entry, type EntryType, entriesListedIn, fromEntryItem } from '../book/entry.ts'
 import type { Store } from '../store/store.ts'
-import { isTerminal, type State, type Update, type Via } from '../updates/update.ts'
+import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-item.ts'
 import { type Page, walk } from './pages.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './projects.ts'
@@ -17,6 +17,8 @@ export interface UpdateFilter {
   readonly caller?: string
   readonly via?: Via
   readonly plan?: string
+  /** All of them, each as `key:value`. */
+  readonly tag?: readonly string[]
   /** Both inclusive. */
   readonly since?: number
   readonly until?: number
@@ -139,8 +141,8 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
 }
 
 export function matches(update: Update, filter: UpdateFilter): boolean {
-  const { since = 0, until = Number.POSITIVE_INFINITY, search = '', ...same } = filter
+  const { since = 0, until = Number.POSITIVE_INFINITY, search = '', tag = [], ...same } = filter
   if (update.createdAt < since || update.createdAt > until) return false
-  if (!update.project.toLowerCase().includes(search.toLowerCase())) return false
+  if (!update.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(update.tags, tag)) return false
   return Object.entries(same).every(([name, value]) => value === undefined || update[name as keyof Update] === value)
 }

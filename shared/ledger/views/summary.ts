@@ -15,7 +15,7 @@ import {
   text,
   whole,
 } from '../stored.ts'
-import type { Update } from '../updates/update.ts'
+import type { Tags, Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
 
 /** The day on which a month turns counts as two. */
@@ -51,6 +51,8 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   /** If it is not the day's. */
   readonly month?: string
   readonly price?: number
+  /** Rows of older versions have none, as their updates. */
+  readonly tags?: Tags
 }
 
 export type LastRun = { readonly at: number; readonly units: number }
@@ -260,6 +262,7 @@ const storedSummary = record<StoredSummary>({
       record<SummaryRow>({
         ...{ budget: text, project: text, caller: text, kind: text, via: text },
         ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole), ...figures },
+        tags: optional(map(text)),
       }),
     ),
   ),

@@ -17,7 +17,7 @@ import {
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout } from './links.ts'
 import { quote, summaryOf } from './updates.ts'
-import { bold, boldUnits, capital, countOf, mentions, person, stayCounted, updateOf } from './words.ts'
+import { bold, boldUnits, capital, countOf, mentions, person, stayCounted, tagsText, updateOf } from './words.ts'
 
 interface ApprovalRow {
   readonly update: Update
@@ -39,7 +39,7 @@ export function approvalMessage({
   zone,
   ...links
 }: ApprovalRow & Place & { readonly isReminder: boolean; readonly hasModals?: boolean }): Message {
-  const { id, caller, budget, reason, estimated, history } = update
+  const { id, caller, budget, reason, tags, estimated, history } = update
   const until = update.approvableUntil ?? update.createdAt
   const cost = estimated === undefined ? 'an unknown number of units' : boldUnits(estimated)
   const lead = `${capital(person(caller))} asks for a ${updateOf(update)}. It would spend ${cost} of ${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}.`
@@ -49,6 +49,7 @@ export function approvalMessage({
     fields([
       ['Asked for at', date(update.createdAt, zone)],
       ['Open until', date(until, zone)],
+      ...(tags ? [['Tags', tagsText(tags)] as const] : []),
     ]),
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
     section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}`),

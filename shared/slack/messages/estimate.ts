@@ -1,6 +1,7 @@
 import { count, units as inUnits, list } from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
+import type { Tags } from '../../ledger/updates/update.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import {
   type Block,
@@ -17,7 +18,7 @@ import {
 } from '../blocks.ts'
 import { code, prose } from '../text.ts'
 import { quote } from './updates.ts'
-import { bold, boldUnits, capital, countOf, updateOf } from './words.ts'
+import { bold, boldUnits, capital, countOf, tagsText, updateOf } from './words.ts'
 
 export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
   const lead = `Asking the tracking service what ${whatOf(kind, projects)} would cost. The answer comes here in a few seconds.`
@@ -51,12 +52,14 @@ export function confirmMessage({
   estimate,
   budgets,
   reason,
+  tags,
   approval,
 }: {
   readonly askId: string
   readonly estimate: Estimate
   readonly budgets: readonly string[]
   readonly reason?: string
+  readonly tags?: Tags
   readonly approval?: string
 }): Message {
   const { kind, units, projects, problem } = estimate
@@ -74,7 +77,9 @@ export function confirmMessage({
   const lead = `${what} will cost ${boldUnits(units)}, charged to ${charged}.`
   const blocks: Block[] = [
     header('Please confirm'),
-    section(`${lead}${reason === undefined ? '' : `\nReason: ${prose(reason)}`}`),
+    section(
+      `${lead}${reason === undefined ? '' : `\nReason: ${prose(reason)}`}${tags ? `\nTags: ${tagsText(tags)}` : ''}`,
+    ),
     ...costs(projects),
     ...payersAbove(estimate),
     ...unitsLeft(estimate, budgets),

@@ -1,5 +1,5 @@
 import { count, units as inUnits } from '../../guard/sentences.ts'
-import type { State, Update } from '../../ledger/updates/update.ts'
+import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
   context,
@@ -15,7 +15,19 @@ import {
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout, moreUpdates, pageOrId } from './links.ts'
-import { actor, bold, boldUnits, budgetName, capital, countOf, person, states, stayCounted, updateOf } from './words.ts'
+import {
+  actor,
+  bold,
+  boldUnits,
+  budgetName,
+  capital,
+  countOf,
+  person,
+  states,
+  stayCounted,
+  tagsText,
+  updateOf,
+} from './words.ts'
 
 /** Two blocks each, of 50. */
 const maxRows = 15
@@ -57,7 +69,7 @@ export function updateMessage({
   zone,
   ...links
 }: { readonly update: Update; readonly zone: string } & Links): Message {
-  const { history, reason } = update
+  const { history, reason, tags } = update
   const sentence = outcomeOf(update, zone)
   const lines = history
     .map((line, position) => {
@@ -80,6 +92,7 @@ export function updateMessage({
       ['Units set aside', unitsOrDash(update.hold?.units)],
       ['Units charged', unitsOrDash(update.charged)],
       ...(update.approval ? [['Approved by', person(update.approval.by)] as const] : []),
+      ...(tagEntries(tags).length > 0 ? [['Tags', tagsText(tags ?? {})] as const] : []),
     ]),
     ...(reason === undefined ? [] : [section(`*Reason*\n${prose(reason)}`)]),
     section('*What happened*'),

@@ -1,6 +1,6 @@
 import { count, units as inUnits, shownBudget } from '../../guard/sentences.ts'
 import { unseenBudget } from '../../ledger/book/definitions.ts'
-import type { State, Update } from '../../ledger/updates/update.ts'
+import { type State, type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
 export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
@@ -8,6 +8,13 @@ export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): s
 
 /** A budget, as the reader may see it. */
 export const budgetName = (budget: string): string => (budget === unseenBudget ? shownBudget(budget) : code(budget))
+
+const maxTagLength = 100
+
+export const tagsText = (tags: Tags): string =>
+  tagEntries(tags)
+    .map(([key, value]) => code(`${key}=${value}`, maxTagLength))
+    .join(', ')
 
 export const bold = (text: string): string => `*${text}*`
 export const boldUnits = (units: number): string => bold(inUnits(units))

@@ -13,7 +13,7 @@ const lines = {
     example: '/units estimate ranking acme-shop',
   },
   run: {
-    usage: '/units run <kind> <project…> [budget=<name>] [because <reason>]',
+    usage: '/units run <kind> <project…> [budget=<name>] [tag:<key>=<value>] [because <reason>]',
     does: 'shows the cost and a Confirm button; nothing is spent before you press it',
     example: '/units run ranking acme-shop "acme blog" because the prices changed',
   },

@@ -1,3 +1,5 @@
+import { readTags } from '../../guard/tags.ts'
+import type { Tags } from '../../ledger/updates/update.ts'
 import { nearest } from '../../platform/misspelt.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { anyOf, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
@@ -26,6 +28,7 @@ export type Command =
       readonly projects: readonly string[]
       readonly budget?: string
       readonly reason?: string
+      readonly tags?: Tags
     }
   | { readonly do: 'updates' }
   | { readonly do: 'login' }
@@ -104,8 +107,10 @@ function readRun(words: Words, kinds: Kinds): Command | string {
   const projects: string[] = []
   let budget: string | undefined
   let reason: string | undefined
+  const tagWords: string[] = []
   for (let word = words.next(); word; word = words.next()) {
     const [, budgetName] = word.isQuoted ? [] : (/^budget=(.*)$/is.exec(word.text) ?? [])
+    const [, tag] = word.isQuoted ? [] : (/^tag:(.*)$/is.exec(word.text) ?? [])
     if (!word.isQuoted && word.text.toLowerCase() === 'because') {
       reason = words.rest()
       const problem = reasonFault(reason)
@@ -114,11 +119,19 @@ function readRun(words: Words, kinds: Kinds): Command | string {
       if (budget !== undefined) return 'Name one budget only.'
       if (!isBudgetName(budgetName)) return budgetNameFault(budgetName)
       budget = budgetName
-    } else projects.push(word.text)
+    } else if (tag !== undefined) tagWords.push(tag)
+    else projects.push(word.text)
   }
   const problem = faultOfProjects(projects)
   if (problem) return problem
-  return { do: 'run', kind: kind.is, projects, ...(budget !== undefined && { budget }), ...(reason && { reason }) }
+  const read = readTags(tagWords)
+  if ('fault' in read) return `A tag is written tag:client=acme or tag:client="Acme Inc": ${read.fault}.`
+  return {
+    ...{ do: 'run', kind: kind.is, projects },
+    ...(budget !== undefined && { budget }),
+    ...(reason && { reason }),
+    ...(tagWords.length > 0 && { tags: read.tags }),
+  }
 }
 
 function readKind(words: Words, kinds: Kinds): { readonly is: Kind } | string {

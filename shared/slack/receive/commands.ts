@@ -197,7 +197,7 @@ async function estimate(
 
 async function offer(
   parts: CommandsParts,
-  { kind, projects, budget, reason }: Command & { do: 'run' },
+  { kind, projects, budget, reason, tags }: Command & { do: 'run' },
   event: CommandEvent,
   { caller, allowed }: { caller: string; allowed: Permissions },
 ): Promise<EventAnswer> {
@@ -219,6 +219,7 @@ async function offer(
     estimate: estimateResult,
     budgets: estimateResult.budgets,
     ...(reason !== undefined && { reason }),
+    ...(tags && { tags }),
     ...(approval !== null && { approval }),
   })
   const quotes = Object.fromEntries(

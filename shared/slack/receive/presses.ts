@@ -85,7 +85,7 @@ const notTheirs = 'Only the user who typed this command may confirm it. You can 
 function submitFor(
   { guard, clock }: PressesParts,
   project: string,
-  { kind, budget, reason }: Command & { do: 'run' },
+  { kind, budget, reason, tags }: Command & { do: 'run' },
   { commandEvent, press }: { commandEvent: CommandEvent; press: PressEvent },
 ) {
   const key = `${commandEvent.id} ${project}`
@@ -101,6 +101,7 @@ function submitFor(
       ...(shown && { shown }),
       ...(budget !== undefined && { budget }),
       ...(reason !== undefined && { reason }),
+      ...(tags && { tags }),
     },
     { respondAsync: true, endsAt: clock.now() },
   )

@@ -64,6 +64,7 @@ describe.each([
       end: '2026-12-01T00:00:00.000Z',
       status: 'open',
       by: 'budget',
+      tagKeys: [],
       rows: [
         { budget: 'account', ...none, external: 8, granted: 50, inDoubt: 15, paidElsewhere: 0 },
         { budget: 'acme', ...none, updates: 2, charged: 65, external: 12, granted: 30, paidElsewhere: 0 },

@@ -24,7 +24,10 @@ const plans = [
     ...{ name: 'both', kind: 'ranking', projects: ['shop', 'zed-store'], schedule: 'cron(0 5 * * ? *)' },
     leave: { zenith: 5 },
   },
-  { name: 'own', kind: 'ranking', projects: ['outlet'], schedule: 'cron(0 6 * * ? *)' },
+  {
+    ...{ name: 'own', kind: 'ranking', projects: ['outlet'], schedule: 'cron(0 6 * * ? *)' },
+    tags: { client: 'zenith', report: 'weekly' },
+  },
   { name: 'zulu', kind: 'ranking', projects: ['zed-store'], budget: 'zenith', schedule: 'cron(0 7 * * ? *)' },
 ]
 
@@ -110,7 +113,7 @@ async function defineBudgets({ must }: World) {
 async function askForOther({ must, state, zoe, max }: World) {
   const updates: string[] = []
   const ask = async (body: object): Promise<string> => {
-    const asked = { kind: 'ranking', reason: 'zeta asks', ...body }
+    const asked = { kind: 'ranking', reason: 'zeta asks', tags: { client: 'zenith', zeta: 'zulu' }, ...body }
     const { id } = (await must('POST', '/updates', asked, zoe)).body.updates[0]
     updates.push(id)
     return id
@@ -142,7 +145,7 @@ async function askForOwn({ must, max }: World, doubt: string) {
   const overco = { limits: month(61_301) }
   const ids = {
     doubt,
-    settled: await ask('shop'),
+    settled: await ask('shop', { tags: { client: 'acme', before: 'of zenith' } }),
     paidAbove: await ask('shop', { ...difficulty, budget: 'overco' }),
     overBudget: await ask('dear'),
   }

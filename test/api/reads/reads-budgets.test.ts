@@ -45,6 +45,8 @@ const queriesOf = ({ budget, project, caller, plan }: Named): readonly string[] 
   `project=${project}`,
   `caller=${caller}`,
   `plan=${plan}`,
+  `tag=client:${budget}`,
+  `tag=before:of%20${budget}`,
   `kind=ranking&project=${project}`,
   `kind=ranking&project=shop&budget=${budget}`,
   'kind=ranking&project=shop&project=outlet&project=shared',
@@ -54,6 +56,8 @@ const queriesOf = ({ budget, project, caller, plan }: Named): readonly string[] 
   'limit=1',
   ...['budget', 'project', 'caller'].map((by) => `by=${by}&price=0.01`),
   'sort=risk',
+  'by=tag:client',
+  'by=tag:before',
 ]
 
 const bodiesOf = ({ budget, project, update, entry }: Named): readonly (object | undefined)[] => [
@@ -131,6 +135,17 @@ describe('a caller who reads one client', () => {
     expect((await probe(clients)).slice(0, 3)).toEqual([])
     expect(clients.service.requests.slice(before).filter(({ url }) => /zed|7777/.test(url))).toEqual([])
   }, 60_000)
+
+  test('sees tags of their own updates and plans, but none that names the other client', async () => {
+    const { as, ids } = await startClients()
+    expect((await as('GET', `/updates/${ids.settled}`)).body.tags).toEqual({ client: 'acme' })
+    expect((await as('GET', '/updates?tag=client:acme')).body.updates).toMatchObject([{ id: ids.settled }])
+    expect((await as('GET', '/statements?by=tag:client')).body).toMatchObject({
+      ...{ tagKeys: ['client'], rows: [{ tag: 'acme', charged: 40 }, { tag: null }] },
+    })
+    const { plans } = (await as('GET', '/plans')).body
+    expect(plans.map(({ tags }: { tags?: object }) => tags)).toEqual([undefined, { report: 'weekly' }])
+  })
 
   test('cannot tell them apart once days are summed up', async () => {
     const clients = await startClients()
