@@ -1,9 +1,7 @@
-import type { PlanStatus } from '../guard/plans/calendar.ts'
 import type { Forecast } from '../guard/plans/forecast.ts'
-import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
 import { describe } from '../guard/problems.ts'
 import type { BudgetOutlook } from '../guard/reports/outlook.ts'
-import { type Figures, figuresOf, when } from '../guard/sentences.ts'
+import { type Figures, figuresOf } from '../guard/sentences.ts'
 import type { Answer } from '../guard/update/answer.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
 import type { AuditedCounter } from '../ledger/book/audit.ts'
@@ -19,16 +17,7 @@ import {
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
-import type { Occurrence } from '../ledger/updates/tasks.ts'
-import {
-  type Grant,
-  isTerminal,
-  type Problem,
-  type Tags,
-  tagEntries,
-  type Update,
-  wasUpToDate,
-} from '../ledger/updates/update.ts'
+import { type Grant, isTerminal, type Problem, type Tags, tagEntries, type Update } from '../ledger/updates/update.ts'
 import type { ProjectChange } from '../ledger/views/projects.ts'
 import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -53,9 +42,9 @@ export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'n
 })
 
 /** `null`: a budget that the reader does not see. */
-const seenName = (budget: string): string | null => (budget === unseenBudget ? null : budget)
+export const seenName = (budget: string): string | null => (budget === unseenBudget ? null : budget)
 
-const showTags = (tags: Tags | undefined) => {
+export const showTags = (tags: Tags | undefined) => {
   const entries = tagEntries(tags)
   return entries.length > 0 && { tags: Object.fromEntries(entries) }
 }
@@ -217,55 +206,6 @@ const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counte
   inDoubt,
   spent,
 })
-
-export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string) {
-  const { name, kind, projects, budget, mayChargeAncestors, schedule, whenShort, query, leave, tags, enabled } = plan
-  return {
-    name,
-    kind,
-    projects,
-    budget: seenName(budget ?? unseenBudget),
-    schedule: schedule.text,
-    whenShort,
-    ...(query && { query }),
-    ...(mayChargeAncestors && { mayChargeAncestors: true }),
-    ...(leave !== undefined && { leave }),
-    ...showTags(tags),
-    enabled,
-    paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
-    next: next === null ? null : toRfc3339(next),
-    nextLocal: next === null ? null : when(next, zone),
-    last: last && { ...showWhen(last), ...(last.counts && { counts: last.counts }) },
-  }
-}
-
-const showWhen = ({ time, state, reason, doneAt }: Occurrence) => ({
-  time: toRfc3339(time),
-  state,
-  ...(reason !== undefined && { reason }),
-  finishedAt: doneAt === undefined ? null : toRfc3339(doneAt),
-})
-
-export function showOccurrence({ occurrence, counts, unitsCharged, rows }: OccurrenceReport) {
-  return {
-    plan: occurrence.plan,
-    ...showWhen(occurrence),
-    ...(occurrence.doneAt === undefined && { nextTryAt: toRfc3339(occurrence.nextAt) }),
-    counts,
-    unitsCharged,
-    projects: rows.map(({ project, update }) => ({
-      project,
-      update: update?.id ?? null,
-      state: occurrenceStateOf(update),
-      ...(update?.problem && { problem: showProblem(update.problem) }),
-    })),
-  }
-}
-
-function occurrenceStateOf(update: Update | null): Update['state'] | 'up-to-date' | 'unsent' {
-  if (!update) return 'unsent'
-  return wasUpToDate(update) ? 'up-to-date' : update.state
-}
 
 export const showForecast = ({ exhaustedAt, exhaustedAtPace, exhaustedBy, pricedAt, ...row }: Forecast) => ({
   ...row,
