@@ -26,7 +26,11 @@ import { addUpdates } from './routes/updates.ts'
 export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
   const { guard, clock, log } = services
   const tokens = createTokens(services)
-  const rates = createRates({ rateOf: guard.rateOf, clock, what: { one: 'request', many: 'requests' } })
+  const rates = createRates({
+    rateOf: (caller) => guard.rateOf(caller),
+    clock,
+    what: { one: 'request', many: 'requests' },
+  })
   const app = new Hono<ApiEnv>({ getPath: rawPathOf })
 
   app.use(acceptRequests({ clock, log }))

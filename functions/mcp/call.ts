@@ -38,7 +38,7 @@ export const agentRatePerMinute = 60
 
 export function createCalls(parts: McpParts) {
   const { guard, clock } = parts
-  const rateOf = (caller: string) => guard.rateOf(caller) ?? agentRatePerMinute
+  const rateOf = (caller: string) => guard.rateOf(caller, agentRatePerMinute)
   const rates = createRates({ rateOf, clock, what: { one: 'call', many: 'calls' } })
 
   const permissionsOf = ({ token }: McpRequest, { atOnce }: { atOnce: boolean }): Promise<Permissions> =>

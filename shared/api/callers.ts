@@ -1,9 +1,21 @@
 import * as z from 'zod/mini'
 import { budgetName, units } from '../guard/fields.ts'
-import type { Caller } from '../ledger/book/definitions.ts'
+import { figuresOf } from '../guard/sentences.ts'
+import { maxUnlisted, unlistedIn } from '../ledger/book/book.ts'
+import {
+  type Caller,
+  type CallerDefaults,
+  limitOf,
+  limitsOfCaller,
+  unlistedCallers,
+  type WindowKind,
+  windowKinds,
+} from '../ledger/book/definitions.ts'
+import type { View } from '../ledger/views/views.ts'
 import { scopes } from '../platform/words.ts'
 import { limits } from './budgets.ts'
 import { reason, type Texts } from './schemas.ts'
+import { showFigures } from './to-json.ts'
 
 export const subject = z
   .string('must be the name of a caller')
@@ -46,7 +58,8 @@ export const callerTexts: Texts = {
   mayForce: 'May force updates without `admin`; this and `mayChargeAncestors` alone widen a token.',
   mayChargeAncestors:
     'May name a budget above the one that owns a project, without `admin`. The rules of the owner hold, its limits do not.',
-  limits: 'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`.',
+  limits:
+    'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`. Of `*`: each caller that is not listed is counted on its own, at most 200 in a month or day. A listed caller follows its own entry alone; plans follow none of `*`.',
   ratePerMinute: 'More requests in a minute are 429, counted by each process.',
 }
 
@@ -62,5 +75,42 @@ export function callerAs({
     ...(disabled && { disabled }),
     ...(mayForce && { mayForce }),
     ...(mayChargeAncestors && { mayChargeAncestors }),
+  }
+}
+
+/** The entry `*`. */
+export function showUnlisted({ definitions, book }: View, { limits, perUpdate, ratePerMinute }: CallerDefaults) {
+  const countedIn = (window: WindowKind) => unlistedIn(book, definitions, window).length
+  return {
+    sub: unlistedCallers,
+    disabled: false,
+    ...(limits && { limits }),
+    ...(perUpdate !== undefined && { perUpdate }),
+    ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(limits && { counted: { month: countedIn('month'), day: countedIn('day'), max: maxUnlisted } }),
+  }
+}
+
+export const showCaller = (view: View, sub: string, caller: Caller) => {
+  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors } = caller
+  const { limits, perUpdate, ratePerMinute } = caller
+  const [limitedCaller] = limitsOfCaller(view.definitions, sub)
+  return {
+    sub,
+    ...(scopes && { scopes }),
+    ...(budgets !== undefined && { budgets }),
+    ...(readsBudgets && { readsBudgets }),
+    ...(person !== undefined && { person }),
+    disabled: disabled ?? false,
+    ...(mayForce && { mayForce }),
+    ...(mayChargeAncestors && { mayChargeAncestors }),
+    ...(limits && { limits }),
+    ...(perUpdate !== undefined && { perUpdate }),
+    ...(ratePerMinute !== undefined && { ratePerMinute }),
+    ...(limitedCaller && {
+      windows: windowKinds
+        .filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
+        .map((window) => showFigures(figuresOf(view, limitedCaller, window))),
+    }),
   }
 }

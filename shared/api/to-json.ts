@@ -8,10 +8,8 @@ import type { AuditedCounter } from '../ledger/book/audit.ts'
 import { asNumber, type Counter } from '../ledger/book/book.ts'
 import {
   type Budget,
-  type Caller,
   childrenOf,
   limitOf,
-  limitsOfCaller,
   unseenBudget,
   type WindowKind,
   windowKinds,
@@ -143,7 +141,7 @@ function showChildren({ definitions }: View, { name }: Budget, window: WindowKin
   return { childrenLimit: limits.includes('unlimited') ? 'unlimited' : sum }
 }
 
-function showFigures({ window, start, end, limit, granted, available, held, inDoubt, spent }: Figures) {
+export function showFigures({ window, start, end, limit, granted, available, held, inDoubt, spent }: Figures) {
   const times = { start: toRfc3339(start), end: toRfc3339(end), resetsAt: toRfc3339(end) }
   const left = limit === 'unlimited' ? null : available
   return { window, ...times, limit, granted, available: left, held, inDoubt, spent }
@@ -214,30 +212,6 @@ export const showForecast = ({ exhaustedAt, exhaustedAtPace, exhaustedBy, priced
   ...(exhaustedAtPace !== null && { exhaustedAtPace: toRfc3339(exhaustedAtPace) }),
   pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
 })
-
-export const showCaller = (view: View, sub: string, caller: Caller) => {
-  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors } = caller
-  const { limits, perUpdate, ratePerMinute } = caller
-  const [limitedCaller] = limitsOfCaller(view.definitions, sub)
-  return {
-    sub,
-    ...(scopes && { scopes }),
-    ...(budgets !== undefined && { budgets }),
-    ...(readsBudgets && { readsBudgets }),
-    ...(person !== undefined && { person }),
-    disabled: disabled ?? false,
-    ...(mayForce && { mayForce }),
-    ...(mayChargeAncestors && { mayChargeAncestors }),
-    ...(limits && { limits }),
-    ...(perUpdate !== undefined && { perUpdate }),
-    ...(ratePerMinute !== undefined && { ratePerMinute }),
-    ...(limitedCaller && {
-      windows: windowKinds
-        .filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
-        .map((window) => showFigures(figuresOf(view, limitedCaller, window))),
-    }),
-  }
-}
 
 export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({
   id,

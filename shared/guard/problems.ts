@@ -12,6 +12,7 @@ export const problems = {
   forbidden: { status: 403, title: 'This caller may not do that' },
   'over-budget': { status: 402, title: 'Not enough units available' },
   'over-update-limit': { status: 402, title: 'More units than one update may cost' },
+  'too-many-callers': { status: 402, title: 'No more unlisted callers can be counted' },
   'kind-not-allowed': { status: 402, title: 'The budget does not allow this kind of update' },
   'over-max-units': { status: 402, title: 'More units than the request allows' },
   'already-fresh': { status: 402, title: "The project already has today's data" },

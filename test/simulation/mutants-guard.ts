@@ -146,7 +146,7 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'what one update of a caller may cost is not asked',
     seed: 3,
     file: guard('update/decide'),
-    find: 'perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]',
+    find: 'perUpdate: rulesOfCaller(view.definitions, caller)?.perUpdate }]',
     replace: 'perUpdate: undefined }]',
   },
   {

@@ -18,6 +18,12 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: "found?.state === 'running'",
   },
   {
+    bug: 'two first holds of an unlisted caller each make its counter',
+    file: ledger('book/hold'),
+    find: "{ kind: 'absent', path },",
+    replace: '',
+  },
+  {
     bug: 'the work item is taken without a condition',
     file: ledger('updates/work'),
     find: "when: work ? isUnchanged(work) : [{ kind: 'absent-item' }],",
@@ -64,20 +70,20 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a hold does not ask what is available',
     file: ledger('book/hold'),
-    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
-    replace: '[isOfRevision(book.revision), isOfDay(hold.day)]',
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited, ',
+    replace: '[isOfRevision(book.revision), isOfDay(hold.day), ',
   },
   {
     bug: 'a hold does not ask for the day it was decided on',
     file: ledger('book/hold'),
-    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
-    replace: '[isOfRevision(book.revision), ...limited]',
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited, ',
+    replace: '[isOfRevision(book.revision), ...limited, ',
   },
   {
     bug: 'a hold does not ask for the revision it was decided with',
     file: ledger('book/hold'),
-    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
-    replace: '[isOfDay(hold.day), ...limited]',
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited, ',
+    replace: '[isOfDay(hold.day), ...limited, ',
   },
   {
     bug: 'ancestors are forgotten',
@@ -88,14 +94,14 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'the day is not counted',
     file: ledger('book/hold'),
-    find: 'additions(window, [name], { held',
-    replace: "additions('month', [name], { held",
+    find: 'additions(window, [budget], move)),\n    [isOf',
+    replace: "additions('month', [budget], move)),\n    [isOf",
   },
   {
     bug: 'what is granted with a hold is not booked',
     file: ledger('book/hold'),
-    find: ', granted: granted(window, name)',
-    replace: '',
+    find: 'move: { held: hold.units, granted }',
+    replace: 'move: { held: hold.units }',
   },
   {
     bug: 'a release gives back twice',

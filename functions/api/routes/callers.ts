@@ -1,10 +1,10 @@
 import type { Context, Hono } from 'hono'
-import { callerAs, callerRequest, callerTexts, subject } from '../../../shared/api/callers.ts'
+import { callerAs, callerRequest, callerTexts, showCaller, showUnlisted, subject } from '../../../shared/api/callers.ts'
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
-import { showCaller } from '../../../shared/api/to-json.ts'
+import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { callerNamed } from '../../../shared/ledger/book/definitions.ts'
+import { unlistedCallers } from '../../../shared/ledger/book/definitions.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -19,7 +19,12 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
       const { definitions } = view
       c.header('ETag', `"${definitions.revision}"`)
       const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
-      return c.json({ callers: callers.map(([sub, caller]) => showCaller(view, sub, caller)) })
+      return c.json({
+        callers: [
+          ...(definitions.unlisted ? [showUnlisted(view, definitions.unlisted)] : []),
+          ...callers.map(([sub, caller]) => showCaller(view, sub, caller)),
+        ],
+      })
     },
   })
 
@@ -48,10 +53,11 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
   async function answerCaller(c: Context<ApiEnv>, status: 200 | 201): Promise<Response> {
     const view = await guard.ledger.view()
     const { definitions } = view
-    const caller = callerNamed(definitions, callerNameOf(c))
-    if (!caller) throw notListed(callerNameOf(c))
+    const sub = callerNameOf(c)
+    const caller = listedAs(definitions, sub)
+    if (!caller) throw notListed(sub)
     c.header('ETag', `"${definitions.revision}"`)
-    return c.json(showCaller(view, callerNameOf(c), caller), status)
+    return c.json(sub === unlistedCallers ? showUnlisted(view, caller) : showCaller(view, sub, caller), status)
   }
 }
 
@@ -70,7 +76,7 @@ export const callerOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'PUT', path: '/callers/{sub}', id: 'putCaller', scopes: ['admin'] },
-    summary: 'Lists a caller: what a Slack user may do, and what narrows a token',
+    summary: 'Lists a caller: what a Slack user may do, and what narrows a token; `*` rules all who are not listed',
     headers: ['If-Match'],
     example: '/callers/slack:U02ADA',
     body: {
@@ -85,7 +91,8 @@ export const callerOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'DELETE', path: '/callers/{sub}', id: 'deleteCaller', scopes: ['admin'] },
-    summary: 'Takes a caller off the list: a token may do what it says again, a Slack user nothing',
+    summary:
+      'Takes a caller off the list: a token may do what it says again, a Slack user nothing; the rules of `*` hold',
     headers: ['If-Match'],
     answers: { 204: { description: 'Not listed any more', body: null } },
     problems: ['precondition-failed', 'not-found'],
@@ -101,4 +108,11 @@ function callerNameOf(c: Context<ApiEnv>): string {
 }
 
 const notListed = (name: string) =>
-  new Refusal(problem('not-found', `${name} is not listed; a token's own scopes and budgets hold for them.`))
+  new Refusal(
+    problem(
+      'not-found',
+      name === unlistedCallers
+        ? 'No rules are set for callers that are not listed.'
+        : `${name} is not listed; a token's own scopes and budgets hold for them.`,
+    ),
+  )

@@ -20,7 +20,15 @@ export function whyText({ state, problem, history, reason = '' }: Update): strin
 
 /** The numbers are in the detail; the title is enough for the others. */
 const detailed: readonly string[] = [
-  ...['over-budget', 'over-update-limit', 'over-max-units', 'kind-not-allowed', 'budget-frozen', 'plan-paused'],
+  ...[
+    'over-budget',
+    'over-update-limit',
+    'over-max-units',
+    'kind-not-allowed',
+    'budget-frozen',
+    'plan-paused',
+    'too-many-callers',
+  ],
 ]
 
 /** Problems begin with what is wrong; what to do follows. */

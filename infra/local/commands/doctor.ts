@@ -8,6 +8,7 @@ import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
+import { maxUnlisted, unlistedIn } from '../../../shared/ledger/book/book.ts'
 import { collisionsIn } from '../../../shared/ledger/book/changes.ts'
 import { type Budget, type Definitions, rootBudget, windowKinds } from '../../../shared/ledger/book/definitions.ts'
 import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
@@ -145,7 +146,7 @@ export async function examineStore(
     const owners = ownership(view, lists)
     return {
       ...(faults.length === 0 && { view }),
-      lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines],
+      lines: [identityOf(view), ...linesOf(view), ...unlistedCallersOf(view), ...faults, ...owners.lines],
       toDo: [
         ...frozenBudgets(view),
         ...collisions(view),
@@ -233,6 +234,14 @@ function isTouched(view: View, budget: Budget): boolean {
 const rootFirst = ({ budgets }: Definitions): Budget[] => {
   const all = Object.values(budgets).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return [...all.filter(({ parent }) => parent === null), ...all.filter(({ parent }) => parent !== null)]
+}
+
+function unlistedCallersOf({ definitions, book }: View): string[] {
+  if (!definitions.unlisted) return []
+  const [month, day] = windowKinds.map((window) => unlistedIn(book, definitions, window).length)
+  return [
+    `callers that are not listed have rules of their own (*): ${count(month ?? 0)} of at most ${maxUnlisted} are counted this month, ${count(day ?? 0)} today`,
+  ]
 }
 
 const frozenBudgets = ({ definitions }: View): string[] =>

@@ -194,7 +194,7 @@ export const forecast = z.strictObject({
 })
 
 export const caller = z.strictObject({
-  sub: described(text, 'The `sub` of a token, or `slack:<user id>`.'),
+  sub: described(text, 'The `sub` of a token, or `slack:<user id>`; `*`: all who are not listed.'),
   scopes: z.exactOptional(z.array(z.enum(scopes))),
   budgets: z.exactOptional(z.union([z.literal('*'), z.array(text)])),
   readsBudgets: z.exactOptional(z.array(text)),
@@ -206,6 +206,10 @@ export const caller = z.strictObject({
   perUpdate: z.exactOptional(units),
   ratePerMinute: z.exactOptional(units),
   windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
+  counted: described(
+    z.exactOptional(z.strictObject({ month: whole, day: whole, max: whole })),
+    'Of `*`: how many callers that are not listed are counted in the open month and day, and how many can be.',
+  ),
 })
 
 export const callerList = z.strictObject({ callers: described(z.array(caller), 'All that are listed.') })

@@ -1,8 +1,18 @@
 import type { MakeChange } from '../../ledger/book/changes.ts'
-import { budgetNamed, type Caller, callerNamed, namesOf, pauseOf, rootBudget } from '../../ledger/book/definitions.ts'
+import {
+  budgetNamed,
+  type Caller,
+  callerNamed,
+  type Definitions,
+  namesOf,
+  pauseOf,
+  rootBudget,
+  unlistedCallers,
+} from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { invalidRequest, problem } from '../problems.ts'
+import { list } from '../sentences.ts'
 import {
   type Author,
   type ChangeResult,
@@ -31,7 +41,7 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
   const { ledger } = parts
   let created = false
   const outcome = await ledger.change(by.caller, (view) => {
-    created = !callerNamed(view.definitions, name)
+    created = !listedAs(view.definitions, name)
     return callerChange(view, name, caller, by)
   })
   return toChangeResult(outcome, () => created)
@@ -51,12 +61,15 @@ async function disableCaller(
 ): Promise<ChangeResult> {
   const { ledger } = parts
   const change: MakeChange = ({ definitions }) => {
-    if (name === forAll && by.disabled) return { refused: noCallerForAll }
+    if (name === unlistedCallers && by.disabled) return { refused: noMember('disabled') }
     const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
     if ((was ?? false) === by.disabled) return { refused: null }
     const note = { type: 'caller', budget: rootBudget, reason: disableReason(name, by) } as const
+    const { [name]: _listed, ...callers } = definitions.callers ?? {}
+    // An entry that only disabled would free the caller of the rules for unlisted callers.
+    const isEmpty = !by.disabled && Object.keys(rest).length === 0
     const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
-    return { definitions: { ...definitions, callers: { ...definitions.callers, [name]: caller } }, note }
+    return { definitions: { ...definitions, callers: isEmpty ? callers : { ...callers, [name]: caller } }, note }
   }
   return toChangeResult(await ledger.change(by.caller, change))
 }
@@ -64,15 +77,19 @@ async function disableCaller(
 async function deleteCaller(parts: CallersParts, name: string, by: Author): Promise<ChangeResult> {
   const { ledger } = parts
   const change: MakeChange = ({ definitions }) => {
-    if (!callerNamed(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
+    if (!listedAs(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
     const stale = staleness(definitions, by)
     if (stale) return { refused: stale }
-    const { [name]: _gone, ...callers } = definitions.callers ?? {}
     const note = {
       type: 'caller',
       budget: rootBudget,
       reason: by.reason ?? `${name} is not listed any more`,
     } as const
+    if (name === unlistedCallers) {
+      const { unlisted: _gone, ...rest } = definitions
+      return { definitions: rest, note }
+    }
+    const { [name]: _gone, ...callers } = definitions.callers ?? {}
     return { definitions: { ...definitions, callers }, note }
   }
   return toChangeResult(await ledger.change(by.caller, change))
@@ -105,14 +122,26 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-/** `*` means all unlisted callers, who must never get `mayForce` or `mayChargeAncestors`. */
-const forAll = '*'
-const noCallerForAll = invalidRequest([{ path: 'sub', message: 'No caller can be named *.' }])
+/** A right that `*` gave would be everyone's. */
+const membersForAll = ['limits', 'perUpdate', 'ratePerMinute']
+
+const noMember = (...members: string[]) =>
+  invalidRequest(members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForAll)} can.` })))
+
+/** The entry of a caller, or for `*` of those without one. */
+export const listedAs = (definitions: Definitions, name: string): Caller | undefined =>
+  name === unlistedCallers ? definitions.unlisted : callerNamed(definitions, name)
 
 function callerChange({ definitions }: View, name: string, caller: Caller, by: Author) {
-  if (name === forAll) return { refused: noCallerForAll }
-  const stale = staleness(definitions, by, callerNamed(definitions, name) ? null : `caller ${name}`)
+  const stale = staleness(definitions, by, listedAs(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
+  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
+  if (name === unlistedCallers) {
+    const others = Object.keys(caller).filter((member) => !membersForAll.includes(member))
+    return others.length > 0
+      ? { refused: noMember(...others) }
+      : { definitions: { ...definitions, unlisted: caller }, note }
+  }
   const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }
   const names = namesOf(given, name)
   if (new Set(names).size < names.length) {
@@ -126,7 +155,6 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
       .map((budget) => ({ path, message: `There is no budget ${budget}.` })),
   )
   if (errors.length > 0) return { refused: invalidRequest(errors) }
-  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
   return { definitions: given, note }
 }
 

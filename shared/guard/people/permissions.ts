@@ -9,6 +9,7 @@ import {
   ownerOf,
   personOf,
   rootBudget,
+  rulesOfCaller,
   unseenBudget,
 } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -260,7 +261,8 @@ export interface PermissionsParts {
 
 export const createPermissions = (parts: PermissionsParts) => ({
   permissions: (named: CallerIdentity, how: { atOnce: boolean }) => permissions(parts, named, how),
-  rateOf: (caller: string) => rateOf(parts, caller),
+  /** @param most for who has no rate of its own: the rate of unlisted callers can only lower it. */
+  rateOf: (caller: string, most?: number) => rateOf(parts, caller, most),
 })
 
 const permissions = async (
@@ -269,10 +271,12 @@ const permissions = async (
   how: { atOnce: boolean },
 ): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
 
-function rateOf(parts: PermissionsParts, caller: string): number | undefined {
-  const { ledger } = parts
+function rateOf({ ledger }: PermissionsParts, caller: string, most?: number): number | undefined {
   const seen = ledger.lastSeen()
-  return seen ? callerNamed(seen.definitions, caller)?.ratePerMinute : undefined
+  if (!seen) return most
+  const rate = rulesOfCaller(seen.definitions, caller)?.ratePerMinute
+  if (rate === undefined || callerNamed(seen.definitions, caller)) return rate ?? most
+  return Math.min(rate, most ?? rate)
 }
 
 async function definitionsNow(parts: PermissionsParts, { atOnce }: { atOnce: boolean }): Promise<Definitions> {

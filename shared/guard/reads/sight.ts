@@ -111,7 +111,7 @@ function narrowed(
   whole: Definitions,
   { caller, plans, seesBudget, isTellingBy }: Pick<Sight, 'caller' | 'plans' | 'seesBudget' | 'isTellingBy'>,
 ): Definitions {
-  const { identity: _identity, budgets, callers = {}, pausedPlans = {}, revision: _revision, ...rest } = whole
+  const { identity: _identity, budgets, callers = {}, unlisted, pausedPlans = {}, revision: _revision, ...rest } = whole
   const stopped = (stop: Stop): Stop => (isTellingBy(stop.by, stop.reason) ? { ...stop, reason: hiddenReason } : stop)
   const shown = ([name, budget]: [string, Budget]): [string, Budget] => [
     name,
@@ -133,6 +133,7 @@ function narrowed(
         .map(shown),
     ),
     callers: Object.fromEntries(own),
+    ...(unlisted && !callerNamed(whole, caller) && { unlisted }),
     pausedPlans: Object.fromEntries(
       Object.entries(pausedPlans)
         .filter(([name]) => plans.some((plan) => plan.name === name))

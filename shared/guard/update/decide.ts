@@ -8,6 +8,7 @@ import {
   type Definitions,
   pauseOf,
   rootBudget,
+  rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
 import type { Grant, Problem, Run, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
@@ -35,6 +36,7 @@ import {
   shortBehind,
   shortfall,
   whatNeeds,
+  whyNotCounted,
   withNothingLeft,
 } from './limits.ts'
 import { ownersBelow, ruledBy, spellingFaults, whyNotPaid } from './projects.ts'
@@ -104,6 +106,8 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
       })
     }
   }
+  const uncounted = whyNotCounted(view, request)
+  if (uncounted) return { kind: 'refuse', problem: uncounted }
   const empty = enforced(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
   const isRefused = empty.some(
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
@@ -153,7 +157,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
     )
   }
   const { caller } = request
-  const strictest = [...rules, { name: caller, perUpdate: callerNamed(view.definitions, caller)?.perUpdate }]
+  const strictest = [...rules, { name: caller, perUpdate: rulesOfCaller(view.definitions, caller)?.perUpdate }]
   for (const { name, perUpdate } of strictest) {
     if (perUpdate === undefined || units <= perUpdate) continue
     return refuse(

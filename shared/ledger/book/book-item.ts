@@ -12,9 +12,10 @@ import {
   freshCounters,
   type Move,
   madeAvailable,
+  ownersIn,
   withLimit,
 } from './book.ts'
-import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { definitionsKey } from './definitions-item.ts'
 import type { Window } from './windows.ts'
 
@@ -35,7 +36,7 @@ export const toBookItem = (book: Book): Item => ({
 const toStoredCounters = (counters: Readonly<Record<string, Counter>>): Value =>
   Object.fromEntries(Object.entries(counters).map(([budget, counter]) => [budget, toStoredCounter(counter)]))
 
-const toStoredCounter = (counter: Counter): Value => ({
+export const toStoredCounter = (counter: Counter): Value => ({
   l: counter.limit === 'unlimited' ? 'u' : counter.limit,
   g: counter.granted,
   a: counter.available,
@@ -90,8 +91,12 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
-  add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
+export const addTo = (
+  key: Key,
+  add: readonly (readonly [Path, number])[],
+  when: readonly Condition[],
+  set: readonly (readonly [Path, Value])[] = [],
+): Write => (add.length + set.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set, add, when })
 
 export const hasAvailable = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
@@ -127,7 +132,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
   const revision: readonly [Path, Value] = [['revision'], definitions.revision]
   const changed = closed ? [] : limitChanges(book, definitions)
   const fresh = windowKinds.flatMap((window) =>
-    counterOwnersIn(definitions)
+    ownersIn(book, definitions, window)
       .filter(({ name }) => !counterOf(book, window, name))
       .map((limited) => ({ window, name: limited.name, counter: freshCounter(limitOf(limited, window)) })),
   )
@@ -159,7 +164,7 @@ const additionsWeigh = 3
 
 function limitChanges(book: Book, definitions: Definitions) {
   return windowKinds.flatMap((window) =>
-    counterOwnersIn(definitions).flatMap((limited) => {
+    ownersIn(book, definitions, window).flatMap((limited) => {
       const { name } = limited
       const limit = limitOf(limited, window)
       const counter = counterOf(book, window, name)

@@ -4,12 +4,11 @@ import { Contention } from '../errors.ts'
 import type { Store, Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
 import type { Books, View, Views } from '../views/views.ts'
-import { asNumber, type Book, counterOf, type Move } from './book.ts'
+import { asNumber, type Book, counterOf, type Move, maxUnlisted, ownersIn, unlistedIn } from './book.ts'
 import { applyDefinitions, bookKey, isUnheld } from './book-item.ts'
 import {
   type Budget,
   budgetNamed,
-  counterOwnersIn,
   type Definitions,
   folded,
   limitOf,
@@ -158,7 +157,7 @@ function entryWrite(
 }
 
 function limitMoves(book: Book, definitions: Definitions, window: WindowKind): Entry['moves'] {
-  return counterOwnersIn(definitions).flatMap((budget) => {
+  return ownersIn(book, definitions, window).flatMap((budget) => {
     const limit = asNumber(limitOf(budget, window))
     const counter = counterOf(book, window, budget.name)
     const move: Move = { limit: limit - (counter ? asNumber(counter.limit) : 0) }
@@ -193,11 +192,12 @@ function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined)
 }
 
 /** Leaves out stops, which must always fit. */
-function sizeOf({ budgets, callers = {} }: Definitions): number {
+function sizeOf({ budgets, callers = {}, unlisted }: Definitions): number {
   const lasting = Object.entries(callers).filter(([, caller]) => !caller.disabled || Object.keys(caller).length > 1)
   const text = JSON.stringify({
     budgets: Object.fromEntries(Object.entries(budgets).map(([name, each]) => [name, { ...each, frozen: undefined }])),
     callers: Object.fromEntries(lasting.map(([name, each]) => [name, { ...each, disabled: undefined }])),
+    unlisted,
   })
   return Buffer.byteLength(text)
 }
@@ -248,13 +248,24 @@ const bytesWithoutCounters = 128
 /** Six figures, each a letter and 16 digits with a sign. */
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
+/** `caller:` and 256 characters. */
+const bytesOfLongestCaller = 7 + 256
+
 /**
- * With every figure at its largest, so that no hold outgrows the limit. Counters of deleted budgets and callers stay.
+ * With every figure at its largest and every unlisted caller that may come, so that no hold outgrows the limit. Counters
+ * of deleted budgets and callers stay.
  */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
-  const limited = counterOwnersIn(definitions).map(({ name }) => name)
-  const names = windowKinds.flatMap((window) => [...new Set([...Object.keys(book.counters[window]), ...limited])])
-  return names.reduce((sum, name) => sum + Buffer.byteLength(name) + 1 + bytesOfCounter, bytesWithoutCounters)
+  return windowKinds
+    .flatMap((window) => {
+      const limited = ownersIn(book, definitions, window).map(({ name }) => name)
+      const expected = definitions.unlisted?.limits ? maxUnlisted - unlistedIn(book, definitions, window).length : 0
+      return [
+        ...[...new Set([...Object.keys(book.counters[window]), ...limited])].map((name) => Buffer.byteLength(name)),
+        ...new Array<number>(Math.max(0, expected)).fill(bytesOfLongestCaller),
+      ]
+    })
+    .reduce((sum, bytes) => sum + bytes + 1 + bytesOfCounter, bytesWithoutCounters)
 }
 
 /** A change that makes no book larger passes, such as a freeze. */

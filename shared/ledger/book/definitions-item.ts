@@ -21,6 +21,7 @@ import {
 import {
   type Budget,
   type Caller,
+  type CallerDefaults,
   type Definitions,
   type Identity,
   type OwnedProject,
@@ -74,6 +75,12 @@ const storedCaller = record<Caller>({
   ratePerMinute: optional(number),
 })
 
+const storedDefaults = record<CallerDefaults>({
+  limits: optional(storedLimits),
+  perUpdate: optional(units),
+  ratePerMinute: optional(number),
+})
+
 const storedRenewal = record<Renewal>({ day: whole, time: text, zone: text })
 
 const storedCalendar = record<Calendar>({
@@ -98,6 +105,7 @@ const storedDefinitions = record<Definitions>({
   calendar: storedCalendar,
   budgets: map(storedBudget),
   callers: optional(map(storedCaller)),
+  unlisted: optional(storedDefaults),
   pausedPlans: optional(map(storedStop)),
 })
 

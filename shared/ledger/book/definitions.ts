@@ -11,6 +11,8 @@ export interface Definitions {
   readonly budgets: Readonly<Record<string, Budget>>
   /** An unlisted caller may do what its token says. */
   readonly callers?: Readonly<Record<string, Caller>>
+  /** Rules unlisted callers, each counted on its own. Callers see it as `*`. */
+  readonly unlisted?: CallerDefaults
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
 
@@ -31,6 +33,11 @@ export interface Caller {
   /** Counted by each process. */
   readonly ratePerMinute?: number
 }
+
+/** Stands for all callers that are not listed. */
+export const unlistedCallers = '*'
+
+export type CallerDefaults = Pick<Caller, 'limits' | 'perUpdate' | 'ratePerMinute'>
 
 export interface Budget {
   readonly name: string
@@ -102,13 +109,17 @@ const callerCounter = (caller: string): string => `caller:${caller}`
 export const callerOfCounter = (name: string): string | null =>
   name.startsWith('caller:') ? name.slice('caller:'.length) : null
 
-export const counterOwnersIn = (definitions: Definitions): readonly CounterOwner[] => [
-  ...Object.values(definitions.budgets),
-  ...Object.keys(definitions.callers ?? {}).flatMap((caller) => limitsOfCaller(definitions, caller)),
-]
+/** @param counted names of counters: an unlisted caller gets its counter with its first hold. */
+export const counterOwnersIn = (definitions: Definitions, counted: readonly string[] = []): readonly CounterOwner[] => {
+  const callers = [...Object.keys(definitions.callers ?? {}), ...counted.flatMap((name) => callerOfCounter(name) ?? [])]
+  return [
+    ...Object.values(definitions.budgets),
+    ...[...new Set(callers)].flatMap((caller) => limitsOfCaller(definitions, caller)),
+  ]
+}
 
 export function limitsOfCaller(definitions: Definitions, caller: string): readonly CounterOwner[] {
-  const limits = callerNamed(definitions, caller)?.limits
+  const limits = rulesOfCaller(definitions, caller)?.limits
   return limits ? [{ name: callerCounter(caller), limits }] : []
 }
 
@@ -144,6 +155,10 @@ export const budgetNamed = (definitions: Definitions, name: string): Budget | un
 
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
+
+/** A listed caller follows its own entry alone. Plans are reviewed, and limited by their budgets. */
+export const rulesOfCaller = (definitions: Definitions, caller: string): CallerDefaults | undefined =>
+  callerNamed(definitions, caller) ?? (caller.startsWith('schedule:') ? undefined : definitions.unlisted)
 
 /** The person's name is last. */
 export function namesOf(definitions: Definitions, caller: string, claimed?: string): readonly string[] {

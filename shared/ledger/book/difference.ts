@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { any, list, oneOf, record, text } from '../stored.ts'
-import type { Definitions } from './definitions.ts'
+import { type Definitions, unlistedCallers } from './definitions.ts'
 
 export interface Difference {
   readonly kind: 'budget' | 'caller' | 'plan'
@@ -28,9 +28,14 @@ type Things = Readonly<Record<string, object>>
 /** Leaves out stops, which have entries of their own. */
 export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
   ...differencesIn('budget', before.budgets, after.budgets),
-  ...differencesIn('caller', before.callers ?? {}, after.callers ?? {}),
+  ...differencesIn('caller', callersIn(before), callersIn(after)),
   ...differencesIn('plan', before.pausedPlans ?? {}, after.pausedPlans ?? {}),
 ]
+
+const callersIn = ({ callers, unlisted }: Definitions): Things => ({
+  ...callers,
+  ...(unlisted && { [unlistedCallers]: unlisted }),
+})
 
 function differencesIn(kind: Difference['kind'], before: Things, after: Things): Difference[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted()

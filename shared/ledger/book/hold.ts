@@ -8,7 +8,7 @@ import { type Grant, type Hold, leftOf, type Run, type Update } from '../updates
 import { toUpdateItem } from '../updates/update-item.ts'
 import { type SeenWork, takeWork } from '../updates/work.ts'
 import { readUpdates, type View } from '../views/views.ts'
-import { counterOf } from './book.ts'
+import { type CounterMove, counterOf, freshCounter, maxUnlisted, moveCounter, unlistedIn } from './book.ts'
 import {
   additions,
   addTo,
@@ -19,8 +19,9 @@ import {
   isPrepared,
   lacksAvailable,
   prepareBook,
+  toStoredCounter,
 } from './book-item.ts'
-import { budgetNamed, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
+import { budgetNamed, counterOwnerNamed, isEnforced, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
@@ -79,27 +80,47 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
 }
 
 /** The book of a closed month keeps its own limits. What the record says that observed limits lacked is a condition. */
-function moveBook({ book, definitions }: View, update: Update, hold: Hold): Write {
+function moveBook(view: View, update: Update, hold: Hold): Write {
+  const { book, definitions } = view
   const unitsIn = (grants: readonly Grant[] | undefined, window: WindowKind, budget: string) =>
     grants?.find((grant) => grant.window === window && grant.budget === budget)?.units
-  const granted = (window: WindowKind, budget: string) => unitsIn(hold.grants, window, budget) ?? 0
-  const mayLack = (name: string) => !isEnforced(budgetNamed(definitions, name) ?? {})
-  const limited = windowKinds.flatMap((window) =>
-    hold.budgets
-      .filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')
-      .map((name) => {
-        const needed = hold.units + leftOf(update, name) - granted(window, name)
-        const short = mayLack(name) ? unitsIn(update.wouldHaveRefused, window, name) : undefined
-        return short === undefined ? hasAvailable(window, name, needed) : lacksAvailable(window, name, needed, short)
-      }),
+  const moves = windowKinds.flatMap((window) =>
+    hold.budgets.map((budget) => {
+      const granted = unitsIn(hold.grants, window, budget) ?? 0
+      return { budget, window, granted, move: { held: hold.units, granted } }
+    }),
   )
+  const known = moves.filter(({ window, budget }) => counterOf(book, window, budget))
+  const mayLack = (name: string) => !isEnforced(budgetNamed(definitions, name) ?? {})
+  const limited = known
+    .filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')
+    .map(({ window, budget, granted }) => {
+      const needed = hold.units + leftOf(update, budget) - granted
+      const short = mayLack(budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
+      return short === undefined ? hasAvailable(window, budget, needed) : lacksAvailable(window, budget, needed, short)
+    })
+  const fresh = moves.filter((each) => !known.includes(each)).map((each) => newCounter(view, each))
   return addTo(
     bookKey(update.month),
-    windowKinds.flatMap((window) =>
-      hold.budgets.flatMap((name) => additions(window, [name], { held: hold.units, granted: granted(window, name) })),
-    ),
-    [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
+    known.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
+    [isOfRevision(book.revision), isOfDay(hold.day), ...limited, ...fresh.flatMap(({ when }) => when)],
+    fresh.map(({ set }) => set),
   )
+}
+
+/** An unlisted caller's first hold in a window makes its counter, in the same write. */
+function newCounter({ definitions, book }: View, { budget, window, move }: CounterMove) {
+  const owner = counterOwnerNamed(definitions, budget)
+  if (!owner) throw new Error(`the book has no counter ${budget}`)
+  const counter = moveCounter(freshCounter(limitOf(owner, window)), move)
+  if (counter.limit !== 'unlimited' && counter.available < 0) throw new Error(`${budget} has less than the hold`)
+  const others = Object.keys(book.counters[window]).length - unlistedIn(book, definitions, window).length
+  const path = [window, budget] as const
+  const when: Condition[] = [
+    { kind: 'absent', path },
+    { kind: 'fewer-than', path: [window], value: others + maxUnlisted },
+  ]
+  return { set: [path, toStoredCounter(counter)] as const, when }
 }
 
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {

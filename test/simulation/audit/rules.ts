@@ -65,7 +65,8 @@ function lookAtApprover({ id, budget }: Row, by: string, items: Items): void {
 }
 
 function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): void {
-  const limits = definitionsIn(items).callers?.[caller]?.limits
+  const { callers = {}, unlisted } = definitionsIn(items)
+  const limits = (callers[caller] ?? (caller.startsWith('schedule:') ? undefined : unlisted))?.limits
   if (!limits) return
   const counter = `caller:${caller}`
   if (!hold?.budgets.includes(counter)) broken(`${id} is not counted for ${caller}, who has limits`)

@@ -171,6 +171,17 @@ export const races = {
       b: (machine) => ask(machine, 'bob', 'two', 'globex'),
     },
   },
+  'two first updates of a caller that is not listed': {
+    unitsPerMonth: 1_000,
+    prepare: ({ guard }) => {
+      const limits = [{ window: 'month', units: toUnits(60) } as const]
+      return guard.putCaller('*', { limits }, { caller: 'root' })
+    },
+    processes: {
+      a: (machine) => ask(machine, 'eve', 'one', 'acme'),
+      b: (machine) => ask(machine, 'eve', 'two', 'globex'),
+    },
+  },
   'two deliveries of one update': {
     unitsPerMonth: 1_000,
     processes: {

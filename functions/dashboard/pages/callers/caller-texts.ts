@@ -1,6 +1,6 @@
 import { callerAs, callerRequest } from '../../../../shared/api/callers.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
-import { type Caller, limitOf } from '../../../../shared/ledger/book/definitions.ts'
+import { type Caller, limitOf, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
 import { allFaults, type Fault } from '../../../../shared/platform/faults.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
@@ -29,6 +29,8 @@ export const allBudgets = '*'
 
 /** A user from Slack has no token, so the list holds all permissions. */
 export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
+
+export const shownCaller = (sub: string): string => (sub === unlistedCallers ? 'callers that are not listed' : sub)
 
 /** With a token, a missing restriction permits everything. */
 export function textsOf(sub: string, caller: Caller): Texts {

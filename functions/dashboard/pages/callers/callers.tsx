@@ -20,6 +20,7 @@ import { faultsIn, forEachId, inputOf, notDone, readFields } from '../../forms.t
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
+import { UnlistedSection } from './unlisted.tsx'
 
 const recentUpdates = 100
 
@@ -66,6 +67,7 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
             <CallerList {...{ view, visit, spentBy, seenAt }} />
             <DisableForm flash={visit.frame.flash} />
           </form>
+          <UnlistedSection view={view} />
           <AddCallerForm flash={visit.frame.flash} />
           <ZoneNote zone={zoneOf(view)} />
         </>,

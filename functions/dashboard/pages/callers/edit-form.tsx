@@ -5,6 +5,7 @@ import {
   limitsOfCaller,
   personOf,
   rootBudget,
+  unlistedCallers,
   windowKinds,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
@@ -30,7 +31,7 @@ import {
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callersAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
-import { allBudgets, differences, isSlack, labels, namesIn, type Texts } from './caller-texts.ts'
+import { allBudgets, differences, isSlack, labels, namesIn, shownCaller, type Texts } from './caller-texts.ts'
 
 export interface CallerEdit extends Edit<Texts> {
   readonly sub: string
@@ -55,24 +56,34 @@ interface FormProps {
 export function CallerForm({ edit, faults, fieldFaults, frame }: FormProps) {
   const { sub, texts } = edit
   const { field, numberField } = editFields(labels, texts, fieldFaults)
+  const isEach = sub === unlistedCallers
   return (
     <form method="post" action={`${callersAddress}/edit`} class="sheet">
       <Faults faults={faults} />
-      <OthersChanges edit={edit} name={sub} />
+      <OthersChanges edit={edit} name={shownCaller(sub)} />
       <FormToken frame={frame} />
       <HiddenFields values={{ sub, ...shownFields(edit) }} />
-      <PermissionFields sub={sub} texts={texts} fieldFaults={fieldFaults} />
-      <Section id="who" title="Person">
-        <div class="fields">
-          <TextField
-            {...field('person')}
-            maxLength={256}
-            note="The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own."
-          />
-        </div>
-      </Section>
-      <Section id="limits" title="Own limits">
-        <p class="note">They count in addition to the limits of budgets.</p>
+      {isEach ? null : (
+        <>
+          <PermissionFields sub={sub} texts={texts} fieldFaults={fieldFaults} />
+          <Section id="who" title="Person">
+            <div class="fields">
+              <TextField
+                {...field('person')}
+                maxLength={256}
+                note="The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own."
+              />
+            </div>
+          </Section>
+        </>
+      )}
+      <Section id="limits" title={isEach ? 'Limits of each' : 'Own limits'}>
+        <p class="note">
+          They count in addition to the limits of budgets.
+          {isEach
+            ? ' Each caller is counted on its own. A listed caller follows its own entry alone; plans follow none of this.'
+            : ''}
+        </p>
         <div class="fields">
           <TextField {...numberField('month')} note="Units, or “unlimited”." />
           <TextField {...numberField('day')} note="Units, or “unlimited”." />
@@ -158,7 +169,7 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
   const { sub, current, texts, reason } = edit
   return (
     <>
-      <OthersChanges edit={edit} name={sub} />
+      <OthersChanges edit={edit} name={shownCaller(sub)} />
       <ChangesSection differences={differences(current, texts)} reason={reason} />
       <Section id="confirm" title="Confirm">
         {consequences(edit, after).map((sentence) => (
@@ -180,6 +191,8 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
 
 function consequences(edit: CallerEdit, after: View): readonly string[] {
   const { sub, current, texts } = edit
+  if (sub === unlistedCallers)
+    return ['They hold for each caller that is not listed. What was counted this month and day stays counted.']
   if (texts.disabled === 'yes') return [`${sub} can then do nothing, with any token.`]
   const scopesBefore = current.disabled === 'yes' ? [] : wordsIn(current.scopes)
   const scopesAfter = wordsIn(texts.scopes)

@@ -2,7 +2,8 @@ import * as z from 'zod/mini'
 import { subject } from '../../../../shared/api/callers.ts'
 import { invalid } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
-import { callerNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { listedAs } from '../../../../shared/guard/people/callers.ts'
+import { callerNamed, rootBudget, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
@@ -11,7 +12,17 @@ import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, flashOf, isConflict, notDone, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { allBudgets, differences, isSlack, namesIn, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
+import {
+  allBudgets,
+  differences,
+  isSlack,
+  namesIn,
+  shownCaller,
+  type Texts,
+  textsIn,
+  textsOf,
+  toCaller,
+} from './caller-texts.ts'
 import { type CallerEdit, CallerForm, CallerPreview } from './edit-form.tsx'
 
 const removalSchema = z.strictObject({
@@ -63,12 +74,15 @@ export function addCallerEdit({ page }: PageRoutes): void {
       const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
       const result = await guard.deleteCaller(sub, by)
       const to = result.kind === 'changed' ? callersAddress : callerAddress(sub)
-      return redirect(flashOf(result, `${sub} is removed from the list.`), to)
+      return redirect(
+        flashOf(result, sub === unlistedCallers ? 'The rules are removed.' : `${sub} is removed from the list.`),
+        to,
+      )
     },
   })
 }
 
-const textsNow = (view: View, sub: string): Texts => textsOf(sub, callerNamed(view.definitions, sub) ?? {})
+const textsNow = (view: View, sub: string): Texts => textsOf(sub, listedAs(view.definitions, sub) ?? {})
 
 /** `null`: another change was faster. */
 async function previewOrChange(visit: Visit, edit: CallerEdit, step: 'preview' | 'confirm') {
@@ -77,10 +91,10 @@ async function previewOrChange(visit: Visit, edit: CallerEdit, step: 'preview' |
   if (isUnchanged(edit)) {
     // The user pressed the button twice.
     if (othersChanges === null) return showForm(visit, edit, ['Nothing has changed.'])
-    return finish(`The permissions of ${sub} are already as you want them.`)
+    return finish(`The permissions of ${shownCaller(sub)} are already as you want them.`)
   }
   if (sub === visit.session.sub && locksOutSelf(texts)) return showForm(visit, edit, [notYourself])
-  const parsed = toCaller(sub, texts, callerNamed(view.definitions, sub) ?? {})
+  const parsed = toCaller(sub, texts, listedAs(view.definitions, sub) ?? {})
   if (parsed.kind === 'invalid') return showForm(visit, edit, [notDone], parsed.faults)
   const outcome = await putOrPreview(step, edit, visit.session.sub, {
     put: (by) => visit.guard.putCaller(sub, parsed.caller, by),
@@ -91,9 +105,12 @@ async function previewOrChange(visit: Visit, edit: CallerEdit, step: 'preview' |
     case 'problem':
       return showForm(visit, edit, [outcome.problem.detail])
     case 'changed':
-      return finish(`The permissions of ${sub} are changed from the next request on.`)
+      return finish(`The permissions of ${shownCaller(sub)} are changed from the next request on.`)
     case 'possible':
-      return visit.show(`Change ${sub}?`, <CallerPreview {...{ edit, frame: visit.frame, after: outcome.after }} />)
+      return visit.show(
+        `Change ${shownCaller(sub)}?`,
+        <CallerPreview {...{ edit, frame: visit.frame, after: outcome.after }} />,
+      )
   }
 }
 
@@ -107,24 +124,28 @@ const locksOutSelf = ({ disabled, scopes, readsBudgets }: Texts) =>
 
 function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = [], fieldFaults: FieldFaults = {}) {
   const { sub, view } = edit
-  const isListed = callerNamed(view.definitions, sub) !== undefined
+  const isListed = listedAs(view.definitions, sub) !== undefined
+  const name = shownCaller(sub)
   return visit.show(
-    `What ${sub} may do`,
+    sub === unlistedCallers ? 'Rules for callers that are not listed' : `What ${sub} may do`,
     <>
-      <Trail label="Where this is" above={[['Callers', callersAddress]]} here={sub} />
-      {isListed ? null : <p class="note">{sub} is not listed yet.</p>}
+      <Trail label="Where this is" above={[['Callers', callersAddress]]} here={name} />
+      {isListed || sub === unlistedCallers ? null : <p class="note">{sub} is not listed yet.</p>}
       <CallerForm {...{ edit, faults, fieldFaults, frame: visit.frame }} />
       {isListed && sub !== visit.session.sub ? <RemovalForm edit={edit} frame={visit.frame} /> : null}
     </>,
   )
 }
 
+function afterRemoval(sub: string): string {
+  if (sub === unlistedCallers) return 'Callers that are not listed then have no limits of their own.'
+  return isSlack(sub) ? 'This user may then do nothing in Slack.' : 'Their token alone then says what they may do.'
+}
+
 const RemovalForm = ({ edit: { sub, view }, frame }: { edit: CallerEdit; frame: Frame }) => (
   <details class="card">
-    <summary>Remove {sub} from the list</summary>
-    <p class="note">
-      {isSlack(sub) ? 'This user may then do nothing in Slack.' : 'Their token alone then says what they may do.'}
-    </p>
+    <summary>{sub === unlistedCallers ? 'Remove these rules' : `Remove ${sub} from the list`}</summary>
+    <p class="note">{afterRemoval(sub)}</p>
     {callerNamed(view.definitions, sub)?.disabled ? (
       <p class="warning">
         <span aria-hidden="true">⚠</span> This caller is disabled. Removing it from the list enables it:{' '}
@@ -136,7 +157,7 @@ const RemovalForm = ({ edit: { sub, view }, frame }: { edit: CallerEdit; frame: 
       <HiddenFields values={{ sub, revision: String(view.definitions.revision) }} />
       <ReasonField formId="delete" isOptional />
       <p class="buttons">
-        <button type="submit">Remove {sub}</button>
+        <button type="submit">Remove {sub === unlistedCallers ? 'rules' : sub}</button>
       </p>
     </form>
   </details>
