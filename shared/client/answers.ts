@@ -88,6 +88,82 @@ export interface Budget {
   windows: (Figures & { childrenLimit?: Limit })[]
 }
 
+/** One change of a budget's counters, or of what is allowed. */
+export interface Entry {
+  id: string
+  type:
+    | 'opening'
+    | 'grant'
+    | 'external-spend'
+    | 'transfer'
+    | 'correction'
+    | 'reconcile'
+    | 'limit'
+    | 'renewal'
+    | 'adopt'
+    | 'restore'
+    | 'budget-created'
+    | 'budget-deleted'
+    | 'freeze'
+    | 'unfreeze'
+    | 'caller'
+    | 'pause'
+    | 'resume'
+  budget: string | null
+  units: number
+  to?: string
+  corrects?: string
+  window: string
+  /** All that had a counter moved. */
+  budgets: string[]
+  reason: string
+  by: string
+  at: string
+  binds?: { budget: string; window: 'month' | 'day'; available: number }
+  /** `null` in `from` and `to`: not set. Without members if there are too many. */
+  changed?: {
+    kind: 'budget' | 'caller' | 'plan'
+    name: string
+    how: 'made' | 'changed' | 'removed'
+    members: { member: string; from: unknown; to: unknown }[]
+  }[]
+}
+
+export interface Plan {
+  name: string
+  kind: Kind
+  projects: string[]
+  /** `null`: each project's owner pays. */
+  budget: string | null
+  schedule: string
+  whenShort: 'refuse' | 'fit' | 'ask'
+  query?: Record<string, string>
+  tags?: Record<string, string>
+  mayChargeAncestors?: true
+  leave?: number | Record<string, number>
+  enabled: boolean
+  paused: { reason: string; by: string; at: string } | false
+  next: string | null
+  /** In the account's time zone. */
+  nextLocal: string | null
+  last: {
+    time: string
+    state: 'running' | 'done' | 'stopped' | 'missed' | 'paused'
+    reason?: string
+    finishedAt: string | null
+    /** How many projects were `settled`, `refused` and so on; zeros are left out. */
+    counts?: Record<string, number>
+  } | null
+}
+
+type AuditedCounter = Pick<Figures, 'limit' | 'granted' | 'available' | 'held' | 'inDoubt' | 'spent'>
+
+export interface Audit {
+  /** `null`: a book moved while it was read. */
+  ok: boolean | null
+  books: { window: string; budget: string; recorded: AuditedCounter; recomputed: AuditedCounter }[]
+}
+
 export interface Estimate {
   kind: Kind
   units: number

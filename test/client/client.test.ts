@@ -10,7 +10,16 @@ import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
 import type * as z from 'zod/mini'
 import type { answers } from '../../shared/api/answers/answers.ts'
 import type { problemMembers } from '../../shared/api/answers/problems.ts'
-import { type Budget, type Estimate, type ProblemMembers, UnitGuard, type Update } from '../../shared/client/client.ts'
+import {
+  type Audit,
+  type Budget,
+  type Entry,
+  type Estimate,
+  type Plan,
+  type ProblemMembers,
+  UnitGuard,
+  type Update,
+} from '../../shared/client/client.ts'
 import type { Slug } from '../../shared/guard/problems.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { runLocal } from '../support/process/local.ts'
@@ -494,6 +503,9 @@ test('the types of the client are those of the answers', () => {
   // A problem is looked into below.
   expectTypeOf<Without<Update>>().branded.toEqualTypeOf<Without<Answer<'Update'>>>()
   expectTypeOf<Budget>().branded.toEqualTypeOf<Answer<'Budget'>>()
+  expectTypeOf<Entry>().branded.toEqualTypeOf<Answer<'Entry'>>()
+  expectTypeOf<Plan>().branded.toEqualTypeOf<Answer<'Plan'>>()
+  expectTypeOf<Audit>().branded.toEqualTypeOf<Answer<'Audit'>>()
   type Shown = Answer<'Estimate'>
   expectTypeOf<Omit<Estimate, 'problem' | 'projects'>>().branded.toEqualTypeOf<Omit<Shown, 'problem' | 'projects'>>()
   expectTypeOf<Without<Estimate['projects'][number]>>().branded.toEqualTypeOf<Without<Shown['projects'][number]>>()
