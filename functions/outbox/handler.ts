@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda'
+import { createEvents } from '../../shared/events/events.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
@@ -16,4 +17,4 @@ const onLambda = (read: Reader) => (event: unknown, context: Context) =>
 
 /** The two functions on the table's stream, each with its own filter. */
 export const start = onLambda(createStartReader({ ...services, slack }))
-export const tell = onLambda(createTellReader({ ...services, slack }))
+export const tell = onLambda(createTellReader({ ...services, slack, events: createEvents(services) }))

@@ -1,4 +1,6 @@
+import type { Events } from '../../shared/events/events.ts'
 import type { Guard } from '../../shared/guard/guard.ts'
+import type { EventReference } from '../../shared/ledger/updates/deliveries.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { asJob, inTraceOf, type Log } from '../../shared/platform/log.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
@@ -48,14 +50,34 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
 }
 
 /**
- * Sends announcements, edits them when their updates change, and checks thresholds. It is a separate reader, so that a
- * slow Slack delays only messages.
+ * Sends announcements, edits them when their updates change, sends events to other systems, and checks thresholds. It is
+ * a separate reader, so that a slow Slack delays only messages.
  */
-export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
-  const { guard, slack, log } = parts
+export function createTellReader(parts: {
+  guard: Guard
+  slack: Slack
+  events: Events
+  clock: Clock
+  log: Log
+}): Reader {
+  const { guard, slack, events, log } = parts
   return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
 
   async function tellAll(changes: readonly Change[]): Promise<BatchAnswer> {
+    const failed = await Promise.all([tellPeople(changes), tellTargets(changes)])
+    return { batchItemFailures: [...new Set(failed.flat())].map((itemIdentifier) => ({ itemIdentifier })) }
+  }
+
+  async function tellTargets(changes: readonly Change[]): Promise<readonly string[]> {
+    const told = changes.flatMap((change) => {
+      const reference = referenceOf(change)
+      return reference ? [{ reference, sequenceNumber: change.sequenceNumber }] : []
+    })
+    const lost = await events.tell(told.map(({ reference }) => reference))
+    return told.filter(({ reference }) => lost.has(reference)).map(({ sequenceNumber }) => sequenceNumber)
+  }
+
+  async function tellPeople(changes: readonly Change[]): Promise<readonly string[]> {
     const failed: string[] = []
     for (const change of changes) if (!(await inTraceOf(change, () => tell(change)))) failed.push(change.sequenceNumber)
     if (changes.some(({ pk }) => pk === 'book')) {
@@ -65,7 +87,7 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
         .then(({ checkThresholds }) => checkThresholds())
         .catch((cause) => log.error('thresholds-not-watched', { cause }))
     }
-    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) }
+    return failed
   }
 
   /** `false`: the stream must deliver the change again. */
@@ -87,4 +109,10 @@ export function createTellReader(parts: { guard: Guard; slack: Slack; clock: Clo
     }
     return isTold
   }
+}
+
+/** Each version of an update may be an event. */
+function referenceOf({ pk, version }: Change): EventReference | null {
+  const update = idIn(pk, 'update')
+  return update === null || version === undefined ? null : { kind: 'update', update, version }
 }

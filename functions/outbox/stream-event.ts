@@ -6,6 +6,8 @@ export interface Change {
   readonly isNew: boolean
   /** Missing if the item was deleted. */
   readonly state?: string
+  /** Missing if the item has none, or was deleted. */
+  readonly version?: number
   /** Whether the item is an open task. */
   readonly isOpen: boolean
   /** Whether it is an update that people were asked to decide about. */
@@ -27,6 +29,7 @@ const streamEvent = z.object({
         NewImage: z.optional(
           z.object({
             state: z.optional(attribute),
+            version: z.optional(z.object({ N: z.optional(z.string().check(z.regex(/^\d{1,15}$/))) })),
             openAs: z.optional(attribute),
             approvableUntil: z.optional(z.unknown()),
             doubt: z.optional(z.unknown()),
@@ -48,6 +51,7 @@ export function readChanges(event: unknown): readonly Change[] {
     sequenceNumber: SequenceNumber,
     isNew: eventName === 'INSERT',
     ...(NewImage?.state?.S !== undefined && { state: NewImage.state.S }),
+    ...(NewImage?.version?.N !== undefined && { version: Number(NewImage.version.N) }),
     isOpen: NewImage?.openAs?.S !== undefined,
     wasAnnounced: NewImage?.approvableUntil !== undefined || NewImage?.doubt !== undefined,
     ...(NewImage?.traceparent?.S !== undefined && { traceparent: NewImage.traceparent.S }),

@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda'
+import { createEvents } from '../../shared/events/events.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
@@ -7,7 +8,7 @@ import { createSlack } from '../../shared/slack/slack.ts'
 import { createTriggers } from './triggers.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
-const { handle } = createTriggers({ ...services, slack: createSlack(services) })
+const { handle } = createTriggers({ ...services, slack: createSlack(services), events: createEvents(services) })
 
 export const handler = (event: unknown, context: Context): Promise<void> =>
   inLogContext({ lambdaRequestId: context.awsRequestId }, () =>

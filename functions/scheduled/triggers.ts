@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { Events } from '../../shared/events/events.ts'
 import type { OccurrenceResult } from '../../shared/guard/plans/occurrences.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { createMetrics } from '../../shared/guard/sweep/alerts.ts'
@@ -43,7 +44,7 @@ export function readTrigger(event: unknown): Trigger {
 }
 
 /** Scheduled jobs. Each step runs even if others fail; the next sweep repeats what failed. */
-export function createTriggers({ guard, clock, log, slack }: Services & { slack: Slack }) {
+export function createTriggers({ guard, clock, log, slack, events }: Services & { slack: Slack; events: Events }) {
   const report = (measurements: Measurements) => log.info('vitals', metricFields(measurements, clock.now()))
 
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
@@ -54,7 +55,8 @@ export function createTriggers({ guard, clock, log, slack }: Services & { slack:
         return null
       })
     const swept = await attempt(async () => (await guard.background()).sweep(endsAt))
-    await attempt(() => slack.sweep())
+    // Neither a slow Slack nor a slow target delays the other.
+    await Promise.all([attempt(() => slack.sweep()), attempt(() => events.sweep(endsAt))])
     await attempt(async () => report(await (await guard.background()).measure()))
     await attempt(async () => (await guard.background()).keepSummaries())
     // The summaries tell what plans have charged, so the outlook comes after them.

@@ -1,5 +1,6 @@
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
+import { createEvents } from '../../shared/events/events.ts'
 import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import { type Schedule, timesOf } from '../../shared/guard/plans/schedule.ts'
 import type { Services } from '../../shared/guard/services.ts'
@@ -27,12 +28,13 @@ export async function startBackground(
 ): Promise<{ stop(patience: Promise<void>): Promise<void> }> {
   const { guard, clock, log } = services
   const slack = createSlack(services)
-  const triggers = createTriggers({ ...services, slack })
+  const events = createEvents(services)
+  const triggers = createTriggers({ ...services, slack, events })
   const tasks = createBackgroundTasks()
   const endsAt = () => clock.now() + workLastsMs
 
   const start = createStartReader({ guard, slack, clock, log })
-  const tell = createTellReader({ guard, slack, clock, log })
+  const tell = createTellReader({ guard, slack, events, clock, log })
   const deliveries = [
     createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startsAtOnce, log }),
     createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: tellsAtOnce, log }),
@@ -52,6 +54,7 @@ export async function startBackground(
   // Separate loops, so that neither a large plan nor a slow Slack delays the rest.
   void repeat(sweepEveryMs, 'sweep-failed', async () => (await guard.background()).sweep(endsAt()))
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
+  void repeat(sweepEveryMs, 'event-sweep-failed', () => events.sweep(endsAt()))
   void repeat(sweepEveryMs, 'summary-failed', async () => (await guard.background()).keepSummaries())
   void repeat(continueEveryMs, 'continue-failed', async () => (await guard.background()).advanceOccurrences(endsAt()))
 

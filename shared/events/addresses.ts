@@ -5,7 +5,7 @@ import { isLoopback } from '../platform/http.ts'
  * Whether an address is one of the public Internet. All else is refused: private, link-local and loopback addresses,
  * IPv4 inside IPv6, multicast, and what is reserved.
  */
-function isPublicAddress(address: string): boolean {
+export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   return ipaddr.parse(address).range() === 'unicast'
 }

@@ -27,3 +27,7 @@ export function typeOfVersion({ history }: Pick<Update, 'history'>, version: num
 /** @param filters types, or `update.*`. */
 export const passes = (filters: readonly string[], type: EventType): boolean =>
   filters.some((filter) => (filter.endsWith('.*') ? type.startsWith(filter.slice(0, -1)) : filter === type))
+
+/** As targets name it. */
+export const filterTypeOf = (type: `unit-guard.${EventType}`): EventType =>
+  type.slice('unit-guard.'.length) as EventType

@@ -25,6 +25,9 @@ export interface Services {
   readonly login: LoginClient | null
   readonly callerKey: Secret
   readonly slackSecret: Secret
+  /** The file of targets, and the bus. */
+  readonly eventSettings: Pick<GuardSettings, 'EVENT_TARGETS' | 'EVENT_BUS'>
+  readonly secretNamed: (id: string) => Secret
   /** `undefined`: Slack's own Web API. */
   readonly slackApi: { readonly channel: string | null; readonly url?: string | undefined }
   readonly options: GuardOptions
@@ -104,6 +107,8 @@ export function createServices(
     login: loginOf(settings, secrets, own.issuersWithinMs),
     callerKey,
     slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
+    eventSettings: { EVENT_TARGETS: settings.EVENT_TARGETS, EVENT_BUS: settings.EVENT_BUS },
+    secretNamed: (id) => createSecret({ ...secrets, id }),
     slackApi: { channel: settings.SLACK_CHANNEL ?? null, url: settings.SLACK_API_URL },
     options,
     kinds,

@@ -17,6 +17,7 @@ import { createIssuerKeysStore, type IssuerKeys } from './issuer-keys.ts'
 import { createLogins, type Logins } from './login.ts'
 import { setUp } from './setup.ts'
 import type { Store } from './store/store.ts'
+import { createEventTasks, type Deliveries, type TargetStates } from './updates/deliveries.ts'
 import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
 import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
 import { type Announcement, announcements, type Occurrence, occurrences } from './updates/tasks.ts'
@@ -82,6 +83,9 @@ export interface Ledger {
   readonly announcements: Queue<Announcement>
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
+  /** Events that a target has yet to get. */
+  readonly deliveries: Deliveries
+  readonly eventTargets: TargetStates
   readonly summaries: Summaries
   readonly prices: Prices
   readonly knownDates: KnownDatesStore
@@ -145,6 +149,7 @@ export function createLedger(options: {
     announcements: createQueue(announcements, { store, rotation }),
     slackEvents: createQueue(slackEvents, { store, rotation }),
     occurrences: createQueue(occurrences, { store, rotation }),
+    ...createEventTasks({ store, rotation }),
     summaries: createSummaries({ store }),
     prices: createPrices({ store }),
     knownDates: createKnownDates({ store }),

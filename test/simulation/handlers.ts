@@ -4,6 +4,7 @@ import { createApi } from '../../functions/api/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
+import { createEvents } from '../../shared/events/events.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
@@ -40,6 +41,7 @@ export function createHandlers(machine: Machine, told: (message: string) => void
     login: null,
     callerKey: secretOf(callerKey),
     slackApi: { channel: null },
+    ...{ eventSettings: {}, secretNamed: () => secretOf('') },
     slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
   }
   const slack = createSlack(services, slackThrough(ask, told))
@@ -93,8 +95,8 @@ export function createHandlers(machine: Machine, told: (message: string) => void
         }),
       }),
     reads: createStartReader({ guard, slack, clock, log }),
-    tells: createTellReader({ guard, slack, clock, log }),
-    triggers: createTriggers({ ...services, slack }),
+    tells: createTellReader({ guard, slack, events: createEvents(services), clock, log }),
+    triggers: createTriggers({ ...services, slack, events: createEvents(services) }),
   }
 }
 

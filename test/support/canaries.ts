@@ -3,10 +3,10 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 
 /**
  * Every secret of the tests begins like this, so that one search finds it anywhere. So is everything shaped like a
- * token.
+ * token or a key of signatures.
  */
 const canary =
-  /canary-(?:service|caller|quote|login|slack|webhook|response|new|newest|rotated)[\w-]*|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
+  /canary-(?:service|caller|quote|login|slack|webhook|response|new|newest|rotated)[\w-]*|whsec_[\w+/=]+|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
 
 /** Exempt: Slack's response URL is kept until it was answered. */
 type Allowed = 'canary-response'

@@ -8,6 +8,8 @@ import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import { localReference } from '../../infra/local/listener.ts'
 import { showAudit } from '../../shared/api/to-json.ts'
+import { createEvents } from '../../shared/events/events.ts'
+import type { Network } from '../../shared/events/webhook.ts'
 import { type GuardSettings, guardSettingsOf } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
@@ -21,12 +23,15 @@ import { createTestClock, type TestClock } from './clock.ts'
 import { mustBeDocumented } from './documented.ts'
 import { faultOf } from './log-lines.ts'
 import { mcpPartsOf, quoteKey } from './quote-key.ts'
-import { type Answer, type Recorded, startScriptedService } from './scripted-service.ts'
+import { signingKey } from './receiver.ts'
+import { type Answer, type Recorded, startScriptedService, usualAnswer } from './scripted-service.ts'
 import { startTestSecrets } from './secrets.ts'
 import { botToken, channel, slackOf, slackSecretOf, startRecorder, startSlackChannel } from './slack/slack.ts'
 import { recordStream } from './store/recorded-store.ts'
 import { createStore, patienceMs } from './store/stores.ts'
-import { writeFileOf } from './written-file.ts'
+import { filesOf } from './written-file.ts'
+
+export { json } from './scripted-service.ts'
 
 export const serviceToken = 'canary-service-token-7f3a9c'
 export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
@@ -63,6 +68,10 @@ interface ProductOptions {
   /** Entries of the file of trusted issuers. */
   issuers?: readonly object[]
   issuersWithinMs?: number
+  /** Entries of the file of event targets. */
+  targets?: readonly { readonly secret: string }[]
+  /** Of the requests to them. */
+  network?: Network
   kinds?: Kinds
 }
 
@@ -75,7 +84,7 @@ export async function startProduct(options: ProductOptions = {}) {
   const slack = options.slack ? await startSlack(options.slack === true ? {} : options.slack, watch) : null
   const recorder = options.bot ? await startRecorder(clock) : null
   if (recorder) onTestFinished(() => recorder.close())
-  const secrets = await startSecrets(options.secrets, slack?.webhookUrl, recorder ? botToken : undefined)
+  const secrets = await startSecrets(options, slack?.webhookUrl, recorder ? botToken : undefined)
   const { logged, write } = keepLog(watch)
   const stream = recordStream(
     watch.items(options.store ?? (await createStore())),
@@ -85,8 +94,7 @@ export async function startProduct(options: ProductOptions = {}) {
   const settings = settingsOf(kinds, {
     TRACKING_BASE_URL: service.baseUrl,
     SECRETS_ENDPOINT: secrets.endpoint,
-    ...(options.plans && { PLANS: await writeFileOf('plans', options.plans) }),
-    ...(options.issuers && { TRUSTED_ISSUERS: await writeFileOf('issuers', options.issuers) }),
+    ...(await filesOf(options)),
     ...(recorder && { SLACK_API_URL: recorder.apiUrl, SLACK_CHANNEL: channel }),
     ...options.env,
   })
@@ -95,6 +103,7 @@ export async function startProduct(options: ProductOptions = {}) {
     startProcessOf({
       ...{ settings: { ...settings, ...own }, store, clock, kinds, watch, write },
       issuersWithinMs: options.issuersWithinMs,
+      network: options.network,
     })
   const main = startProcess()
   const { services, api, dashboard, mcp } = main
@@ -119,6 +128,7 @@ export async function startProduct(options: ProductOptions = {}) {
     dashboard,
     mcp,
     triggers: main.triggers,
+    events: main.events,
     deliver: () => stream.deliverTo(main, endsAt),
     endsAt,
     slack: slackOf(main.slackApp, slack, clock, recorder),
@@ -142,7 +152,7 @@ type Watch = ReturnType<typeof watchForSecrets>
 async function startService(options: ProductOptions, watch: Watch) {
   const units = options.units ?? {}
   const service = await startScriptedService({
-    fallback: (request) => options.service?.(request) ?? answerOf(request, units),
+    fallback: (request) => options.service?.(request) ?? usualAnswer(request, units),
   })
   onTestFinished(() => service.close())
   // The service's token goes to the service only, in its header.
@@ -160,7 +170,7 @@ async function startSlack(options: Parameters<typeof startSlackChannel>[0], watc
 }
 
 async function startSecrets(
-  own: ProductOptions['secrets'],
+  { secrets: own, targets = [] }: ProductOptions,
   webhookUrl: string | undefined,
   botToken: string | undefined,
 ) {
@@ -170,6 +180,7 @@ async function startSecrets(
       'unit-guard/caller-key': callerKey,
       'unit-guard/quote-key': quoteKey,
       'unit-guard/slack': slackSecretOf(webhookUrl, botToken),
+      ...Object.fromEntries(targets.map(({ secret }) => [secret, signingKey])),
     },
   )
   onTestFinished(() => secrets.close())
@@ -207,11 +218,12 @@ function startProcessOf(deployment: {
   watch: Watch
   write: (line: string) => void
   issuersWithinMs: number | undefined
+  network: Network | undefined
 }) {
-  const { settings, store, clock, kinds, watch, write, issuersWithinMs = patienceMs } = deployment
+  const { settings, store, clock, kinds, watch, write, issuersWithinMs = patienceMs, network } = deployment
   const log = createLog({ write, now: clock.now })
   const services = createServices(settings, { store, clock, log, kinds, secretsWithinMs: patienceMs, issuersWithinMs })
-  const parts = { ...services, slack: createSlack(services) }
+  const parts = { ...services, slack: createSlack(services), events: createEvents(services, network) }
   const slackApp = watch.answers(
     createSlackApp({
       ...{ ...services, ledger: services.guard.ledger, secret: services.slackSecret },
@@ -227,6 +239,7 @@ function startProcessOf(deployment: {
     slack: parts.slack,
     start: createStartReader(parts),
     tell: createTellReader(parts),
+    events: parts.events,
     triggers: createTriggers(parts),
   }
 }
@@ -276,23 +289,3 @@ async function figuresOf(call: Call, budget = 'account', window = 'month') {
   )
   return { limit, granted, available, held, inDoubt, spent }
 }
-
-function answerOf(request: Recorded, units: Record<string, number>): Answer {
-  const [, , , segment = '', operation] = new URL(request.url, 'http://x').pathname.split('/')
-  const project = decodeURIComponent(segment)
-  switch (operation) {
-    case 'estimate':
-    case 'run':
-      return json({ response_code: 0, data: { keyword_units: units[project] ?? 40 } })
-    case 'dates':
-      return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })
-    default:
-      return { status: 404 }
-  }
-}
-
-export const json = (body: unknown, status = 200): Answer => ({
-  status,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-})

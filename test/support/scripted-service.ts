@@ -198,3 +198,24 @@ function writeForever(response: ServerResponse): void {
   response.on('drain', fill)
   fill()
 }
+
+/** What updates cost by project; others cost 40. */
+export function usualAnswer(request: Recorded, units: Record<string, number>): Answer {
+  const [, , , segment = '', operation] = new URL(request.url, 'http://x').pathname.split('/')
+  const project = decodeURIComponent(segment)
+  switch (operation) {
+    case 'estimate':
+    case 'run':
+      return json({ response_code: 0, data: { keyword_units: units[project] ?? 40 } })
+    case 'dates':
+      return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })
+    default:
+      return { status: 404 }
+  }
+}
+
+export const json = (body: unknown, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})

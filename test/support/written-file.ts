@@ -11,3 +11,16 @@ export async function writeFileOf(name: string, rows: readonly object[]): Promis
   await writeFile(file, JSON.stringify(rows))
   return file
 }
+
+/** The settings that name files, with a file for each that a test gives. */
+export async function filesOf(given: {
+  readonly plans?: readonly object[]
+  readonly issuers?: readonly object[]
+  readonly targets?: readonly object[]
+}): Promise<Record<string, string>> {
+  return {
+    ...(given.plans && { PLANS: await writeFileOf('plans', given.plans) }),
+    ...(given.issuers && { TRUSTED_ISSUERS: await writeFileOf('issuers', given.issuers) }),
+    ...(given.targets && { EVENT_TARGETS: await writeFileOf('targets', given.targets) }),
+  }
+}

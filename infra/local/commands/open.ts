@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import { createEvents } from '../../../shared/events/events.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
 import { createServices } from '../../../shared/guard/services.ts'
 import { accountOf, sandboxService, serviceNameOf } from '../../../shared/ledger/identity.ts'
@@ -28,7 +29,11 @@ export function openGuard(env: Environment, clock: Clock) {
     throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
   }
   const services = createServices(settings, { clock, log: createQuietLog() })
-  return { settings, services, triggers: createTriggers({ ...services, slack: createSlack(services) }) }
+  return {
+    settings,
+    services,
+    triggers: createTriggers({ ...services, slack: createSlack(services), events: createEvents(services) }),
+  }
 }
 
 /** Not compared with the settings, because operators' commands repair the differences. */

@@ -6,6 +6,7 @@ import { demonstrationProjects } from '../../../functions/sandbox/demonstration.
 import type { Fault } from '../../../functions/sandbox/faults.ts'
 import { createMemoryState } from '../../../functions/sandbox/state/state.ts'
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import { createEvents } from '../../../shared/events/events.ts'
 import { type GuardSettings, guardSettings } from '../../../shared/guard/options.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { createServices } from '../../../shared/guard/services.ts'
@@ -81,7 +82,11 @@ export async function openScenario(parts: {
     guard: services.guard,
     plans: readPlans(settings.PLANS),
     api: createApi(services, localReference),
-    triggers: createTriggers({ ...services, slack: createSlack(services) }),
+    triggers: createTriggers({
+      ...services,
+      slack: createSlack(services),
+      events: createEvents({ ...services, eventSettings: {} }),
+    }),
     items,
     sandbox,
   }

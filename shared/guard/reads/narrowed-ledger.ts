@@ -63,6 +63,8 @@ const writes = {
   ...{ enter: refused, previewEntry: refused, openRound: refused, keepAudit: refused },
   announcements: { add: refused, get: refused, change: refused, open: refused, round: refused, latest: refused },
   knownDates: { read: refused, write: refused },
+  deliveries: { add: refused, get: refused, change: refused, due: refused, countOpen: refused },
+  eventTargets: { read: refused, note: refused },
 } satisfies Partial<Record<keyof Ledger, unknown>>
 
 type SightNow = () => Promise<Sight>

@@ -1,6 +1,122 @@
+import { toRfc3339 } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import type { Item, Store, Value } from '../store/store.ts'
+import { byKind, instant, optional, readItem, record, text, whole } from '../stored.ts'
+import { walk } from '../views/pages.ts'
+import { createQueue, fromTaskItem, type Queue, type Rotation, type Task, type TaskKind, taskMembers } from './queue.ts'
+
 /** What an event tells. The record that a transition wrote says the rest, so an event is built again at any time. */
 export type EventReference =
   /** Each line of an update's history is a version. */
   | { readonly kind: 'update'; readonly update: string; readonly version: number }
   | { readonly kind: 'announcement'; readonly id: string }
   | { readonly kind: 'entry'; readonly id: string }
+
+/** An event that a target did not take at once. */
+export interface Delivery extends Task {
+  readonly target: string
+  readonly event: EventReference
+  /** Failed attempts. */
+  readonly tries: number
+  readonly nextAt: number
+  readonly givenUp?: string
+}
+
+const openIn = (target: string) => `delivery#${target}`
+
+/** In the order of the next attempt, for each target on its own: a dead target delays no other. */
+const deliveries: TaskKind<Delivery> = {
+  name: 'delivery',
+  stored: record<Delivery>({
+    ...taskMembers,
+    target: text,
+    event: byKind<EventReference>({
+      update: { update: text, version: whole },
+      announcement: { id: text },
+      entry: { id: text },
+    }),
+    tries: whole,
+    nextAt: instant,
+    givenUp: optional(text),
+  }),
+  open: ({ target, nextAt }) => ({ as: openIn(target), since: nextAt }),
+  keptForDays: 30,
+}
+
+export const deliveryId = (target: string, eventId: string): string => `${target}#${eventId}`
+
+export interface Deliveries extends Pick<Queue<Delivery>, 'add' | 'get' | 'change'> {
+  /** The longest due first. */
+  due(target: string, now: number, limit: number): Promise<readonly Delivery[]>
+  /** How many wait, at most `max`. Reads the index alone. */
+  countOpen(target: string, max: number): Promise<number>
+}
+
+function createDeliveries({ store, rotation }: { store: Store; rotation: Rotation }): Deliveries {
+  const { add, get, change } = createQueue(deliveries, { store, rotation })
+  return {
+    ...{ add, get, change },
+    due: async (target, now, limit) => {
+      const page = await walk(store, {
+        ...{ index: 'open', first: openIn(target), oldestFirst: true, limit },
+        bounds: { from: '0', to: `${toRfc3339(now)}~` },
+        read: (item) => fromTaskItem(deliveries, item),
+        // The index lags.
+        keep: ({ doneAt, nextAt }) => doneAt === undefined && nextAt <= now,
+      })
+      return page.rows
+    },
+    countOpen: async (target, max) =>
+      (await store.list({ index: 'open', partition: openIn(target), newestFirst: false, limit: max })).positions.length,
+  }
+}
+
+/** For people: how a target of events fares. */
+export interface TargetState {
+  readonly delivered?: TargetNote
+  /** An attempt that is repeated. */
+  readonly failed?: TargetNote & { readonly reason: string }
+  /** An event that is not sent any more. */
+  readonly dead?: TargetNote & { readonly reason: string }
+}
+
+interface TargetNote {
+  readonly at: number
+  /** The event's id. */
+  readonly event: string
+}
+
+export interface TargetStates {
+  read(target: string): Promise<TargetState>
+  /** Replaces what is given, and keeps the rest. */
+  note(target: string, state: TargetState): Promise<void>
+}
+
+const targetKey = (target: string) => ({ pk: `event-target#${target}`, sk: 'event-target' })
+
+const storedState = record<TargetState>({
+  delivered: optional(record<TargetNote>({ at: instant, event: text })),
+  failed: optional(record<NonNullable<TargetState['failed']>>({ at: instant, event: text, reason: text })),
+  dead: optional(record<NonNullable<TargetState['dead']>>({ at: instant, event: text, reason: text })),
+})
+
+function createTargetStates({ store }: { store: Store }): TargetStates {
+  return {
+    read: async (target) => {
+      const [item] = await store.get([targetKey(target)])
+      return item ? readState(item) : {}
+    },
+    note: async (target, state) => {
+      const set = Object.entries(state).map(([name, note]): readonly [[string], Value] => [[name], note])
+      const token = digest('event-target', target, JSON.stringify(state))
+      await store.transact([{ kind: 'update', key: targetKey(target), set, add: [], when: [] }], token)
+    },
+  }
+}
+
+const readState = (item: Item): TargetState => readItem(item, storedState)
+
+export const createEventTasks = (parts: { store: Store; rotation: Rotation }) => ({
+  deliveries: createDeliveries(parts),
+  eventTargets: createTargetStates(parts),
+})

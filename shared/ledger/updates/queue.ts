@@ -27,8 +27,11 @@ export interface Task {
 export const taskMembers: Members<Task> = { id: text, version: whole, createdAt: instant, doneAt: optional(instant) }
 
 export interface TaskKind<T extends Task> {
-  readonly name: 'announcement' | 'slack-event' | 'occurrence'
+  readonly name: 'announcement' | 'slack-event' | 'occurrence' | 'delivery'
   readonly stored: Check<T>
+  /** Absent: in the list of its kind, since it was created. */
+  open?(task: T): { readonly as: string; readonly since: number }
+  readonly keptForDays?: number
   listed?(task: T): { readonly in: string; readonly at: number }
 }
 
@@ -83,12 +86,13 @@ const taskKey = ({ name }: { readonly name: string }, id: string) => ({ pk: `${n
 
 function toTaskItem<T extends Task>(kind: TaskKind<T>, task: T): Item {
   const listed = kind.listed?.(task)
+  const open = kind.open?.(task) ?? { as: kind.name, since: task.createdAt }
   return {
     ...taskKey(kind, task.id),
     ...(task as unknown as Record<string, Value>),
-    ...(task.doneAt === undefined && { openAs: kind.name, openSince: sortKeyOf(task.createdAt, task.id) }),
+    ...(task.doneAt === undefined && { openAs: open.as, openSince: sortKeyOf(open.since, task.id) }),
     ...(listed && { listedIn: listed.in, listedAt: sortKeyOf(listed.at, task.id) }),
-    ...expiryOf(task.createdAt, keptForDays),
+    ...expiryOf(task.createdAt, kind.keptForDays ?? keptForDays),
   }
 }
 

@@ -1,0 +1,51 @@
+import type { Services } from '../guard/services.ts'
+import type { EventReference, TargetState } from '../ledger/updates/deliveries.ts'
+import { once } from '../platform/parallel.ts'
+import type { CloudEvent, EventOf } from './event.ts'
+import type { SendResult } from './sender.ts'
+import type { Target } from './targets-file.ts'
+import type { Network } from './webhook.ts'
+
+/** Events for other systems. */
+export interface Events {
+  /**
+   * Sends each event to every target that wants it, in five seconds at most. What a target did not take is kept for the
+   * sweep.
+   *
+   * @returns those that could not be kept: the stream must deliver their records again.
+   */
+  tell(references: readonly EventReference[]): Promise<ReadonlySet<EventReference>>
+  /** Repeats what failed. A dead target delays no other. */
+  sweep(endsAt: number): Promise<void>
+}
+
+/** Without settings nothing is loaded, read or sent. */
+export function createEvents(services: Services, network?: Network): Events {
+  const { EVENT_TARGETS: file, EVENT_BUS: bus } = services.eventSettings
+  if (file === undefined && bus === undefined) return { tell: async () => new Set(), sweep: async () => {} }
+  const open = openLater(services, network)
+  return {
+    tell: async (references) => (references.length === 0 ? new Set() : (await open()).tell(references)),
+    sweep: async (endsAt) => (await open()).sweep(endsAt),
+  }
+}
+
+/** What commands and pages need beside. */
+export interface OpenEvents extends Events {
+  readonly targets: readonly Target[]
+  readonly eventOf: EventOf
+  /** One attempt, which leaves nothing behind but a line in the log. */
+  deliver(event: CloudEvent, target: Target, deadline?: AbortSignal): Promise<SendResult>
+  statusOf(target: Target): Promise<TargetStatus>
+}
+
+interface TargetStatus extends TargetState {
+  /** Events that wait for another attempt, at most 1,000. */
+  readonly waiting: number
+}
+
+/** @throws WrongTargets */
+export const openEvents = (services: Services, network?: Network): Promise<OpenEvents> => openLater(services, network)()
+
+const openLater = (services: Services, network?: Network) =>
+  once(async () => (await import('./deliver.ts')).open(services, network))

@@ -1,0 +1,84 @@
+import { deliveryId, type EventReference } from '../ledger/updates/deliveries.ts'
+import { inParallel } from '../platform/parallel.ts'
+import type { CloudEvent } from './event.ts'
+import { attempt, type EventParts, type Notes, nextAttemptAt, type Receiver, tellDead } from './receiver.ts'
+import { failed, type SendResult } from './sender.ts'
+import { filterTypeOf, passes } from './types.ts'
+
+const sendsAtOnce = 5
+const readsAtOnce = 5
+
+interface Told {
+  readonly reference: EventReference
+  readonly event: CloudEvent
+}
+
+/** @returns events that could be neither sent nor kept. */
+export async function tell(
+  parts: EventParts,
+  references: readonly EventReference[],
+): Promise<ReadonlySet<EventReference>> {
+  const lost = new Set<EventReference>()
+  const deadline = AbortSignal.timeout(parts.withinMs)
+  const found = await inParallel(references, readsAtOnce, async (reference): Promise<Told[]> => {
+    try {
+      const event = await parts.eventOf(reference)
+      return event ? [{ reference, event }] : []
+    } catch (cause) {
+      parts.log.error('event-not-built', { reference, cause })
+      lost.add(reference)
+      return []
+    }
+  })
+  const told = found.flat()
+  await Promise.all(
+    parts.receivers.map((receiver) => {
+      const wanted = told.filter(({ event }) => passes(receiver.target.types, filterTypeOf(event.type)))
+      return tellOne(parts, receiver, wanted, { deadline, lost })
+    }),
+  )
+  return lost
+}
+
+interface Turn {
+  readonly deadline: AbortSignal
+  readonly lost: Set<EventReference>
+}
+
+async function tellOne(
+  parts: EventParts,
+  receiver: Receiver,
+  told: readonly Told[],
+  { deadline, lost }: Turn,
+): Promise<void> {
+  const notes: Notes = {}
+  await inParallel(told, sendsAtOnce, async ({ reference, event }) => {
+    // Every batch of the stream would wait for a slow target.
+    const slow = AbortSignal.timeout(parts.withinMs / 2)
+    const isTried = !deadline.aborted && !receiver.isResting()
+    const result = isTried ? await attempt(parts, receiver, { event, deadline, notes }) : untried
+    if (isTried && (slow.aborted || (result.kind === 'failed' && result.status === undefined))) receiver.rest()
+    if (result.kind === 'delivered') return
+    if (result.kind === 'gone') return tellDead(parts, receiver, { event, tries: 1, reason: result.reason, notes })
+    await keep(parts, receiver, { reference, event, result, tries: isTried ? 1 : 0 }).catch((cause) => {
+      parts.log.error('event-not-kept', { target: receiver.target.name, eventId: event.id, cause })
+      lost.add(reference)
+    })
+  })
+  await receiver.note(notes)
+}
+
+const untried = failed('not tried')
+
+/** For the sweep. An event that is kept already stays as it is. */
+async function keep(
+  { ledger, ids, clock }: EventParts,
+  { target }: Receiver,
+  { reference, event, result, tries }: Told & { readonly result: SendResult; readonly tries: number },
+): Promise<void> {
+  const createdAt = clock.now()
+  const afterMs = 'afterMs' in result ? result.afterMs : undefined
+  const nextAt = nextAttemptAt({ tries, createdAt }, { now: createdAt, fraction: ids.fraction(), afterMs }) ?? createdAt
+  const id = deliveryId(target.name, event.id)
+  await ledger.deliveries.add({ id, version: 1, createdAt, target: target.name, event: reference, tries, nextAt })
+}

@@ -1,0 +1,348 @@
+import { describe, expect, test } from 'vitest'
+import { openEvents } from '../../shared/events/events.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store, Write } from '../../shared/ledger/store/store.ts'
+import { hours, minutes } from '../support/clock.ts'
+import { linesOf } from '../support/log-lines.ts'
+import { type Product, startProduct } from '../support/product.ts'
+import { mustBeSigned, startReceiver, targetAt } from '../support/receiver.ts'
+import { createStore } from '../support/store/stores.ts'
+
+type Options = Parameters<typeof startProduct>[0]
+
+/** The stream delivers when the test says so. */
+const started = (targets: readonly ReturnType<typeof targetAt>[], options: Options = {}) =>
+  startProduct({ targets, store: createMemoryStore(), stream: true, ...options })
+
+const onRealStore = async (targets: readonly ReturnType<typeof targetAt>[]) =>
+  started(targets, { store: await createStore() })
+
+const run = async (product: Product, project = 'acme'): Promise<string> =>
+  (await product.update({ kind: 'ranking', project })).body.updates[0].id
+
+const sweep = (product: Product) => product.triggers.handle({ task: 'sweep' }, product.endsAt())
+
+const opened = (product: Product) => openEvents(product.services)
+
+async function statusOf(product: Product, name = 'warehouse') {
+  const events = await opened(product)
+  const target = events.targets.find((each) => each.name === name)
+  if (!target) throw new Error(`no target ${name}`)
+  return events.statusOf(target)
+}
+
+/** A record of the stream, as Lambda hands it over. */
+const recordOf = (id: string, version: number, sequence = version) => ({
+  eventSource: 'aws:dynamodb',
+  eventName: 'MODIFY',
+  dynamodb: {
+    Keys: { pk: { S: `update#${id}` }, sk: { S: 'update' } },
+    NewImage: { state: { S: 'settled' }, version: { N: String(version) } },
+    SequenceNumber: String(sequence),
+  },
+})
+
+const tell = (product: Product, ...Records: object[]) => product.startProcess().tell({ Records }, product.endsAt())
+
+describe('an update', () => {
+  test('is told as an event for each of its states, signed, to each target that wants them', async () => {
+    const [warehouse, pager] = [await startReceiver(), await startReceiver()]
+    const product = await onRealStore([
+      targetAt(warehouse.url),
+      targetAt(pager.url, { name: 'pager', secret: 'unit-guard/events/pager', types: ['update.settled'] }),
+    ])
+    const id = await run(product)
+    expect(warehouse.received).toEqual([])
+    await product.deliver()
+    expect(warehouse.types()).toEqual(['unit-guard.update.running', 'unit-guard.update.settled'])
+    expect(warehouse.ids()).toEqual([`${id}-1`, `${id}-2`])
+    expect(pager.ids()).toEqual([`${id}-2`])
+    for (const received of [...warehouse.received, ...pager.received]) mustBeSigned(received)
+    expect((await product.call('GET', `/updates/${id}`)).body).toEqual(pager.received[0]?.event.data)
+    expect(await statusOf(product)).toEqual({
+      delivered: { at: product.clock.now(), event: `${id}-1` },
+      waiting: 0,
+    })
+    expect(linesOf(product.logged, 'event-sent')).toHaveLength(3)
+  })
+
+  test('writes and sends the same with targets as without', async () => {
+    const counted = async (targets?: readonly ReturnType<typeof targetAt>[]) => {
+      const inner = createMemoryStore()
+      const asked: string[] = []
+      const store: Store = {
+        ...inner,
+        get: (keys) => {
+          asked.push('get')
+          return inner.get(keys)
+        },
+        transact: (...write) => {
+          asked.push('transact')
+          return inner.transact(...write)
+        },
+      }
+      const product = await startProduct({ store, stream: false, ...(targets && { targets }) })
+      await run(product)
+      return { asked, secrets: product.secrets.asked.length }
+    }
+    const receiver = await startReceiver(() => {})
+    expect(await counted([targetAt(receiver.url)])).toEqual(await counted())
+    expect(receiver.received).toEqual([])
+  })
+
+  test('is not read by the stream without targets', async () => {
+    const inner = createMemoryStore()
+    let reads = 0
+    const store: Store = {
+      ...inner,
+      get: (keys) => {
+        reads++
+        return inner.get(keys)
+      },
+    }
+    const product = await startProduct({ store, stream: false })
+    const id = await run(product)
+    reads = 0
+    expect(await tell(product, recordOf(id, 2))).toEqual({ batchItemFailures: [] })
+    expect([reads, product.logged.filter((line) => line.includes('"event-'))]).toEqual([0, []])
+  })
+})
+
+describe('an event that a target does not take', () => {
+  test('is kept, and sent again by the sweep, first after about a minute', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const product = await onRealStore([targetAt(receiver.url, { types: ['update.settled'] })])
+    const id = await run(product)
+    await product.deliver()
+    expect(receiver.ids()).toEqual([`${id}-2`])
+    expect(await statusOf(product)).toEqual({
+      failed: { at: product.clock.now(), event: `${id}-2`, reason: 'status 500' },
+      waiting: 1,
+    })
+    product.clock.advance(40_000)
+    await sweep(product)
+    expect(receiver.received).toHaveLength(1)
+    receiver.answers((response) => response.end())
+    product.clock.advance(40_000)
+    await sweep(product)
+    await sweep(product)
+    expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`])
+    const [first, second] = receiver.received
+    expect(second?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp'])
+    expect(await statusOf(product)).toMatchObject({ delivered: { event: `${id}-2` }, waiting: 0 })
+    expect(linesOf(product.logged, 'event-not-sent')).toMatchObject([{ level: 'info', reason: 'status 500' }])
+  })
+
+  test('is repeated for 24 hours and is dead then, with one line', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const product = await started([targetAt(receiver.url, { types: ['update.settled'] })])
+    const from = product.clock.now()
+    const id = await run(product)
+    await product.deliver()
+    const times: number[] = []
+    receiver.answers((response) => {
+      times.push(product.clock.now() - from)
+      response.writeHead(500).end()
+    })
+    for (let minute = 0; minute < 25 * 60; minute += 5) {
+      product.clock.advance(minutes(5))
+      await product.events.sweep(product.endsAt())
+    }
+    const dead = { target: 'warehouse', eventId: `${id}-2`, type: 'unit-guard.update.settled', reason: 'status 500' }
+    const tries = times.length + 1
+    expect(linesOf(product.logged, 'event-dead')).toMatchObject([{ level: 'error', ...dead, tries }])
+    expect(await statusOf(product)).toMatchObject({ dead: { event: `${id}-2`, reason: 'status 500' }, waiting: 0 })
+    expect(times.at(-1)).toBeGreaterThan(hours(23))
+    expect(times.at(-1)).toBeLessThanOrEqual(hours(24))
+    const pauses = times.slice(5).map((time, index) => time - (times[index + 4] ?? 0))
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(minutes(10))
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(minutes(20))
+  })
+
+  test('is dead at once if the target answers 410', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(410).end())
+    const product = await started([targetAt(receiver.url, { types: ['update.settled'] })])
+    const id = await run(product)
+    await product.deliver()
+    product.clock.advance(minutes(5))
+    await sweep(product)
+    expect(receiver.received).toHaveLength(1)
+    expect(linesOf(product.logged, 'event-dead')).toMatchObject([
+      { eventId: `${id}-2`, tries: 1, reason: 'status 410' },
+    ])
+    expect(await statusOf(product)).toMatchObject({ dead: { event: `${id}-2` }, waiting: 0 })
+  })
+
+  test('gives its record back to the stream if it cannot be kept', async () => {
+    const inner = createMemoryStore()
+    let isDown = false
+    const isDelivery = (write: Write) => JSON.stringify(write).includes('delivery#')
+    const store: Store = {
+      ...inner,
+      transact: (writes, ...rest) =>
+        isDown && writes.some(isDelivery) ? Promise.reject(new Error('down')) : inner.transact(writes, ...rest),
+    }
+    const receiver = await startReceiver((response, { event }) =>
+      response.writeHead(event.type.endsWith('running') ? 200 : 500).end(),
+    )
+    const product = await started([targetAt(receiver.url)], { store, stream: false })
+    const id = await run(product)
+    isDown = true
+    const records = [recordOf(id, 1, 101), recordOf(id, 2, 102)]
+    expect(await tell(product, ...records)).toEqual({ batchItemFailures: [{ itemIdentifier: '102' }] })
+    expect(linesOf(product.logged, 'event-not-kept')).toMatchObject([{ target: 'warehouse', eventId: `${id}-2` }])
+    isDown = false
+    expect(await tell(product, ...records.slice(1))).toEqual({ batchItemFailures: [] })
+    expect((await statusOf(product)).waiting).toBe(1)
+  })
+
+  test('is built again only from a record that is there; a damaged one comes again', async () => {
+    const receiver = await startReceiver()
+    const inner = createMemoryStore()
+    const store: Store = {
+      ...inner,
+      get: async (keys) => {
+        if (keys.some(({ pk }) => pk === 'update#upd_lost')) throw new Error('down')
+        return inner.get(keys)
+      },
+    }
+    const product = await started([targetAt(receiver.url)], { store, stream: false })
+    expect(await tell(product, recordOf('upd_lost', 1, 7), recordOf('upd_gone', 1, 8))).toEqual({
+      batchItemFailures: [{ itemIdentifier: '7' }],
+    })
+    expect(receiver.received).toEqual([])
+  })
+})
+
+describe('an event that comes twice', () => {
+  test('has the same id, and is sent twice at most, where the stream delivers a record twice', async () => {
+    const receiver = await startReceiver()
+    const product = await started([targetAt(receiver.url)], { stream: false })
+    const id = await run(product)
+    await tell(product, recordOf(id, 2))
+    await tell(product, recordOf(id, 2))
+    await sweep(product)
+    expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`])
+  })
+
+  test('is kept once, where both attempts failed', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(503).end())
+    const product = await started([targetAt(receiver.url)], { stream: false })
+    const id = await run(product)
+    await Promise.all([tell(product, recordOf(id, 2)), tell(product, recordOf(id, 2))])
+    expect((await statusOf(product)).waiting).toBe(1)
+  })
+
+  test('is sent again, and then recorded, where the process died between sending and recording', async () => {
+    const inner = createMemoryStore()
+    let isDead = false
+    const store: Store = {
+      ...inner,
+      transact: (writes, ...rest) =>
+        isDead && writes.some(({ kind }) => kind !== 'check')
+          ? Promise.reject(new Error('killed'))
+          : inner.transact(writes, ...rest),
+    }
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const product = await started([targetAt(receiver.url, { types: ['update.settled'] })], { store, stream: false })
+    const id = await run(product)
+    await tell(product, recordOf(id, 2))
+    receiver.answers((response) => response.end())
+    product.clock.advance(minutes(2))
+    isDead = true
+    await product.startProcess().events.sweep(product.endsAt())
+    expect([receiver.received.length, (await statusOf(product)).waiting]).toEqual([2, 1])
+    isDead = false
+    await product.startProcess().events.sweep(product.endsAt())
+    await product.startProcess().events.sweep(product.endsAt())
+    expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`, `${id}-2`])
+    expect((await statusOf(product)).waiting).toBe(0)
+  })
+})
+
+describe('targets that do not answer', () => {
+  const five = ['a', 'b', 'c', 'd', 'e']
+  const targetsAt = (url: string) => five.map((name) => targetAt(url, { name, secret: `unit-guard/events/${name}` }))
+
+  test('hold up no update, no message of Slack and no other target, and nothing is lost', async () => {
+    const [hanging, working] = [await startReceiver(() => {}), await startReceiver()]
+    const targets = [...targetsAt(hanging.url).slice(1), targetAt(working.url)]
+    const withinMs = 1_000
+    const product = await started(targets, { slack: true, stream: false, network: { withinMs } })
+    const id = await run(product)
+    const { guard, clock } = product
+    const about = {
+      kind: 'stopped',
+      what: 'budget',
+      name: 'seo',
+      by: 'ada',
+      reason: 'a loop',
+      isStopped: true,
+    } as const
+    await guard.ledger.announcements.add({ id: 'a1', version: 1, createdAt: clock.now(), about, tries: 0 })
+    const announcement = {
+      eventSource: 'aws:dynamodb',
+      eventName: 'INSERT',
+      dynamodb: {
+        Keys: { pk: { S: 'announcement#a1' }, sk: { S: 'announcement' } },
+        NewImage: { openAs: { S: 'announcement' } },
+        SequenceNumber: '103',
+      },
+    }
+    const process = product.startProcess()
+    const from = performance.now()
+    let isOver = false
+    const told = process
+      .tell({ Records: [recordOf(id, 1), recordOf(id, 2), announcement] }, product.endsAt())
+      .finally(() => {
+        isOver = true
+      })
+    await expect.poll(() => [product.slack.posted().length, working.received.length]).toEqual([1, 2])
+    expect(isOver).toBe(false)
+    expect((await product.update({ kind: 'ranking', project: 'shop' })).status).toBe(201)
+    expect(await told).toEqual({ batchItemFailures: [] })
+    expect(performance.now() - from).toBeLessThan(10 * withinMs)
+    for (const name of five.slice(1)) expect((await statusOf(product, name)).waiting).toBe(2)
+    // They rest: the next batch does not wait for them.
+    const before = hanging.received.length
+    await process.tell({ Records: [recordOf(id, 2)] }, product.endsAt())
+    expect(hanging.received.length).toBe(before)
+  })
+
+  test('are asked three times or a little more by a sweep, and the others get what waits for them', async () => {
+    const [dead, working] = [await startReceiver((response) => response.writeHead(500).end()), await startReceiver()]
+    const product = await started(
+      [
+        targetAt(dead.url, { name: 'dead', secret: 'unit-guard/events/dead' }),
+        targetAt(working.url, { types: ['update.settled'] }),
+      ],
+      { stream: false },
+    )
+    const id = await run(product)
+    const createdAt = product.clock.now()
+    const event = { kind: 'update', update: id, version: 2 } as const
+    const waits = { version: 1, createdAt, event, tries: 0, nextAt: createdAt } as const
+    for (const target of ['dead', 'warehouse']) {
+      for (let each = 0; each < 30; each++)
+        await product.guard.ledger.deliveries.add({ ...waits, id: `${target}#${each}`, target })
+    }
+    await sweep(product)
+    expect(working.received).toHaveLength(30)
+    expect(dead.received.length).toBeGreaterThanOrEqual(3)
+    expect(dead.received.length).toBeLessThan(8)
+    expect([(await statusOf(product, 'dead')).waiting, (await statusOf(product)).waiting]).toEqual([30, 0])
+  })
+})
+
+test('a delivery ends without a message if its target does not want the type any more', async () => {
+  const receiver = await startReceiver()
+  const product = await started([targetAt(receiver.url, { types: ['budget.*'] })], { stream: false })
+  const id = await run(product)
+  const createdAt = product.clock.now()
+  await product.guard.ledger.deliveries.add({
+    ...{ id: 'warehouse#x', version: 1, createdAt, target: 'warehouse', tries: 1, nextAt: createdAt },
+    event: { kind: 'update', update: id, version: 2 },
+  })
+  await sweep(product)
+  expect([receiver.received, (await statusOf(product)).waiting]).toEqual([[], 0])
+})
