@@ -21,7 +21,10 @@ export function createServer(parts: ServedParts, request: McpRequest): Server {
     { capabilities: { tools: {} }, instructions },
   )
   server.setRequestHandler('tools/list', async () => {
-    const { scopes } = await parts.calls.permissionsOf(request, { atOnce: false })
+    const { scopes } = await parts.calls.permissionsOf(request, { atOnce: false }).catch((error) => {
+      const { slug, detail } = problemOf(error, parts.log)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, detail, { problem: slug, requestId: request.requestId })
+    })
     const mayCall = (tool: Tool) => tool.scopes.some((scope) => scopes.has(scope))
     return { tools: parts.tools.filter(mayCall).map(parts.listing) }
   })

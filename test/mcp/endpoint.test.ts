@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { agentRatePerMinute } from '../../functions/mcp/call.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { listenForAgents } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
@@ -83,6 +84,18 @@ describe('the MCP endpoint', () => {
 })
 
 describe('the tools', () => {
+  test('cannot be listed while the ledger does not answer: a sentence without its cause, and a line in the log', async () => {
+    const cause = new Error('canary of the ledger')
+    const store = { ...createMemoryStore(), get: () => Promise.reject(cause) }
+    const { url, signed, logged } = await start({ store })
+    const authorization = `Bearer ${await signed({ sub: 'agent', scope: 'read', budgets: '*' })}`
+    const { text } = await post(url, message('tools/list'), { authorization })
+    expect(text).toContain('Something went wrong on our side; an operator of the guard finds it in the log')
+    expect(text).not.toContain('canary')
+    const [line] = logged.filter((each) => each.includes('"event":"failed"'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({ level: 'error', cause: { message: 'canary of the ledger' } })
+  })
+
   test('answer what their output schemas promise, which the client checks', async () => {
     const { connect, update } = await start()
     const { body } = await update({ kind: 'ranking', project: 'globex' })
