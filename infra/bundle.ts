@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { writeReference } from './openapi/reference.tsx'
 
-export type BundleName = 'api' | 'dashboard' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
+export type BundleName = 'api' | 'dashboard' | 'mcp' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
 
 export type Bundles = Readonly<Record<BundleName, string>>
 
-const names: readonly BundleName[] = ['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox']
+const names: readonly BundleName[] = ['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'outbox', 'sandbox']
 
 /** The files that settings name, in the working directory of the function. */
 export const besideCode = {
@@ -18,8 +18,8 @@ export const besideCode = {
 } as const
 
 const readers: Readonly<Record<keyof typeof besideCode, readonly BundleName[]>> = {
-  PLANS: ['api', 'dashboard', 'scheduled', 'outbox'],
-  TRUSTED_ISSUERS: ['api', 'dashboard', 'scheduled', 'outbox'],
+  PLANS: ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
+  TRUSTED_ISSUERS: ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
   EVENT_TARGETS: ['dashboard', 'scheduled', 'outbox'],
 }
 
@@ -79,7 +79,10 @@ const nodeModules: Plugin = {
   },
 }
 
-/** Stubs what the SDK's clients import and do not use: package.json but for `version`, and endpoints. */
+/**
+ * Stubs what libraries import and we do not use: of the SDK's clients package.json but for `version`, and endpoints; of
+ * the MCP server a validator (ajv) for forms, which ours never shows.
+ */
 const unusedParts: Plugin = {
   name: 'unused-parts',
   setup: ({ onLoad }) => {
@@ -88,6 +91,9 @@ const unusedParts: Plugin = {
       return { contents: JSON.stringify({ version }), loader: 'json' }
     })
     onLoad({ filter: /[\\/]@aws-sdk[\\/]endpoint-cache[\\/]/ }, () => ({ contents: 'export class EndpointCache {}' }))
+    onLoad({ filter: /[\\/]@modelcontextprotocol[\\/]server[\\/]dist[\\/]shimsNode\.mjs$/ }, () => ({
+      contents: 'export class DefaultJsonSchemaValidator {}',
+    }))
   },
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { mcpSettings } from '../functions/mcp/settings.ts'
 import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
 import { readTargets, type Target, WrongTargets } from '../shared/events/targets-file.ts'
 import { unitPriceOf } from '../shared/guard/money.ts'
@@ -21,6 +22,8 @@ export interface Deployment {
   readonly plans: readonly Plan[]
   readonly eventTargets: readonly Target[]
   readonly files: SettingsFiles
+  /** Under which agents reach the MCP function; without it, its function URL. */
+  readonly publicUrl: string | undefined
   readonly options: Options
 }
 
@@ -70,7 +73,11 @@ export function readDeployment(
   names: readonly string[] = [],
 ): Deployment {
   refuseUnknown(names)
-  refuseMisspelt('variables', Object.keys(env), [...Object.keys(guardSettings.shape), ...localVariables])
+  refuseMisspelt('variables', Object.keys(env), [
+    ...Object.keys(guardSettings.shape),
+    ...Object.keys(mcpSettings.shape),
+    ...localVariables,
+  ])
   const wanted = parseSettings(options, contextOf(context))
   const { sandbox, ledgerTable, ledgerStream } = wanted
   if (sandbox && env.TRACKING_BASE_URL) {
@@ -95,8 +102,10 @@ export function readDeployment(
   const parsed = parseSettings(schema, { ...Object.fromEntries(own), TABLE_NAME: 'is made here' })
   mustFitLimit(parsed, parsed.ACCOUNT_UNITS_PER_MONTH)
   unitPriceOf(parsed)
-  for (const name of ['TRACKING_BASE_URL', 'DASHBOARD_URL'] as const)
-    if (parsed[name]?.startsWith('http:'))
+  const { PUBLIC_URL } = parseSettings(mcpSettings, { PUBLIC_URL: env.PUBLIC_URL || undefined })
+  const { TRACKING_BASE_URL, DASHBOARD_URL } = parsed
+  for (const [name, address] of Object.entries({ TRACKING_BASE_URL, DASHBOARD_URL, PUBLIC_URL }))
+    if (address?.startsWith('http:'))
       throw new WrongSettings(
         `${name}: must be an https address on AWS: with http its secrets cross networks in clear text`,
       )
@@ -113,6 +122,7 @@ export function readDeployment(
     plans: readPlans(files.PLANS),
     eventTargets,
     files,
+    publicUrl: PUBLIC_URL,
     options: wanted,
   }
 }

@@ -3,13 +3,14 @@ import { RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
-export type SecretName = 'service-token' | 'caller-key' | 'slack' | 'login-client'
+export type SecretName = 'service-token' | 'caller-key' | 'quote-key' | 'slack' | 'login-client'
 
 const keyLength = 64
 
 const settingOf: Readonly<Record<SecretName, string>> = {
   'service-token': 'SERVICE_TOKEN_SECRET',
   'caller-key': 'CALLER_KEY_SECRET',
+  'quote-key': 'QUOTE_KEY_SECRET',
   slack: 'SLACK_SECRET',
   'login-client': 'LOGIN_CLIENT_SECRET',
 }
@@ -33,6 +34,11 @@ export class GuardSecrets extends Construct {
         description: "The key that callers' tokens are signed with (HS256)",
         generateSecretString: generated,
       }),
+      'quote-key': new CfnSecret(this, 'QuoteKey', {
+        name: 'unit-guard/quote-key',
+        description: 'The key that the quotes of agents are signed with',
+        generateSecretString: generated,
+      }),
       // A random signing secret refuses every request until an app is installed.
       slack: new CfnSecret(this, 'Slack', {
         name: 'unit-guard/slack',
@@ -52,7 +58,7 @@ export class GuardSecrets extends Construct {
       secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
     acknowledge(this, {
       'AwsSolutions-SMG4':
-        'The service, Slack and the login issuer issue theirs by hand; a person rotates the caller key, because all tokens end with it (docs/deploy.md)',
+        'The service, Slack and the login issuer issue theirs by hand; a person rotates the keys of tokens and quotes, because these end with them (docs/deploy.md)',
     })
   }
 

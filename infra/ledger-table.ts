@@ -20,9 +20,12 @@ interface Restored {
 
 export interface LedgerAccess {
   readonly lists: boolean
-  /** Prefixes of partition keys that the function may put; without them, any item. */
-  readonly writes?: readonly string[]
+  /** Prefixes of the partition keys that the function may write; without them, any item. */
+  readonly writes?: Readonly<Partial<Record<WriteAction, readonly string[]>>>
 }
+
+const writeActions = ['ConditionCheckItem', 'PutItem', 'UpdateItem'] as const
+type WriteAction = (typeof writeActions)[number]
 
 export class LedgerTable extends Construct {
   readonly table: Table | ITable
@@ -59,8 +62,9 @@ export class LedgerTable extends Construct {
     const { tableArn, tableName } = this.table
     fn.set('TABLE_NAME', tableName)
     fn.allow(['BatchGetItem', 'DescribeTable'].map(action), [tableArn])
-    if (writes) fn.allow([action('PutItem')], [tableArn], underKeys(writes))
-    else fn.allow(['ConditionCheckItem', 'PutItem', 'UpdateItem'].map(action), [tableArn])
+    if (!writes) fn.allow(writeActions.map(action), [tableArn])
+    for (const [name, prefixes] of Object.entries(writes ?? {}))
+      fn.allow([action(name)], [tableArn], underKeys(prefixes))
     if (!lists) return
     const arns = Object.keys(indexes).map((name) => `${tableArn}/index/${name}`)
     fn.allow([action('Query')], arns)

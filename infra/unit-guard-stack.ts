@@ -45,13 +45,29 @@ const functions = {
     ledger: { lists: true },
     secrets: ['service-token', 'caller-key'],
   },
+  // It runs what a quote is for within the call, as the API does. Of the table it writes only what an update writes.
+  Mcp: {
+    bundle: 'mcp',
+    description: 'The tools of agents (Model Context Protocol)',
+    memoryMb: 1024,
+    timeout: Duration.minutes(2),
+    ledger: {
+      lists: true,
+      writes: {
+        ConditionCheckItem: ['book', 'definitions'],
+        PutItem: ['announcement#', 'book', 'definitions', 'entry#', 'issuer-keys#', 'update#', 'work#'],
+        UpdateItem: ['book', 'summary#', 'work#'],
+      },
+    },
+    secrets: ['service-token', 'caller-key', 'quote-key'],
+  },
   // Slack gives up after three seconds.
   SlackApp: {
     bundle: 'slack',
     description: 'Requests of Slack: verifies, records and acknowledges them',
     memoryMb: 1024,
     timeout: Duration.seconds(10),
-    ledger: { lists: false, writes: ['slack-event#'] },
+    ledger: { lists: false, writes: { PutItem: ['slack-event#'] } },
     secrets: ['slack'],
   },
   Scheduled: {
@@ -78,13 +94,13 @@ const functions = {
     description: 'Announces changes in Slack, from the stream of the table',
     memoryMb: 512,
     timeout: Duration.minutes(2),
-    ledger: { lists: true, writes: ['announcement#'] },
+    ledger: { lists: true, writes: { PutItem: ['announcement#'] } },
     secrets: ['slack'],
   },
 } as const satisfies Record<string, FunctionSpec>
 
 /** What tell could not deliver, and what the dashboard shows of each target. */
-const tellsEvents: LedgerAccess = { lists: true, writes: ['announcement#', 'delivery#', 'event-target#'] }
+const tellsEvents: LedgerAccess = { lists: true, writes: { PutItem: ['announcement#', 'delivery#', 'event-target#'] } }
 
 export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {
@@ -134,7 +150,11 @@ export class UnitGuardStack extends Stack {
     const linking = { DASHBOARD_URL: dashboardUrl, ...withFiles }
     const api = add('Api', linking)
     const apiUrl = api.openUrl({ streams: true }).url
+    const { publicUrl } = deployment
+    const mcp = add('Mcp', { ...linking, ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }) })
+    const mcpUrl = mcp.openUrl({ streams: true }).url
     const slack = add('SlackApp', ledgerOnly)
+    const slackUrl = slack.openUrl({ streams: false }).url
     const scheduled = add('Scheduled', { ...linking, ...events })
     new Schedule(this, 'Schedule', { fn: scheduled, plans, deadLetters })
     const start = add('OutboxStart', linking)
@@ -145,15 +165,13 @@ export class UnitGuardStack extends Stack {
 
     new Alarms(this, 'Watching', {
       ...{ ledger, logGroup, deadLetters, email: options.alarmEmail },
-      functions: { api, dashboard, slack, scheduled, start, tell },
+      functions: { api, dashboard, mcp, slack, scheduled, start, tell },
       streamReaders: { start, tell },
     })
 
-    new CfnOutput(this, 'ApiUrl', { value: apiUrl })
-    new CfnOutput(this, 'DashboardUrl', { value: dashboardUrl })
-    new CfnOutput(this, 'SlackUrl', { value: slack.openUrl({ streams: false }).url })
-    new CfnOutput(this, 'TableName', { value: ledger.table.tableName })
-    new CfnOutput(this, 'LogGroupName', { value: logGroup.logGroupName })
+    const urls = { ApiUrl: apiUrl, DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }
+    const outputs = { ...urls, TableName: ledger.table.tableName, LogGroupName: logGroup.logGroupName }
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
   }
 }
 

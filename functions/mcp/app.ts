@@ -7,10 +7,13 @@ import { createServer } from './server.ts'
 import { createListings, toolsOf } from './tools.ts'
 
 /** The way of agents to the guard of the API. */
-export function createMcp(services: Services, own: { readonly quoteKey: Secret; readonly publicUrl: string }) {
+export function createMcp(
+  services: Services,
+  own: { readonly quoteKey: Secret; readonly publicUrl?: string | undefined },
+) {
   const { clock, kinds } = services
-  const publicUrl = new URL(own.publicUrl).origin
-  const parts = { ...services, publicUrl, quotes: createSignedQuotes({ key: own.quoteKey, clock }) }
+  const publicUrl = own.publicUrl === undefined ? undefined : new URL(own.publicUrl).origin
+  const parts = { ...services, quotes: createSignedQuotes({ key: own.quoteKey, clock }) }
   const served = { ...parts, tools: toolsOf(kinds), listing: createListings(kinds), calls: createCalls(parts) }
   return createEndpoint(services, { publicUrl, serverFor: (request) => createServer(served, request) })
 }

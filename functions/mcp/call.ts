@@ -11,8 +11,6 @@ import type { Scope } from '../../shared/platform/words.ts'
 
 export interface McpParts extends Services {
   readonly quotes: SignedQuotes
-  /** Without a slash at its end. */
-  readonly publicUrl: string
 }
 
 /** One HTTP request of a caller. */

@@ -21,14 +21,19 @@ type McpContext = Context<FaceEnv>
 /**
  * The Model Context Protocol over stateless Streamable HTTP: nothing is kept between requests, so any process may answer.
  *
- * @param options.publicUrl without a slash at its end.
+ * @param options.publicUrl without a slash at its end. Without it, the address that was called: on AWS a function URL,
+ * whose host no caller chooses.
  */
 export function createEndpoint(
   services: Services,
-  { publicUrl, serverFor }: { readonly publicUrl: string; readonly serverFor: (request: McpRequest) => Server },
+  {
+    publicUrl,
+    serverFor,
+  }: { readonly publicUrl?: string | undefined; readonly serverFor: (request: McpRequest) => Server },
 ) {
   const { clock, log, issuers } = services
   const tokens = createTokens(services)
+  const addressOf = ({ req }: McpContext) => publicUrl ?? new URL(req.url).origin
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
 
   app.use(acceptRequests({ clock, log }))
@@ -39,7 +44,7 @@ export function createEndpoint(
     app.get(`${metadata}${path}`, async (c) => {
       const trusted = (await issuers()).map(({ issuer }) => issuer)
       return c.json({
-        resource: `${publicUrl}${path}`,
+        resource: `${addressOf(c)}${path}`,
         resource_name: 'Unit Guard',
         ...(trusted.length > 0 && { authorization_servers: [...new Set(trusted)] }),
         bearer_methods_supported: ['header'],
@@ -51,11 +56,11 @@ export function createEndpoint(
   app.all(endpoint, async (c) => {
     const origin = c.req.header('origin')
     // A page of another site must not use what a browser on this machine or in this network reaches.
-    if (origin !== undefined && origin !== publicUrl)
+    if (origin !== undefined && origin !== addressOf(c))
       return answerProblem(c, problem('forbidden', 'Requests of web pages from other sites are not accepted here.'))
     const token = await tokens.verify(c.req.header('authorization'))
     if (!token) {
-      c.header('WWW-Authenticate', `Bearer resource_metadata="${publicUrl}${metadata}${endpoint}"`)
+      c.header('WWW-Authenticate', `Bearer resource_metadata="${addressOf(c)}${metadata}${endpoint}"`)
       return answerProblem(c, problem('unauthorized', 'This address needs a valid bearer token of Unit Guard.'))
     }
     c.set('sub', token.sub)

@@ -25,6 +25,7 @@ import { signAdminToken } from '../../infra/local/secrets.ts'
 import { ledgerParameter } from '../../shared/platform/settings.ts'
 import { readOptions } from '../support/process/command-line.ts'
 import { signedFor, signingSecret } from '../support/slack/slack.ts'
+import { rehearseAgents } from './agents.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 import { say, step, until } from './steps.ts'
 
@@ -48,7 +49,7 @@ Object.assign(process.env, env)
 const secrets = new SecretsManagerClient({ region })
 const dynamo = new DynamoDBClient({ region })
 const ssm = new SSMClient({ region })
-const names = ['service-token', 'caller-key', 'slack'].map((name) => `unit-guard/${name}`)
+const names = ['service-token', 'caller-key', 'quote-key', 'slack'].map((name) => `unit-guard/${name}`)
 const run = promisify(execFile)
 const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
 const assembly = join(folder, 'cdk.out')
@@ -82,24 +83,24 @@ async function synth(...options: readonly string[]): Promise<void> {
   if (isEmulator) for (const change of await adaptToEmulator(assembly, endpoint ?? '')) say(`     ${change}`)
 }
 
-async function deployAssembly(
-  name: string,
-): Promise<Record<'ApiUrl' | 'DashboardUrl' | 'SlackUrl' | 'TableName', string>> {
+type Outputs = Record<'ApiUrl' | 'DashboardUrl' | 'McpUrl' | 'SlackUrl' | 'TableName', string>
+
+async function deployAssembly(name: string): Promise<Outputs> {
   const outputs = join(folder, 'outputs.json')
   const answers = ['--require-approval', 'never', '--outputs-file', outputs]
   await step(name, () => cdk(['deploy', 'UnitGuard', '--app', assembly, ...answers]))
   return JSON.parse(await readFile(outputs, 'utf8')).UnitGuard
 }
 
-async function deploy(): Promise<Record<'api' | 'dashboard' | 'slack', string>> {
+async function deploy() {
   const plan = { name: 'rehearsal', kind: 'ranking', projects: ['initech'], schedule: 'rate(1 minute)' }
   await writeFile(plans, JSON.stringify([plan]))
   await synth('-c', 'firstLedger=true')
   await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
-  const { ApiUrl, DashboardUrl, SlackUrl, TableName } = await deployAssembly('deploy, for the first time')
+  const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName } = await deployAssembly('deploy, for the first time')
   tableName = TableName
   const place = (url: string) => (isEmulator ? emulatedUrl(url, endpoint ?? '') : url.replace(/\/$/, ''))
-  return { api: place(ApiUrl), dashboard: place(DashboardUrl), slack: place(SlackUrl) }
+  return { api: place(ApiUrl), dashboard: place(DashboardUrl), mcp: place(McpUrl), slack: place(SlackUrl) }
 }
 
 type Urls = Awaited<ReturnType<typeof deploy>>
@@ -111,6 +112,7 @@ async function rehearse(urls: Urls): Promise<void> {
   await synth()
   await deployAssembly('deploy again, with the marker of the ledger')
   await rehearseApi(rehearsal)
+  await rehearseAgents(urls.mcp, rehearsal.token)
   await rehearseSlack(rehearsal)
   await rehearseSchedule(rehearsal)
   await rehearseRotation(rehearsal)
@@ -209,10 +211,8 @@ async function rehearseSlack({ urls, call }: Rehearsal): Promise<void> {
 async function rehearseSchedule({ call }: Rehearsal): Promise<void> {
   await step('schedule: the plan’s rule runs its project', () =>
     until(async () => {
-      const { body } = await call('GET', '/updates?via=schedule')
-      return body.updates.some(({ project, state }: { project: string; state: string }) => {
-        return project === 'initech' && state === 'settled'
-      })
+      const { body } = await call('GET', '/updates?via=schedule&project=initech&state=settled')
+      return body.updates.length > 0
     }),
   )
 }

@@ -88,13 +88,14 @@ describe('the alarms', () => {
     expect(functionsIn('FunctionErrors')).toEqual([
       'Api',
       'Dashboard',
+      'Mcp',
       'SlackApp',
       'Scheduled',
       'OutboxStart',
       'OutboxTell',
       'answer-broken',
     ])
-    expect(functionsIn('Throttles')).toHaveLength(6)
+    expect(functionsIn('Throttles')).toHaveLength(7)
     expect(functionsIn('IteratorAge')).toEqual(['OutboxStart', 'OutboxTell'])
   })
 

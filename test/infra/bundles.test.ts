@@ -15,9 +15,11 @@ import { updateKey } from '../../shared/ledger/updates/update-item.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { scopes } from '../../shared/platform/words.ts'
+import { agentMessage, agentResult } from '../support/agent-message.ts'
 import { okta, warehouse, writeIssuers, writePlans, writeTargets } from '../support/infra/deployment.ts'
 import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
+import { quoteKey } from '../support/quote-key.ts'
 import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { signedFor, slackSecretOf, startSlackChannel } from '../support/slack/slack.ts'
@@ -56,6 +58,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     secrets = await startTestSecrets({
       'unit-guard/service-token': serviceToken,
       'unit-guard/caller-key': callerKey,
+      'unit-guard/quote-key': quoteKey,
       'unit-guard/slack': slackSecretOf(slack.webhookUrl),
     })
     local = await createLocalTable()
@@ -75,6 +78,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     loaded = {
       api: await load('api'),
       dashboard: await load('dashboard'),
+      mcp: await load('mcp'),
       slack: await load('slack'),
       scheduled: await load('scheduled'),
       outbox: await load('outbox'),
@@ -203,6 +207,55 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
   })
 
+  describe('mcp', () => {
+    const send = async (method: string, params?: object) =>
+      callStreaming(loaded.mcp.handler, urlEvent('POST', '/mcp', agentMessage(token, method, params)))
+    const callTool = async (name: string, input: object) => {
+      const { text } = await send('tools/call', { name, arguments: input })
+      return agentResult(text)
+    }
+
+    test('mcp gives no quote without the key of quotes, and logs why', async () => {
+      secrets.values['unit-guard/quote-key'] = undefined
+      const answer = await callTool('estimate_update', { kind: 'ranking', project: 'hooli' })
+      expect([answer.isError, answer.content[0].text]).toEqual([
+        true,
+        expect.stringContaining('A secret that this needs could not be read, so nothing was sent'),
+      ])
+      expect(linesOf('secret-unavailable').at(-1)).toMatchObject({ level: 'error', secret: 'unit-guard/quote-key' })
+      secrets.values['unit-guard/quote-key'] = quoteKey
+    })
+
+    test('mcp lists the tools, gives a quote and runs its update once', async () => {
+      const { statusCode, text } = await send('tools/list')
+      expect([statusCode, agentResult(text).tools.length]).toEqual([200, 8])
+      const { quote } = (await callTool('estimate_update', { kind: 'ranking', project: 'hooli' })).structuredContent
+      const first = await callTool('request_update', { quote, reason: 'report' })
+      const again = await callTool('request_update', { quote, reason: 'report' })
+      expect([first.structuredContent.state, again.structuredContent.id]).toEqual([
+        'settled',
+        first.structuredContent.id,
+      ])
+      expect(service.requests.filter(({ url }) => url.endsWith('/on-demand/hooli/run'))).toHaveLength(1)
+    })
+
+    test('mcp names its function URL as the resource, and accepts pages of no other address', async () => {
+      const metadata = '/.well-known/oauth-protected-resource/mcp'
+      const own = 'https://abc.lambda-url.eu-central-1.on.aws'
+      const { text } = await callStreaming(loaded.mcp.handler, urlEvent('GET', metadata))
+      expect(JSON.parse(text).resource).toBe(`${own}/mcp`)
+      const { headers, body } = agentMessage(token, 'tools/list')
+      const from = (origin: string) => urlEvent('POST', '/mcp', { headers: { ...headers, origin }, body })
+      expect((await callStreaming(loaded.mcp.handler, from('https://evil.example'))).statusCode).toBe(403)
+      expect((await callStreaming(loaded.mcp.handler, from(own))).statusCode).toBe(200)
+      const refused = await callStreaming(loaded.mcp.handler, urlEvent('POST', '/mcp', { body }))
+      expect([refused.statusCode, refused.headers?.['www-authenticate']]).toEqual([
+        401,
+        `Bearer resource_metadata="${own}${metadata}"`,
+      ])
+    })
+  })
+
   describe('outbox', () => {
     test('outbox start runs an update that the API queued', async () => {
       const { statusCode, body } = await ask('queued', { prefer: 'respond-async' })
@@ -293,7 +346,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
 
   test('bundles are as small as the documentation says', async () => {
     const rows = [...(await readFile('docs/deploy.md', 'utf8')).matchAll(/^\| `(\w+)` \| (\d+) KB \|/gm)]
-    expect(rows.map(([, name]) => name)).toEqual(['api', 'dashboard', 'slack', 'scheduled', 'outbox', 'sandbox'])
+    expect(rows.map(([, name]) => name)).toEqual(['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'outbox', 'sandbox'])
     for (const [, name = '', said] of rows) {
       const size = bundles.bytes[name as BundleName] / kilobyte
       expect(size, name).toBeLessThan(Number(said) * 1.05)
@@ -319,8 +372,8 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     for (const [name, folder] of Object.entries(bundles.folders))
       for (const file of await readdir(folder)) having[file]?.push(name)
     expect(having).toEqual({
-      'plans.json': ['api', 'dashboard', 'scheduled', 'outbox'],
-      'issuers.json': ['api', 'dashboard', 'scheduled', 'outbox'],
+      'plans.json': ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
+      'issuers.json': ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
       'event-targets.json': ['dashboard', 'scheduled', 'outbox'],
     })
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { mcpSettings } from '../../functions/mcp/settings.ts'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { guardSettings, settleMarginMs } from '../../shared/guard/options.ts'
 import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
@@ -71,6 +72,13 @@ describe('the environment of', () => {
       },
     ],
     [
+      'Mcp',
+      {
+        ...{ SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' },
+        ...{ QUOTE_KEY_SECRET: 'SecretsQuoteKey', DASHBOARD_URL: dashboardUrl },
+      },
+    ],
+    [
       'Scheduled',
       { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl },
     ],
@@ -82,7 +90,9 @@ describe('the environment of', () => {
   ])('the environment of %s fits the guard’s schema and has no other variables', (name, secrets) => {
     const environment = withDashboardUrl(environmentOf(name))
     expect(environment).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
-    expect(parseSettings(guardSettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
+    const given = { ...environment, LEDGER_MARKER: marker }
+    const read = { ...parseSettings(guardSettings, given), ...parseSettings(mcpSettings, given) }
+    expect(read).toMatchObject({
       LEDGER_MARKER: { ledger: 'led_abc', epoch: 0, table: '3f1c', tableName: 'UnitGuard-Ledger' },
       ...{ TABLE_NAME: 'LedgerTable', ACCOUNT_UNITS_PER_MONTH: 50_000, ACCOUNT_UNITS_USED_AT_START: 12_800 },
       ...{ ACCOUNT_RENEWAL_DAY: 12, ACCOUNT_RENEWAL_TIME: '06:30', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
@@ -110,7 +120,7 @@ describe('the environment of', () => {
     const { functions } = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
     const { SANDBOX_TABLE, SERVICE_TOKEN_SECRET } = parseSettings(sandboxSettings, environmentOf('Sandbox', functions))
     expect([SANDBOX_TABLE, SERVICE_TOKEN_SECRET]).toEqual(['SandboxTable', 'SecretsServiceToken'])
-    for (const name of ['Api', 'Dashboard', 'Scheduled', 'OutboxStart', 'OutboxTell']) {
+    for (const name of ['Api', 'Dashboard', 'Mcp', 'Scheduled', 'OutboxStart', 'OutboxTell']) {
       expect(environmentOf(name, functions).TRACKING_BASE_URL).toBe('SandboxFunctionFunctionUrl.FunctionUrlv3')
     }
     expect(propertiesOf('Sandbox', functions)).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] })
@@ -127,10 +137,10 @@ describe('the environment of', () => {
   test('the functions of the guard have the issuers and the login, and only the dashboard the client’s secret', () => {
     const { functions, ofType } = synthesize({ issuers: [okta], env: { ...login, MINTED_TOKENS: 'off' } })
     const identity = { ...login, MINTED_TOKENS: 'off', TRUSTED_ISSUERS: 'issuers.json' }
-    for (const name of ['Api', 'Dashboard', 'Scheduled', 'OutboxStart'])
+    for (const name of ['Api', 'Dashboard', 'Mcp', 'Scheduled', 'OutboxStart'])
       expect(environmentOf(name, functions), name).toMatchObject(identity)
     const secrets = Object.keys(functions).map((name) => environmentOf(name, functions).LOGIN_CLIENT_SECRET)
-    expect(secrets).toEqual(['SecretsLoginClient', ...Array.from({ length: 5 }, () => undefined)])
+    expect(secrets).toEqual(['SecretsLoginClient', ...Array.from({ length: 6 }, () => undefined)])
     const { Properties, ...kept } = ofType('AWS::SecretsManager::Secret').at(-1) ?? {}
     expect(kept).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate' })
     expect(Properties).toEqual({ Name: 'unit-guard/login-client', Description: expect.any(String) })
@@ -148,6 +158,15 @@ test('only functions that send or show events know their targets and the bus', (
   expect(knowing).toEqual(['Dashboard', 'Scheduled', 'OutboxTell'])
 })
 
+describe('the address of agents', () => {
+  test('only the function for agents has PUBLIC_URL, where one is set', () => {
+    const { functions } = synthesize({ env: { PUBLIC_URL: 'https://agents.example' } })
+    const having = Object.keys(functions).filter((name) => environmentOf(name, functions).PUBLIC_URL !== undefined)
+    expect(having).toEqual(['Mcp'])
+    expect(environmentOf('Mcp', functions).PUBLIC_URL).toBe('https://agents.example')
+  })
+})
+
 describe('every function', () => {
   test('functions have the documented memory, timeout and runtime', () => {
     const said = Object.entries(functions).map(([name, { Properties }]) => {
@@ -159,6 +178,7 @@ describe('every function', () => {
     expect(said).toEqual([
       ['Dashboard', 'index.handler', 1024, 120, 7],
       ['Api', 'index.handler', 1024, 120, 7],
+      ['Mcp', 'index.handler', 1024, 120, 7],
       ['SlackApp', 'index.handler', 1024, 10, 7],
       ['Scheduled', 'index.handler', 512, 900, 7],
       ['OutboxStart', 'index.start', 512, 300, 7],
@@ -167,7 +187,7 @@ describe('every function', () => {
   })
 
   test('functions that send updates outlast the longest call and its settlement', () => {
-    for (const name of ['Api', 'Scheduled', 'OutboxStart']) {
+    for (const name of ['Api', 'Mcp', 'Scheduled', 'OutboxStart']) {
       expect(propertiesOf(name).Timeout * 1000).toBeGreaterThan(60_000 + settleMarginMs)
     }
   })
@@ -180,16 +200,17 @@ describe('every function', () => {
 })
 
 describe('the addresses', () => {
-  test('the URLs of the API and the dashboard stream, that of Slack does not', () => {
+  test('the URLs of the API, the dashboard and MCP stream, that of Slack does not', () => {
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties))
     expect(urls).toEqual([
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'DashboardFunction.Arn' },
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'ApiFunction.Arn' },
+      { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'McpFunction.Arn' },
       { AuthType: 'NONE', InvokeMode: 'BUFFERED', TargetFunctionArn: 'SlackAppFunction.Arn' },
     ])
     const outputs = template.toJSON().Outputs
     expect(Object.keys(outputs)).toEqual(
-      expect.arrayContaining(['ApiUrl', 'DashboardUrl', 'SlackUrl', 'TableName', 'LogGroupName']),
+      expect.arrayContaining(['ApiUrl', 'DashboardUrl', 'McpUrl', 'SlackUrl', 'TableName', 'LogGroupName']),
     )
   })
 })

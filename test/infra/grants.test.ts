@@ -39,14 +39,20 @@ const ledger = [
   looks,
   { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
 ]
-const puts = (...prefixes: string[]) => ({
-  may: ['dynamodb:PutItem'],
+const writes = (name: string, ...prefixes: readonly string[]) => ({
+  may: [`dynamodb:${name}`],
   on: ['LedgerTable.Arn'],
   only: {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((prefix) => `${prefix}*`) },
     Null: { 'dynamodb:LeadingKeys': 'false' },
   },
 })
+const puts = (...prefixes: readonly string[]) => writes('PutItem', ...prefixes)
+const ofUpdates = [
+  writes('ConditionCheckItem', 'book', 'definitions'),
+  puts('announcement#', 'book', 'definitions', 'entry#', 'issuer-keys#', 'update#', 'work#'),
+  writes('UpdateItem', 'book', 'summary#', 'work#'),
+]
 const lists = { may: ['dynamodb:Query'], on: ['LedgerTable.Arn/index/by-time', 'LedgerTable.Arn/index/open'] }
 const secret = (name: string) => ({ may: ['secretsmanager:GetSecretValue'], on: [`Secrets${name}`] })
 const deadLetters = {
@@ -65,6 +71,7 @@ describe('what each function may do', () => {
   const expected = {
     Dashboard: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
     Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
+    Mcp: [logs, looks, ...ofUpdates, lists, secret('ServiceToken'), secret('CallerKey'), secret('QuoteKey')],
     SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
     Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
     OutboxStart: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
@@ -139,13 +146,18 @@ describe('who', () => {
     expect(who(/^secretsmanager:/, /^(SecretsServiceToken|\*)/)).toEqual([
       'Dashboard',
       'Api',
+      'Mcp',
       'Scheduled',
       'OutboxStart',
     ])
   })
 
-  test('only the API and the dashboard read the caller key', () => {
-    expect(who(/^secretsmanager:/, /^(SecretsCallerKey|\*)/)).toEqual(['Dashboard', 'Api'])
+  test('only the functions that callers send tokens to read the caller key', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsCallerKey|\*)/)).toEqual(['Dashboard', 'Api', 'Mcp'])
+  })
+
+  test('only the function for agents reads the key of quotes', () => {
+    expect(who(/^secretsmanager:/, /^(SecretsQuoteKey|\*)/)).toEqual(['Mcp'])
   })
 
   test('only functions that receive from or post to Slack read its secret', () => {
@@ -166,7 +178,7 @@ describe('who may call', () => {
   const permissions = (of: Synthesized) =>
     of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
 
-  test('everyone may call the three URLs, only our rules the scheduled function', () => {
+  test('everyone may call the four URLs, only our rules the scheduled function', () => {
     const url = (fn: string) => [
       { Action: 'lambda:InvokeFunctionUrl', FunctionName: fn, FunctionUrlAuthType: 'NONE', Principal: '*' },
       { Action: 'lambda:InvokeFunction', FunctionName: fn, InvokedViaFunctionUrl: true, Principal: '*' },
@@ -179,11 +191,12 @@ describe('who may call', () => {
       SourceArn: 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/unit-guard-*',
     }
     const found = permissions(guard)
-    expect(found).toHaveLength(7)
+    expect(found).toHaveLength(9)
     expect(found).toEqual(
       expect.arrayContaining([
         ...url('DashboardFunction.Arn'),
         ...url('ApiFunction.Arn'),
+        ...url('McpFunction.Arn'),
         ...url('SlackAppFunction.Arn'),
         rules,
       ]),
@@ -199,7 +212,7 @@ describe('who may call', () => {
       context: { sandbox: true, alarmEmail: 'ops@example.com' },
       env: { TRACKING_BASE_URL: '' },
     })
-    expect(ofType('AWS::Lambda::Permission')).toHaveLength(9)
+    expect(ofType('AWS::Lambda::Permission')).toHaveLength(11)
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
     expect(resources.length).toBeLessThanOrEqual(500)
     expect(JSON.stringify(resources).length).toBeLessThan(1_000_000)

@@ -21,6 +21,16 @@ describe('a deployment is refused, by name,', () => {
       'DASHBOARD_URL: must be an https address on AWS',
     ],
     [
+      'with an address of agents in clear text',
+      { PUBLIC_URL: 'http://agents.example' },
+      'PUBLIC_URL: must be an https address on AWS',
+    ],
+    [
+      'with an address of agents that has a path',
+      { PUBLIC_URL: 'https://agents.example/mcp' },
+      'PUBLIC_URL: must be an http(s) address without a path, such as https://agents.example',
+    ],
+    [
       'with more used than there is',
       { ACCOUNT_UNITS_USED_AT_START: '50001' },
       'ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH',

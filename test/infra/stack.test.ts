@@ -55,7 +55,7 @@ describe('the ledger table', () => {
 })
 
 describe('the secrets', () => {
-  test('the caller key and Slack’s secret are generated; the service token is never in the template', () => {
+  test('the caller key, the key of quotes and Slack’s secret are generated; the service token is never in the template', () => {
     // Kept, but for a first deployment that fails.
     const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }
     const secrets = ofType('AWS::SecretsManager::Secret')
@@ -71,12 +71,24 @@ describe('the secrets', () => {
       {
         ...kept,
         Properties: {
+          Name: 'unit-guard/quote-key',
+          GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
+        },
+      },
+      {
+        ...kept,
+        Properties: {
           Name: 'unit-guard/slack',
           GenerateSecretString: { SecretStringTemplate: '{}', GenerateStringKey: 'signingSecret' },
         },
       },
     ])
-    expect(secrets.map(({ Properties }) => Properties.SecretString)).toEqual([undefined, undefined, undefined])
+    expect(secrets.map(({ Properties }) => Properties.SecretString)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
     expect(secrets[0]?.Properties.GenerateSecretString).toBeUndefined()
   })
 })

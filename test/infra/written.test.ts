@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { withStream } from '../../infra/local/database/memory-stream.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
+import { agentMessage, agentResult } from '../support/agent-message.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
@@ -69,7 +70,45 @@ function mayWrite(functionName: string): string[] {
 
 const guard = synthesize()
 
+/** What agents let their function write: the first hold of a month, an overrun that freezes, a change of an issuer's keys. */
+async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeof watched>>): Promise<void> {
+  const { mcp, call, clock, service } = product
+  const frail = { limits: [{ window: 'month', units: 500 }], freezeOnOverrun: true, approvalAbove: 600 }
+  await call('PUT', '/budgets/frail', { body: frail })
+  service.script('/on-demand/overrun/run', json({ data: { keyword_units: 450 } }))
+  const use = (token: string, name: string, input: object) =>
+    who.run('mcp', async () => {
+      const message = { method: 'POST', ...agentMessage(token, 'tools/call', { name, arguments: input }) }
+      return agentResult(await (await mcp.request('/mcp', message)).text()).structuredContent
+    })
+  const token = await product.signed({ sub: 'agent', scope: 'read run', budgets: '*' })
+  const quoted = { kind: 'ranking', project: 'overrun', budget: 'frail' }
+  const { quote } = await use(token, 'estimate_update', quoted)
+  expect(await use(token, 'request_update', { quote, reason: 'report' })).toMatchObject({ units: { charged: 450 } })
+  const proposer = await product.signed({ sub: 'proposer', scope: 'read propose', budgets: '*' })
+  const proposed = await use(proposer, 'estimate_update', { kind: 'ranking', project: 'acme' })
+  const { id } = await use(proposer, 'request_update', { quote: proposed.quote, reason: 'report' })
+  expect(await use(proposer, 'cancel_update', { id })).toMatchObject({ state: 'cancelled' })
+  await use(await provider.sign({ groups: ['seo'] }), 'list_budgets', {})
+  clock.advance(minutes(1))
+  await provider.rotate()
+  await use(await provider.sign({ groups: ['seo'] }), 'forecast', {})
+}
+
 describe('what a function really writes is what its role may write:', () => {
+  test('the function for agents writes what updates write, and nothing else', async () => {
+    const world = await watched()
+    await workOfAgents(world)
+    const may = mayWrite('Mcp')
+    const written = world.of('mcp')
+    expect(written.filter((each) => !may.includes(each))).toEqual([])
+    expect(may.filter((each) => !written.includes(each))).toEqual([
+      // Of a run whose answer came after a person closed it, or after its day was summed up.
+      'dynamodb:UpdateItem summary#',
+      'dynamodb:UpdateItem work#',
+    ])
+  })
+
   test('the Slack functions write only under their prefixes; the others may write the book', async () => {
     const { product, provider, who, deliver, of } = await watched()
     await product.call('PUT', '/callers/slack:U1ADA', {

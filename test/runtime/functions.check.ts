@@ -1,21 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { bundleAll } from '../../infra/bundle.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import { scopes } from '../../shared/platform/words.ts'
 import { urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
+import { quoteKey } from '../support/quote-key.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { createLocalTable } from '../support/store/stores.ts'
 import { startRuntime } from './runtime-api.ts'
 
+type Runtime = Awaited<ReturnType<typeof startRuntime>>
+
 const megabyte = 1024 * 1024
 const closings: (() => Promise<unknown>)[] = []
 let service: ScriptedService
-let runtime: Awaited<ReturnType<typeof startRuntime>>
+let runtime: Runtime
+let agents: Runtime
 let token: string
 
 beforeAll(async () => {
@@ -27,20 +32,20 @@ beforeAll(async () => {
   const secrets = await startTestSecrets({
     'unit-guard/service-token': serviceToken,
     'unit-guard/caller-key': callerKey,
+    'unit-guard/quote-key': quoteKey,
   })
   closings.push(() => secrets.close())
   const { table } = await createLocalTable()
-  runtime = await startRuntime({
-    folder: folders.api,
-    environment: {
-      TABLE_NAME: table,
-      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
-      SECRETS_ENDPOINT: secrets.endpoint,
-      ACCOUNT_UNITS_PER_MONTH: '50000',
-      TRACKING_BASE_URL: service.baseUrl,
-    },
-  })
-  closings.push(() => runtime.stop())
+  const environment = {
+    TABLE_NAME: table,
+    DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
+    SECRETS_ENDPOINT: secrets.endpoint,
+    ACCOUNT_UNITS_PER_MONTH: '50000',
+    TRACKING_BASE_URL: service.baseUrl,
+  }
+  runtime = await startRuntime({ folder: folders.api, environment })
+  agents = await startRuntime({ folder: folders.mcp, environment })
+  closings.push(() => Promise.all([runtime.stop(), agents.stop()]))
   token = await signCallerToken({
     ...{ key: callerKey, sub: 'ada', scopes, budgets: '*' },
     ...{ now: Date.now(), lastsMs: 3_600_000 },
@@ -105,4 +110,36 @@ test('passes on the status and headers of an answer without a body', async () =>
   service.script('/projects/acme/details', { status: 204 })
   const answer = await call('GET', '/v3/projects/acme/details')
   expect([answer.status, answer.body]).toEqual([204, ''])
+})
+
+/** Each request of a client as a call of the function for agents, which passes with its head and its whole stream. */
+const callAgents: typeof fetch = async (address, { method = 'GET', headers, body } = {}) => {
+  const { pathname } = new URL(String(address))
+  const how = { headers: Object.fromEntries(new Headers(headers)), ...(body && { body: String(body) }) }
+  const answer = await agents.invoke(urlEvent(method, pathname, how))
+  expect(answer.errorType).toBeUndefined()
+  types.add(answer.headers['content-type'] ?? '')
+  return new Response(answer.body || null, { status: answer.status ?? 0, headers: answer.headers })
+}
+const types = new Set<string>()
+
+test.each([
+  ['2026-07-28', { pin: '2026-07-28' }, 'stark', 'application/json'],
+  ['earlier ones', 'legacy', 'umbrella', 'text/event-stream'],
+] as const)('serves the official client of an agent, revision %s', async (_revision, mode, project, type) => {
+  types.clear()
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  const authProvider = { token: async () => token }
+  const address = new URL('https://agents.example/mcp')
+  await client.connect(new StreamableHTTPClientTransport(address, { authProvider, fetch: callAgents }))
+  expect((await client.listTools()).tools).toHaveLength(8)
+  const use = async (name: string, input: Record<string, unknown>) =>
+    Object((await client.callTool({ name, arguments: input })).structuredContent)
+  const { quote } = await use('estimate_update', { kind: 'ranking', project })
+  const first = await use('request_update', { quote, reason: 'report' })
+  expect([first.state, (await use('request_update', { quote, reason: 'report' })).id]).toEqual(['settled', first.id])
+  expect((await use('get_update', { id: first.id, waitSeconds: 20 })).timeline.at(-1)).toContain('settled')
+  expect(service.requests.filter(({ url }) => url.endsWith(`/on-demand/${project}/run`))).toHaveLength(1)
+  expect([...types]).toContain(type)
+  await client.close()
 })

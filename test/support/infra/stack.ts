@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
+import type { Bundles } from '../../../infra/bundle.ts'
 import { readDeployment } from '../../../infra/deployment.ts'
 import { UnitGuardStack } from '../../../infra/unit-guard-stack.ts'
 import { needed, writeIssuers, writePlans, writeTargets } from './deployment.ts'
@@ -38,7 +39,8 @@ export function synthesize(
   }
   const deployment = readDeployment(env, (name) => options.context?.[name])
   const folder = emptyBundle()
-  const bundles = { api: folder, dashboard: folder, slack: folder, scheduled: folder, outbox: folder, sandbox: folder }
+  const names = ['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'outbox', 'sandbox']
+  const bundles = Object.fromEntries(names.map((name) => [name, folder])) as Bundles
   const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
   const { checks } = options
   const app = new App({
@@ -65,7 +67,7 @@ export function synthesize(
 
 export type Synthesized = ReturnType<typeof synthesize>
 
-/** The functions by the names that the stack gives them: `Api`, `SlackApp`, `Scheduled`, `OutboxStart`, `OutboxTell`. */
+/** The functions by the names that the stack gives them: `Api`, `Mcp`, `SlackApp`, `Scheduled`, `OutboxStart`, `OutboxTell`. */
 function functionsOf(ofType: (type: string) => Resource[]) {
   return Object.fromEntries(
     ofType('AWS::Lambda::Function').map((resource) => [resource.id.replace(/Function[0-9A-F]{8}$/, ''), resource]),
