@@ -10,7 +10,7 @@ export async function rehearseAgents(url: string, token: string): Promise<void> 
     assert.match(Object(await metadata.json()).resource, /^https:\/\/[^/]+\/mcp$/)
   })
   const clients = [
-    ['2026-07-28', { pin: '2026-07-28' }, { kind: 'ranking', project: 'café & co/paris' }],
+    ['2026-07-28', { pin: '2026-07-28' }, { kind: 'keyword-difficulty', project: 'acme.example' }],
     ['earlier revisions', 'legacy', { kind: 'keyword-difficulty', project: 'initech' }],
   ] as const
   for (const [revision, mode, work] of clients) {
