@@ -47,7 +47,7 @@ const environment = {
   ACCOUNT_UNITS_PER_MONTH: '50000',
 }
 
-const answersHttp = ['bare Hono', 'api', 'dashboard', 'slack']
+const answersHttp = ['bare Hono', 'api', 'dashboard', 'mcp', 'slack']
 const answered = (name: string) => `${name}, answered`
 const versionBefore = (name: string) => `${name}, version before`
 
