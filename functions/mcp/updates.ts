@@ -9,7 +9,7 @@ import {
 import { noUpdate } from '../../shared/guard/people/approvals.ts'
 import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
 import { invalidRequest, problem } from '../../shared/guard/problems.ts'
-import { units as inUnits, when, zoneOf } from '../../shared/guard/sentences.ts'
+import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/sentences.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
 import { updateIdOf } from '../../shared/guard/update/submit.ts'
@@ -60,9 +60,11 @@ export async function estimateUpdate(call: ToolCall, input: EstimateInput): Prom
   }
   const quoteExpiresAt = toRfc3339(parts.clock.now() + quoteLastsMs)
   const person = estimate.approval === null ? '' : ` A person would have to approve it: ${estimate.approval}.`
+  const { wouldHaveRefused: lacked } = estimate
+  const observed = lacked.length === 0 ? '' : ` It passes because limits are only observed; ${wouldRefuse(lacked)}.`
   const next =
     'To spend these units, call request_update with this quote within ten minutes. It is good for one update.'
-  return answered(`${price}${person} ${next}`, { ...shown, quote, quoteExpiresAt, next })
+  return answered(`${price}${person}${observed} ${next}`, { ...shown, quote, quoteExpiresAt, next })
 }
 
 async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers, works }: Estimate) {

@@ -58,6 +58,8 @@ export function answerStatementCsv<E extends FaceEnv>(
       cost: (row: StatementRow) => amountOf(row, unitPrice.perUnit),
       currency: () => unitPrice.currency,
     }),
+    wouldHaveRefused: ({ wouldHaveRefused }) => wouldHaveRefused,
+    wouldHaveRefusedUnits: ({ wouldHaveRefusedUnits }) => wouldHaveRefusedUnits,
   }
   return answerCsv(c, `statement-${statement.window.name.replace(':', '-')}`, columns, async () => ({
     rows: statement.rows,

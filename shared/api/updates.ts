@@ -48,6 +48,8 @@ export const updateColumns: Columns<Update> = {
   problem: ({ problem }) => problem?.slug ?? '',
   detail: ({ problem }) => problem?.detail ?? '',
   tags: ({ tags }) => jsonOf(tagEntries(tags)),
+  wouldHaveRefused: ({ wouldHaveRefused = [] }) =>
+    wouldHaveRefused.map(({ budget, window, units }) => `${budget} ${window} ${units}`).join('; '),
 }
 
 const jsonOf = (tags: ReturnType<typeof tagEntries>): string =>

@@ -64,13 +64,17 @@ interface Lacked {
   readonly units: number
 }
 
-/** What limits that are not enforced lacked for an update. */
-export function lackedInWords(lacked: readonly Lacked[]): string {
-  const short = lacked.map(({ budget, window, units: lacking }) => {
-    const text = lacking === 0 ? 'had nothing left' : `was ${units(lacking)} short`
-    return `${budget} ${text} ${window === 'day' ? 'today' : 'this month'}`
-  })
-  return `enforcing would have refused it: ${list(short)}`
+/** What limits that are only observed lacked for an update. */
+export const lackedInWords = (lacked: readonly Lacked[]): string =>
+  `enforcing would have refused it: ${list(lacked.map((each) => shortage(each, 'had', 'was')))}`
+
+/** The same before it runs. */
+export const wouldRefuse = (lacked: readonly Lacked[]): string =>
+  `enforcing would refuse it: ${list(lacked.map((each) => shortage(each, 'has', 'is')))}`
+
+function shortage({ budget, window, units: lacking }: Lacked, has: string, is: string): string {
+  const text = lacking === 0 ? `${has} nothing left` : `${is} ${units(lacking)} short`
+  return `${budget} ${text} ${window === 'day' ? 'today' : 'this month'}`
 }
 
 /** The update's own budget comes first. */

@@ -104,9 +104,9 @@ describe('statements', () => {
     const csv = await browser.get('/dashboard/statements.csv?window=month%3A2026-11-01&by=budget&price=0.5')
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
     expect(csv.html.split('\r\n')).toEqual([
-      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
-      'month:2026-11-01,open,blog,0,0,75,0,0,40,1,37.5,0',
-      'month:2026-11-01,open,seo,1,40,0,500,0,0,0,20,0',
+      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere,wouldHaveRefused,wouldHaveRefusedUnits',
+      'month:2026-11-01,open,blog,0,0,75,0,0,40,1,37.5,0,0,0',
+      'month:2026-11-01,open,seo,1,40,0,500,0,0,0,20,0,0,0',
       '',
     ])
   })

@@ -179,8 +179,8 @@ describe('the month of an agency', () => {
     })
     const csv = await product.call('GET', `/statements?${query}`, { headers: { accept: 'text/csv' } })
     expect(csv.text.split('\r\n').slice(1, 3)).toEqual([
-      'month:2026-11-01,final,acme,0,0,25,0,0,0,0,0.3,0',
-      'month:2026-11-01,final,initech,2,240,0,0,0,0,0,2.88,0',
+      'month:2026-11-01,final,acme,0,0,25,0,0,0,0,0.3,0,0,0',
+      'month:2026-11-01,final,initech,2,240,0,0,0,0,0,2.88,0,0,0',
     ])
   })
 })

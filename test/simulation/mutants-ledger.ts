@@ -187,4 +187,17 @@ export const ledgerMutants: readonly Mutant[] = [
     find: 'if (unsent.get(key) === flight) unsent.delete(key)',
     replace: '',
   },
+  {
+    bug: 'a limit above an observed budget does not refuse',
+    file: ledger('book/hold'),
+    find: ".filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')",
+    replace:
+      ".filter((name) => counterOf(book, window, name)?.limit !== 'unlimited' && (isObserved(definitions, name) || !hold.budgets.some((each) => isObserved(definitions, each))))",
+  },
+  {
+    bug: 'what an observed limit lacked is not a condition of the hold',
+    file: ledger('book/book-item'),
+    find: "return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }",
+    replace: "return { kind: 'at-most', path, value: needed + short }",
+  },
 ]

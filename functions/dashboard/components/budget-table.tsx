@@ -64,6 +64,7 @@ function BudgetLine({ outlook, depth, view }: { outlook: BudgetOutlook; depth: n
       </th>
       <td data-name="Status">
         <Pill reason={outlook.reasons[0]} zone={zoneOf(view)} />
+        {figures.enforce === false ? <span class="note"> observed</span> : null}
       </td>
       <td data-name="Used and committed" class="bar-cell">
         <Bar figures={figures} committed={month.committed} />

@@ -1,14 +1,15 @@
-import { figuresOfChain, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { figuresOfChain, lackedInWords, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { countersOf } from '../../../shared/guard/update/limits.ts'
 import { budgetNamed, type CounterOwner, chainOf } from '../../../shared/ledger/book/definitions.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { asSentence } from '../forms.ts'
 import { EffectOnChain } from './effect-on-chain.tsx'
 import { LastRun, runBefore } from './last-run.tsx'
 import { Section, Time, Units } from './parts.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {
-  const { state, estimated, hold, charged, approval } = update
+  const { state, estimated, hold, charged, approval, wouldHaveRefused = [] } = update
   const [asked] = view.results
   const before = asked ? runBefore(asked, hold?.at ?? update.createdAt) : null
   const isCounted = ['running', 'in-doubt', 'settled'].includes(state)
@@ -30,6 +31,11 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
       {approval ? (
         <p class="note">
           {approval.by} approved up to {units(approval.units)} on <Time at={approval.at} zone={zoneOf(view)} />.
+        </p>
+      ) : null}
+      {wouldHaveRefused.length > 0 ? (
+        <p class="warning">
+          <span aria-hidden="true">⚠</span> {asSentence(lackedInWords(wouldHaveRefused))} Its limit is only observed.
         </p>
       ) : null}
       {counted === undefined || (isTerminal(state) && !isCounted && state !== 'refused') ? null : (

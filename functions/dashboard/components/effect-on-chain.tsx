@@ -1,4 +1,4 @@
-import { count, type Figures, shownCounter } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, refuses, shownCounter } from '../../../shared/guard/sentences.ts'
 import { callerOfCounter, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { budgetAddress, numberColumns, TableHead } from './parts.tsx'
 
@@ -25,22 +25,27 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
           ]}
         />
         <tbody>
-          {limits.map(({ budget, window, available }) => {
+          {limits.map((figures) => {
+            const { budget, window, available } = figures
             const after = available - units
+            const isShort = after < 0 && refuses(figures)
             return (
-              <tr class={!isCounted && after < 0 ? 'short' : undefined}>
+              <tr class={!isCounted && isShort ? 'short' : undefined}>
                 <th scope="row">
                   {callerOfCounter(budget) === null ? (
                     <a href={budgetAddress(budget)}>{budget}</a>
                   ) : (
                     `limit of ${shownCounter(budget)}`
                   )}{' '}
-                  <span class="note">{window === 'day' ? 'today' : 'this month'}</span>
+                  <span class="note">
+                    {window === 'day' ? 'today' : 'this month'}
+                    {refuses(figures) ? null : ', observed'}
+                  </span>
                 </th>
                 {isCounted ? null : <td class="number">{count(available)}</td>}
                 <td class="number">{count(units)}</td>
                 <td class="number">
-                  {isCounted ? count(available) : <strong class={after < 0 ? 'differs' : ''}>{count(after)}</strong>}
+                  {isCounted ? count(available) : <strong class={isShort ? 'differs' : ''}>{count(after)}</strong>}
                 </td>
               </tr>
             )

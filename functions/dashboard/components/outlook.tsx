@@ -117,7 +117,14 @@ export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string })
         </>
       )
     case 'exhausted':
-      return <>all {count(reason.of)} are used</>
+      return (
+        <>
+          all {count(reason.of)} are used
+          {reason.over === undefined
+            ? null
+            : `${reason.over > 0 ? `, and ${count(reason.over)} more` : ''}; only observed, so nothing is refused`}
+        </>
+      )
     case 'cannot-pay':
       return (
         <>

@@ -37,11 +37,12 @@ const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external
 export function StatementTable({ statement, previous, definitions, price, currency }: DetailsProps) {
   const amount = currency === null ? 'Amount' : `Amount, ${currency}`
   const { by, total } = statement
+  const overNames = total.wouldHaveRefused === 0 ? [] : (['Over observed limits', 'Units of these'] as const)
   const isByBudget = by === 'budget'
   const columns = [
     ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
     ...(price === undefined ? [] : [amount]),
-    ...['Granted', 'Held', 'In doubt', 'Refused', ...(isByBudget ? ['Paid elsewhere'] : [])],
+    ...['Granted', 'Held', 'In doubt', 'Refused', ...(isByBudget ? ['Paid elsewhere'] : []), ...overNames],
   ]
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
   const cells = (row: StatementSum, last: number) => (
@@ -62,7 +63,12 @@ export function StatementTable({ statement, previous, definitions, price, curren
   return (
     <div class="wide">
       <table class="rows updates">
-        {isByBudget ? <caption>“Paid elsewhere” is charged in the rows of budgets above.</caption> : null}
+        {isByBudget ? (
+          <caption>
+            “Paid elsewhere” is charged in the rows of budgets above.
+            {overNames.length === 0 ? null : ' “Over observed limits”: updates that enforcing would have refused.'}
+          </caption>
+        ) : null}
         <TableHead columns={[keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, ...numberColumns(...columns)]} />
         <tbody>
           {shownRows(statement, definitions).map((row) => (
@@ -72,6 +78,7 @@ export function StatementTable({ statement, previous, definitions, price, curren
               </th>
               {cells(row, before.get(row.key) ?? 0)}
               {isByBudget ? <UnitsCell name="Paid elsewhere" units={row.paidElsewhere} /> : null}
+              <FigureCells sum={row} names={overNames} />
             </tr>
           ))}
         </tbody>
@@ -80,6 +87,7 @@ export function StatementTable({ statement, previous, definitions, price, curren
             <th scope="row">Total</th>
             {cells(total, previous ? spentOf(previous.total) : 0)}
             {isByBudget ? <td data-name="Paid elsewhere" /> : null}
+            <FigureCells sum={total} names={overNames} />
           </tr>
         </tfoot>
       </table>
@@ -109,6 +117,8 @@ const figures = {
   Held: 'held',
   'In doubt': 'inDoubt',
   Refused: 'refused',
+  'Over observed limits': 'wouldHaveRefused',
+  'Units of these': 'wouldHaveRefusedUnits',
 } as const satisfies Record<string, keyof StatementSum>
 
 const summed = [...Object.values(figures), 'paidElsewhere'] as const

@@ -106,6 +106,8 @@ const statementFigures = {
   held: units,
   inDoubt: units,
   refused: units,
+  wouldHaveRefused: described(units, 'Updates that limits of observed budgets would have refused.'),
+  wouldHaveRefusedUnits: described(units, 'What these were charged.'),
   amount: z.exactOptional(z.number()),
   cost: z.exactOptional(z.number()),
 }
@@ -134,7 +136,7 @@ export const statement = z.strictObject({
         paidElsewhere: z.exactOptional(units),
       }),
     ),
-    'One for each budget, project, caller or value of the tag; `null`: spent outside the guard, and by tag also updates without it. `amount` is `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects; their rows have it as `charged`, and no total adds it.',
+    'One for each budget, project, caller or value of the tag; `null`: spent outside the guard, and by tag also updates without it. `amount` is `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects; their rows have it as `charged`, and no total adds it. `wouldHaveRefused` (by budget): stands in the row of the observed budget.',
   ),
   total: described(z.strictObject(statementFigures), 'Of all rows; `granted` is that of `account`.'),
   book: described(

@@ -158,6 +158,7 @@ export async function seenEstimate(
     projects: estimate.projects.map(({ problem: own, ...each }) => ({ ...each, ...(own && { problem: shown(own) }) })),
     problem: estimate.problem && shown(estimate.problem),
     approval: approval !== null && sight.isTelling(approval) ? wantsApproval : approval,
+    wouldHaveRefused: estimate.wouldHaveRefused.filter(({ budget }) => sight.seesCounter(budget)),
     figures: estimate.figures.filter(({ budget }) => sight.seesCounter(budget)),
   }
 }

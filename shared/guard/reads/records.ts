@@ -192,7 +192,13 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
 const withoutHold = ['refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates', 'saved'] as const
 
 /** As `seenUpdate` for the updates that the row sums up. */
-export function seenRow(sight: Sight, row: SummaryRow): SummaryRow | null {
+export function seenRow(sight: Sight, { wouldHaveRefused, ...row }: SummaryRow): SummaryRow | null {
+  const seen = withoutUnseen(sight, row)
+  const budgets = wouldHaveRefused?.filter(sight.seesBudget) ?? []
+  return seen && (budgets.length > 0 ? { ...seen, wouldHaveRefused: budgets } : seen)
+}
+
+function withoutUnseen(sight: Sight, row: SummaryRow): SummaryRow | null {
   const { whole, reads, seesBudget } = sight
   const { project, caller, kind, via, plan, month, owner } = row
   const tagged = taggedAs(sight, caller, row.tags)

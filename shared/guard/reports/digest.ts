@@ -39,6 +39,8 @@ interface DigestRow {
   readonly projected: number
   /** `null`: too little history. */
   readonly projectedAtPace: number | null
+  /** What its limits would have refused, if it had not been observed. */
+  readonly wouldHaveRefused?: { readonly updates: number; readonly units: number }
 }
 
 interface PriceMove {
@@ -91,6 +93,7 @@ export function createDigest(parts: {
         spentToday: spentBy(budget, updates),
         projected: month.projected,
         projectedAtPace: month.projectedAtPace,
+        ...overLimits(budget, updates),
       })),
       approvals,
       refused,
@@ -121,6 +124,13 @@ export function createDigest(parts: {
 
 const spentBy = (budget: string, updates: readonly Update[]): number =>
   updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
+
+function overLimits(budget: string, updates: readonly Update[]): Pick<DigestRow, 'wouldHaveRefused'> {
+  const over = updates.filter(({ wouldHaveRefused }) => wouldHaveRefused?.some((each) => each.budget === budget))
+  if (over.length === 0) return {}
+  const units = over.reduce((sum, { charged, hold }) => sum + (charged ?? hold?.units ?? 0), 0)
+  return { wouldHaveRefused: { updates: over.length, units } }
+}
 
 function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {
   if (before === undefined || at < until - dayMs || at > until) return []

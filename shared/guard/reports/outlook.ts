@@ -9,7 +9,7 @@ import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
 import type { ForecastReading } from '../plans/calendar.ts'
 import type { Forecast } from '../plans/forecast.ts'
-import { count, type Figures, figuresOf, tightest, units, when, zoneOf } from '../sentences.ts'
+import { count, type Figures, figuresOf, refuses, tightest, units, when, zoneOf } from '../sentences.ts'
 import { limited } from '../update/limits.ts'
 import { type History, historyOf, lastRunOf } from './history.ts'
 import { type Saved, savedIn } from './summary.ts'
@@ -19,7 +19,13 @@ export type Status = (typeof statuses)[number]
 
 type Reason =
   | { readonly kind: 'frozen'; readonly budget: string; readonly stop: Stop }
-  | { readonly kind: 'exhausted'; readonly window: WindowKind; readonly of: number }
+  | {
+      readonly kind: 'exhausted'
+      readonly window: WindowKind
+      readonly of: number
+      /** By how many units an observed limit is exceeded. */
+      readonly over?: number
+    }
   /** `budget` is the one of the chain that has too little. */
   | {
       readonly kind: 'cannot-pay'
@@ -158,7 +164,14 @@ const totalOf = ({ limit, granted }: Figures): number => (limit === 'unlimited' 
 
 const exhaustedWindows = (view: View, budget: Budget): readonly Reason[] =>
   limited(view, [budget]).flatMap((figures): Reason[] =>
-    figures.available > 0 ? [] : [{ kind: 'exhausted', window: figures.window, of: totalOf(figures) }],
+    figures.available > 0
+      ? []
+      : [
+          {
+            ...{ kind: 'exhausted', window: figures.window, of: totalOf(figures) },
+            ...(!refuses(figures) && { over: -figures.available }),
+          },
+        ],
   )
 
 /** Of the month: what a day lacks, the next day has. */
@@ -200,8 +213,14 @@ function sentenceOf(reason: Reason, zone: string): string {
       const { budget, stop } = reason
       return `${budget} was frozen by ${stop.by} on ${when(stop.at, zone)}: ${stop.reason}`
     }
-    case 'exhausted':
-      return `Nothing of ${units(reason.of)} is left ${reason.window === 'day' ? 'today' : 'this month'}.`
+    case 'exhausted': {
+      const { over } = reason
+      const observed =
+        over === undefined
+          ? ''
+          : ` It is only observed and refuses nothing${over > 0 ? `: ${count(over)} more are used` : ''}.`
+      return `Nothing of ${units(reason.of)} is left ${reason.window === 'day' ? 'today' : 'this month'}.${observed}`
+    }
     case 'cannot-pay': {
       const since = reason.refusedSince === null ? '' : `; refused since ${when(reason.refusedSince, zone)}`
       return `Cannot pay its next update: ${reason.budget} has ${units(reason.left)} left, and the last one cost ${count(reason.price)}${since}.`

@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { type SummaryRow, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Spender } from './spenders.ts'
-import { believed, gapsIn, rowOf } from './summary.ts'
+import { believed, gapsIn, heldIn, rowOf } from './summary.ts'
 
 export type Spent = Omit<Spender, 'kind'> & { readonly kind: Spender['kind'] | 'project' }
 
@@ -12,6 +12,8 @@ export type Spent = Omit<Spender, 'kind'> & { readonly kind: Spender['kind'] | '
 export interface SpentOn {
   readonly projects: readonly Spent[]
   readonly callers: readonly Spent[]
+  /** Ended updates of the month that the budget's limits would have refused, if it had not been observed. */
+  readonly wouldHaveRefused: { readonly updates: number; readonly units: number }
 }
 
 /** The latest updates, of which no summary knows. */
@@ -30,7 +32,12 @@ export const createSpentOn = ({ ledger }: { ledger: Ledger }) => ({
       ...latest.filter((update) => update.month === month.name).map((update) => rowOf(update, month.name)),
     ].filter((row) => isWithin(definitions, row.budget, budget))
     const all = counterOf(view.book, 'month', budget)?.spent ?? 0
+    const over = rows.filter(({ wouldHaveRefused }) => wouldHaveRefused?.includes(budget))
     return {
+      wouldHaveRefused: {
+        updates: over.reduce((sum, row) => sum + heldIn(row), 0),
+        units: over.reduce((sum, { charged = 0 }) => sum + charged, 0),
+      },
       projects: shares(rows, all, ({ project }) => ({
         kind: 'project',
         name: listingsOf(definitions, project)[0]?.project.name ?? project,

@@ -4,7 +4,7 @@ import { type Definitions, listingsOf, topsOf, unseenBudget } from '../../ledger
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { createdAroundMs, tagOf, type Update } from '../../ledger/updates/update.ts'
+import { createdAroundMs, isTerminal, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
 import {
   emptySummary,
@@ -17,7 +17,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
-import { believed, countedOn, rowOf } from './summary.ts'
+import { believed, countedOn, heldIn, rowOf } from './summary.ts'
 
 /** The rows add up to the month's book. */
 export interface Statement {
@@ -46,6 +46,9 @@ export interface StatementSum {
   readonly held: number
   readonly inDoubt: number
   readonly refused: number
+  /** Updates that limits of observed budgets would have refused, and what they charged. */
+  readonly wouldHaveRefused: number
+  readonly wouldHaveRefusedUnits: number
 }
 
 export interface StatementRow extends StatementSum {
@@ -54,6 +57,8 @@ export interface StatementRow extends StatementSum {
 }
 
 interface Line extends SummaryRow {
+  /** Not ended. */
+  readonly open?: number
   readonly held?: number
   readonly inDoubt?: number
 }
@@ -129,7 +134,12 @@ function statementOf(view: View, window: Window, by: StatementKey, read: Lines):
   const { definitions, now } = view
   const { lines, entries, book, isStill } = read
   const rows = rowsOf(definitions, by, lines, entries)
-  const { paidElsewhere: _none, ...total } = rows.reduce(sum, emptyRow(null))
+  const { paidElsewhere: _none, ...sums } = rows.reduce(sum, emptyRow(null))
+  // Two observed budgets of a chain may count the same update.
+  const total = {
+    ...sums,
+    ...lines.map(overLimits).reduce(bothOver, { wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 }),
+  }
   const tops = topsOf(definitions)
   const granted = entries.reduce((units, entry) => units + movedOnTops(tops, entry, 'granted'), 0)
   const spent = book ? spentOnTops(book, tops) : 0
@@ -165,6 +175,8 @@ function rowsOf(
   for (const line of lines) {
     const { settled: updates = 0, charged = 0, refused = 0, held = 0, inDoubt = 0, owner } = line
     if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { updates, charged, refused, held, inDoubt })
+    const observers = by === 'budget' ? (line.wouldHaveRefused ?? []) : [keyOf(definitions, by, line)]
+    for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
@@ -204,15 +216,30 @@ function lineOf(update: Update): Line {
     ...rowOf(update, update.month),
     held: state === 'running' ? units : 0,
     inDoubt: state === 'in-doubt' ? units : 0,
+    open: isTerminal(state) ? 0 : 1,
   }
 }
 
+type OverLimits = Pick<StatementSum, 'wouldHaveRefused' | 'wouldHaveRefusedUnits'>
+
+const overLimits = ({ wouldHaveRefused, charged = 0, ...line }: Line): OverLimits =>
+  wouldHaveRefused
+    ? { wouldHaveRefused: heldIn(line) + (line.open ?? 0), wouldHaveRefusedUnits: charged }
+    : { wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 }
+
+const bothOver = (a: OverLimits, b: OverLimits): OverLimits => ({
+  wouldHaveRefused: a.wouldHaveRefused + b.wouldHaveRefused,
+  wouldHaveRefusedUnits: a.wouldHaveRefusedUnits + b.wouldHaveRefusedUnits,
+})
+
 const figures = [
   ...(['updates', 'charged', 'external', 'granted', 'held', 'inDoubt', 'refused', 'paidElsewhere'] as const),
+  ...(['wouldHaveRefused', 'wouldHaveRefusedUnits'] as const),
 ]
 
 const emptyRow = (key: string | null): StatementRow => ({
   ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0, paidElsewhere: 0 },
+  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
 })
 
 const sum = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({

@@ -182,19 +182,26 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
 }
 
 export function rowOf(update: Update, month: string): SummaryRow {
-  const { budget, project, caller, kind, via, plan, tags, state, charged = 0, hold } = update
+  const { budget, project, caller, kind, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
   const owner = hold?.owners?.[0]
   return {
     ...{ budget, project, caller, kind, via },
     ...(plan !== undefined && { plan }),
     ...(owner !== undefined && { owner }),
     ...(update.month !== month && { month: update.month }),
+    ...(wouldHaveRefused && {
+      wouldHaveRefused: [...new Set(wouldHaveRefused.map(({ budget }) => budget))].toSorted(),
+    }),
     ...(isTerminal(state) && { [wasUpToDate(update) ? 'upToDate' : state]: 1 }),
     ...(charged > 0 && { charged }),
     ...(isKnownToHaveRun(update) && { price: charged }),
     ...(tags && { tags }),
   }
 }
+
+/** How many ended updates of a row had a hold. */
+export const heldIn = ({ settled = 0, released = 0 }: Pick<SummaryRow, 'settled' | 'released'>): number =>
+  settled + released
 
 /** A plan that looks again for its own work saves nothing. */
 function duplicateOf({ problem, again }: Update): string | null {
@@ -207,8 +214,9 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, caller, kind, via, plan, owner, month, tags } = row
-    const key = JSON.stringify([budget, project, caller, kind, via, plan, owner, month, tagEntries(tags)])
+    const { budget, project, caller, kind, via, plan, owner, month, tags, wouldHaveRefused } = row
+    const parts = [budget, project, caller, kind, via, plan, owner, month, tagEntries(tags), wouldHaveRefused]
+    const key = JSON.stringify(parts)
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)
   }

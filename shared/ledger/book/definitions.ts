@@ -153,6 +153,9 @@ export function frozenAbove(definitions: Definitions, name: string): string | nu
 export const budgetNamed = (definitions: Definitions, name: string): Budget | undefined =>
   Object.hasOwn(definitions.budgets, name) ? definitions.budgets[name] : undefined
 
+export const isObserved = (definitions: Definitions, name: string): boolean =>
+  budgetNamed(definitions, name)?.enforce === false
+
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 

@@ -21,7 +21,7 @@ import {
   prepareBook,
   toStoredCounter,
 } from './book-item.ts'
-import { budgetNamed, counterOwnerNamed, isEnforced, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { counterOwnerNamed, isObserved, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
@@ -91,12 +91,11 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
     }),
   )
   const known = moves.filter(({ window, budget }) => counterOf(book, window, budget))
-  const mayLack = (name: string) => !isEnforced(budgetNamed(definitions, name) ?? {})
   const limited = known
     .filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')
     .map(({ window, budget, granted }) => {
       const needed = hold.units + leftOf(update, budget) - granted
-      const short = mayLack(budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
+      const short = isObserved(definitions, budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
       return short === undefined ? hasAvailable(window, budget, needed) : lacksAvailable(window, budget, needed, short)
     })
   const fresh = moves.filter((each) => !known.includes(each)).map((each) => newCounter(view, each))

@@ -50,6 +50,8 @@ export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
   readonly owner?: string
   /** If it is not the day's. */
   readonly month?: string
+  /** Observed budgets whose limits would have refused each update of the row. */
+  readonly wouldHaveRefused?: readonly string[]
   readonly price?: number
   /** Rows of older versions have none, as their updates. */
   readonly tags?: Tags
@@ -263,6 +265,7 @@ const storedSummary = record<StoredSummary>({
         ...{ budget: text, project: text, caller: text, kind: text, via: text },
         ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole), ...figures },
         tags: optional(map(text)),
+        wouldHaveRefused: optional(list(text)),
       }),
     ),
   ),

@@ -99,8 +99,10 @@ export function thresholdMessage({
   of,
   resetsAt,
   zone,
+  isObserved = false,
 }: {
   readonly budget: string
+  readonly isObserved?: boolean
   readonly window: 'month' | 'day'
   readonly percent: number
   readonly used: number
@@ -112,8 +114,9 @@ export function thresholdMessage({
   const left = of - used
   const rest = left > 0 ? `${bold(count(left))} are left` : 'Nothing is left'
   const lead = `${code(budget)} has used ${bold(`${percent} %`)} of ${span} units: ${count(used)} of ${count(of)}.`
-  const next =
-    left > 0
+  const next = isObserved
+    ? 'It is only observed, so its limit refuses nothing.'
+    : left > 0
       ? 'Updates that need more are refused until then.'
       : 'Updates are refused until then, unless an administrator grants more.'
   return message(`${lead} ${rest} until ${date(resetsAt, zone)}.`, [

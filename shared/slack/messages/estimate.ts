@@ -1,4 +1,4 @@
-import { count, units as inUnits, list } from '../../guard/sentences.ts'
+import { count, units as inUnits, list, wouldRefuse } from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
@@ -29,11 +29,12 @@ export function acceptedMessage({ kind, projects }: { kind: Kind; projects: read
 export function estimateMessage(estimate: Estimate): Message {
   const { kind, units, projects, problem, approval } = estimate
   const lead = `${capital(whatOf(kind, names(projects)))} would cost ${boldUnits(units)}.`
+  const observed = problem ? '' : observedIn(estimate)
   const verdict = problem
     ? `⛔ It would be refused now.${whyNot(estimate)}`
     : approval === null
-      ? '✅ It would pass now.'
-      : `✋ It would need approval by another person.${quote(approval)}`
+      ? `✅ It would pass now.${observed}`
+      : `✋ It would need approval by another person.${quote(approval)}${observed}`
   const blocks = [
     section(lead),
     ...costs(projects),
@@ -83,6 +84,7 @@ export function confirmMessage({
     ...costs(projects),
     ...payersAbove(estimate),
     ...unitsLeft(estimate, budgets),
+    ...(estimate.wouldHaveRefused.length > 0 ? [section(observedIn(estimate).trim())] : []),
     ...(approval === undefined
       ? []
       : [section(`✋ After that it needs approval by another person.${quote(approval)}`)]),
@@ -91,6 +93,9 @@ export function confirmMessage({
   ]
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
+
+const observedIn = ({ wouldHaveRefused }: Estimate): string =>
+  wouldHaveRefused.length === 0 ? '' : `\n👁 ${prose(capital(wouldRefuse(wouldHaveRefused)))}.`
 
 /** Several projects have theirs beside the price. */
 const whyNot = ({ problem, projects }: Estimate): string =>

@@ -1,6 +1,6 @@
 import { inMoney } from '../../guard/money.ts'
 import type { Digest } from '../../guard/reports/digest.ts'
-import { count, type Figures, left } from '../../guard/sentences.ts'
+import { count, type Figures, units as inUnits, left } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
@@ -24,6 +24,7 @@ export interface BudgetFigures {
   readonly budget: string
   readonly figures: readonly Figures[]
   readonly isFrozen?: boolean
+  readonly isObserved?: boolean
 }
 
 const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
@@ -42,13 +43,14 @@ export function figuresMessage({ budgets, zone }: { budgets: readonly BudgetFigu
   return message(prose(`Keyword units: ${firstLines(lead, 5).join('; ')}`), blocks, toAsker)
 }
 
-function paragraph({ budget, figures, isFrozen }: BudgetFigures): string {
+function paragraph({ budget, figures, isFrozen, isObserved }: BudgetFigures): string {
   const month = figures.find(({ window }) => window === 'month')
   const day = figures.find(({ window, limit }) => window === 'day' && limit !== 'unlimited')
   const lines = [month && monthLines(month), day && `Today: ${remainder(day)}`]
   const title = `${bold(prose(budget))}${month ? ` · ${remainder(month)}` : ''}`
   const frozen = isFrozen ? ['🧊 Frozen: nothing can be spent until it is unfrozen.'] : []
-  return [title, ...frozen, ...lines.filter((line) => line !== undefined)].join('\n')
+  const observed = isObserved ? ['👁 Observed: its limits refuse nothing.'] : []
+  return [title, ...frozen, ...observed, ...lines.filter((line) => line !== undefined)].join('\n')
 }
 
 const remainder = ({ limit, granted, available, window }: Figures): string =>
@@ -121,7 +123,9 @@ export function digestMessage({
   ]
   const rest = counts.length > 0 ? ` ${counts.join(', ')}.` : ''
   // A budget that spent nothing and will last is no news.
-  const shown = budgets.filter(({ spentToday, status }) => spentToday > 0 || status !== 'on-track')
+  const shown = budgets.filter(
+    ({ spentToday, status, wouldHaveRefused }) => spentToday > 0 || status !== 'on-track' || wouldHaveRefused,
+  )
   const blocks: Block[] = [
     header(`The last 24 hours: ${title}`),
     section(`${spent}${rest}`),
@@ -141,7 +145,7 @@ export function digestMessage({
   return message(`${prose(title)}: ${spent}${rest}`, blocks)
 }
 
-function budgetLines({ budget, spentToday, month, reason, ...row }: DigestRow): string {
+function budgetLines({ budget, spentToday, month, reason, wouldHaveRefused: over, ...row }: DigestRow): string {
   const { limit, granted, available } = month
   const total = asNumber(limit) + granted
   const lines = [
@@ -149,6 +153,7 @@ function budgetLines({ budget, spentToday, month, reason, ...row }: DigestRow): 
     limit === 'unlimited'
       ? `${count(month.spent)} this month, without a limit`
       : `${bar(total - available, total)}  ${percent(total - available, total)} of the month used, ${count(available)} of ${count(total)} left`,
+    ...(over ? [`👁 Enforcing would have refused ${countOf(over.updates, 'update')} of ${inUnits(over.units)}.`] : []),
     ...(reason === null ? [] : [`⚠️ ${prose(reason, 300)}`]),
     projection(row),
   ]

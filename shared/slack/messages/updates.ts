@@ -1,4 +1,4 @@
-import { count, units as inUnits } from '../../guard/sentences.ts'
+import { count, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
 import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
@@ -181,7 +181,7 @@ function sentenceOf(update: Update, subject: string, zone: string): string {
     case 'settled':
       if (update.corrected && charged === 0)
         return `${subject} was counted as done, but has turned out not to have run. No units are charged for it.`
-      return `${subject} is done: ${boldUnits(charged)} charged to ${budgetName(budget)}.${explainSettled(update)}`
+      return `${subject} is done: ${boldUnits(charged)} charged to ${budgetName(budget)}.${explainSettled(update)}${observedIn(update)}`
     case 'released':
       if (update.corrected && charged > 0)
         return `${subject} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${budgetName(budget)}.`
@@ -222,6 +222,9 @@ function shortOutcomeOf(update: Update): string {
   if (state === 'in-doubt') return `in doubt, ${inUnits(units ?? 0)} stay counted`
   return `${states[state].words}${state === 'awaiting-approval' && units !== undefined ? `, ${inUnits(units)}` : ''}`
 }
+
+const observedIn = ({ wouldHaveRefused = [] }: Update): string =>
+  wouldHaveRefused.length === 0 ? '' : `\n👁 ${prose(capital(lackedInWords(wouldHaveRefused)))}.`
 
 function explainSettled(update: Update): string {
   const { overrun, closedBy } = update

@@ -3,7 +3,7 @@ import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { figuresOf, units as inUnits, zoneOf } from '../../guard/sentences.ts'
-import { chainOf, frozenAbove, rootBudget, windowKinds } from '../../ledger/book/definitions.ts'
+import { chainOf, frozenAbove, isEnforced, rootBudget, windowKinds } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import { type Clock, minuteMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
@@ -180,6 +180,7 @@ async function figures({ guard: { ledger } }: CommandsParts): Promise<EventAnswe
   const budgets = Object.values(view.definitions.budgets).map((budget) => ({
     budget: budget.name,
     figures: windowKinds.map((window) => figuresOf(view, budget, window)),
+    isObserved: !isEnforced(budget),
     isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
   }))
   return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }

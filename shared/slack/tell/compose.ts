@@ -4,7 +4,14 @@ import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import { ownerPaidFor } from '../../guard/update/projects.ts'
-import { budgetNamed, chainOf, type Definitions, frozenAbove, pauseOf } from '../../ledger/book/definitions.ts'
+import {
+  budgetNamed,
+  chainOf,
+  type Definitions,
+  frozenAbove,
+  isObserved,
+  pauseOf,
+} from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
@@ -224,7 +231,10 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       })
     }
     case 'threshold':
-      return thresholdMessage({ ...about, zone: await zone(parts) })
+      return thresholdMessage({
+        ...{ ...about, zone: await zone(parts) },
+        isObserved: isObserved((await ledger.view()).definitions, about.budget),
+      })
     case 'will-run-out':
       return willRunOutMessage({ ...about, zone: await zone(parts) })
     case 'refusals':

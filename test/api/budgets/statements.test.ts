@@ -5,7 +5,10 @@ import { startProduct } from '../../support/product.ts'
 import { summaryOf } from '../../support/summary.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
-const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }
+const none = {
+  ...{ updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
+  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
+}
 
 /**
  * Two clients and four people in November: what was updated, refused, left in doubt, granted and spent elsewhere.
@@ -124,18 +127,18 @@ describe.each([
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="statement-month-2026-11-01.csv"')
     expect(csv.text).toBe(
       [
-        'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
-        'month:2026-11-01,open,account,0,0,8,50,0,15,0,0.08,0',
-        'month:2026-11-01,open,acme,2,65,12,30,0,0,0,0.77,0',
-        'month:2026-11-01,open,globex,1,10,0,20,0,0,1,0.1,0',
+        'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere,wouldHaveRefused,wouldHaveRefusedUnits',
+        'month:2026-11-01,open,account,0,0,8,50,0,15,0,0.08,0,0,0',
+        'month:2026-11-01,open,acme,2,65,12,30,0,0,0,0.77,0,0,0',
+        'month:2026-11-01,open,globex,1,10,0,20,0,0,1,0.1,0,0,0',
         '',
       ].join('\r\n'),
     )
     const plain = await statement('?by=caller', { accept: 'text/csv' })
     expect(plain.text.split('\r\n')[0]).toBe(
-      'window,status,caller,updates,charged,external,granted,held,inDoubt,refused',
+      'window,status,caller,updates,charged,external,granted,held,inDoubt,refused,wouldHaveRefused,wouldHaveRefusedUnits',
     )
-    expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0')
+    expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0,0,0')
   })
 
   test('a statement says what units cost where a price is set, beside the reader’s own price', async () => {
@@ -152,8 +155,8 @@ describe.each([
     expect([body.total.cost, body.total.amount]).toEqual([1.19, 95])
     const csv = await statement('?by=project', { accept: 'text/csv' })
     expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
-      'window,status,project,updates,charged,external,granted,held,inDoubt,refused,cost,currency',
-      'month:2026-11-01,open,big,0,0,0,0,0,0,1,0,EUR',
+      'window,status,project,updates,charged,external,granted,held,inDoubt,refused,cost,currency,wouldHaveRefused,wouldHaveRefusedUnits',
+      'month:2026-11-01,open,big,0,0,0,0,0,0,1,0,EUR,0,0',
     ])
   })
 
@@ -161,7 +164,7 @@ describe.each([
     const { statement, enter } = await november({ isCounted })
     await enter('globex', { type: 'transfer', units: 60, to: 'acme' })
     const { text } = await statement('', { accept: 'text/csv' })
-    expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1,0')
+    expect(text.split('\r\n')[3]).toBe('month:2026-11-01,open,globex,1,10,0,-40,0,0,1,0,0,0')
   })
 
   test('a statement of an ended month is final once nothing is in doubt', async () => {

@@ -132,9 +132,9 @@ describe('GET /statements of the owner', () => {
     expect(body.total).not.toHaveProperty('paidElsewhere')
     const csv = await product.call('GET', '/statements?price=0.5', { headers: { accept: 'text/csv' } })
     expect(csv.text.split('\r\n').slice(0, 3)).toEqual([
-      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere',
-      'month:2026-11-01,open,acme,0,0,0,0,0,0,0,0,40',
-      'month:2026-11-01,open,clients,1,40,0,0,0,0,0,20,0',
+      'window,status,budget,updates,charged,external,granted,held,inDoubt,refused,amount,paidElsewhere,wouldHaveRefused,wouldHaveRefusedUnits',
+      'month:2026-11-01,open,acme,0,0,0,0,0,0,0,0,40,0,0',
+      'month:2026-11-01,open,clients,1,40,0,0,0,0,0,20,0,0,0',
     ])
   })
 })

@@ -14,7 +14,10 @@ import { summaryOf } from '../../support/summary.ts'
 const november = 'month:2026-11-01'
 /** When a guard of these tests begins. */
 const asked = '2026-11-20T10:00:00Z'
-const none = { updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 }
+const none = {
+  ...{ updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
+  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
+}
 const row = { ...none, paidElsewhere: 0 }
 
 type Started = Awaited<ReturnType<typeof startGuard>>

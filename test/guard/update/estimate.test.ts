@@ -28,6 +28,7 @@ describe('an estimate', () => {
     const empty = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
     expect(await estimate(['a', 'b'])).toStrictEqual({
       ...{ kind: 'ranking', units: 80, allowed: true, problem: null, approval: null, budgets: ['account', 'seo'] },
+      wouldHaveRefused: [],
       payers: { a: { budget: 'account', owner: null }, b: { budget: 'seo', owner: 'seo' } },
       works: { a: [workKey('ranking', 'a').pk], b: [workKey('ranking', 'b').pk] },
       projects: [

@@ -69,7 +69,7 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
     broken(`${id} goes from ${before.state} to ${state}`)
 }
 
-/** A hold is on the budget and its ancestors, none of them is frozen, and there was enough of everything. */
+/** A hold is on the budget and its ancestors, none of them is frozen, and enough was left of what is enforced. */
 function lookAtFence(record: Row, items: Items): void {
   const { id, hold, budget, month } = record
   if (!hold) broken(`${id} is running and holds nothing`)
@@ -83,7 +83,7 @@ function lookAtFence(record: Row, items: Items): void {
   if (!book) broken(`${id} holds in ${month}, which has no book`)
   if (book.today !== hold.day) broken(`${id} holds on ${hold.day}, and the book counts ${book.today}`)
   for (const [window, name, { a, l }] of countersOf(book)) {
-    if (hold.budgets.includes(name) && l !== 'u' && a < 0)
+    if (hold.budgets.includes(name) && l !== 'u' && a < 0 && budgets[name]?.enforce !== false)
       broken(`${id} was admitted, though ${window} ${name} was short`)
   }
 }

@@ -1,8 +1,9 @@
-import { broken, type Counter, countersOf, type Items, type Row, rowsOf } from './stored.ts'
+import { broken, type Counter, countersOf, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
 
 export function lookAtBooks(items: Items, excused: ReadonlySet<string>): void {
   const rows = rowsOf(items)
   const entries = [...items.values()].filter(({ sk }) => sk === 'entry') as unknown as Entry[]
+  const { budgets } = definitionsIn(items)
   for (const book of items.values()) {
     if (book.pk !== 'book') continue
     const isOwn = (month: string, day: string | undefined, window: string) =>
@@ -13,7 +14,8 @@ export function lookAtBooks(items: Items, excused: ReadonlySet<string>): void {
       const moved = entries
         .filter(({ month, day }) => isOwn(month, day, window))
         .flatMap(({ moves }) => moves.filter((move) => move.budget === budget && move.window === window))
-      lookAtCounter(about, counter, excused.has(budget) || rows.some(cameToLightOn(budget)))
+      const isEnforced = budgets[budget]?.enforce !== false
+      lookAtCounter(about, counter, !isEnforced || excused.has(budget) || rows.some(cameToLightOn(budget)))
       lookAtSums(about, counter, own, moved)
     }
   }

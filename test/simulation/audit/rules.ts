@@ -1,5 +1,15 @@
 import { dayMs, type World } from '../world.ts'
-import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
+import {
+  asRow,
+  broken,
+  countersOf,
+  definitionsIn,
+  type Items,
+  isUpdate,
+  type Lacked,
+  type Row,
+  rowsOf,
+} from './stored.ts'
 
 /**
  * Checks every hold and every approval against the stored definitions of that moment, without the guard's code.
@@ -17,6 +27,7 @@ export function lookAtRules(before: World, after: World): void {
     lookAtAllowance(row, after.items)
     lookAtPolicies(row, after.items)
     lookAtCallerLimits(row, after.items)
+    lookAtShortages(row, after.items)
   }
 }
 
@@ -81,6 +92,26 @@ function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): voi
   }
   const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)
   if (!book || !countersOf(book).some(([, name]) => name === counter)) broken(`${counter} is not in the book`)
+}
+
+/** A hold says exactly which observed limits lacked what. */
+function lookAtShortages({ id, month, leave = 0, hold, wouldHaveRefused = [] }: Row, items: Items): void {
+  const { budgets } = definitionsIn(items)
+  const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)
+  const counters = book ? countersOf(book).filter(([, budget]) => hold?.budgets.includes(budget)) : []
+  const units = hold?.units ?? 0
+  const lacked = counters.flatMap(([window, budget, { l, a }]): Lacked[] => {
+    if (l === 'u') return []
+    const isObserved = budgets[budget]?.enforce === false
+    const needed = units + (typeof leave === 'number' ? leave : (leave[budget] ?? 0))
+    const before = a + units
+    if (!isObserved || (before > 0 && before >= needed)) return []
+    return [{ budget, window, units: needed - Math.max(0, before) }]
+  })
+  const inOrder = (rows: readonly Lacked[]) =>
+    rows.map(({ budget, window, units }) => `${window} ${budget} ${units}`).toSorted()
+  if (`${inOrder(lacked)}` !== `${inOrder(wouldHaveRefused)}`)
+    broken(`${id} would have been refused by ${inOrder(lacked)}, and says ${inOrder(wouldHaveRefused)}`)
 }
 
 const isOpen = (state: string): boolean => state === 'running' || state === 'in-doubt'

@@ -15,6 +15,11 @@ export interface Counter {
   readonly i: number
   readonly s: number
 }
+export interface Lacked {
+  readonly budget: string
+  readonly window: string
+  readonly units: number
+}
 export interface Row {
   readonly id: string
   readonly kind: string
@@ -35,11 +40,14 @@ export interface Row {
   readonly force?: true
   readonly corrected?: true
   readonly problem?: { readonly slug: string }
+  readonly leave?: number | Readonly<Record<string, number>>
+  readonly wouldHaveRefused?: readonly Lacked[]
   readonly approval?: { readonly by: string; readonly units: number }
   readonly hold?: {
     readonly units: number
     readonly budgets: readonly string[]
     readonly owners?: readonly string[]
+    readonly grants?: readonly Lacked[]
     readonly day: string
     readonly attempt: string
     readonly at: number
@@ -67,6 +75,7 @@ export interface StoredBudget {
   readonly parent: string | null
   readonly projects: readonly { readonly name: string; readonly id?: string }[]
   readonly frozen?: unknown
+  readonly enforce?: false
   readonly kinds?: readonly string[]
   readonly perUpdate?: number
   readonly approvalAbove?: number

@@ -1,5 +1,6 @@
 import { renewalChange } from '../../../shared/ledger/identity.ts'
-import { type Actions, asks, projects } from './actions.ts'
+import type { Handlers } from '../handlers.ts'
+import { type Action, type Actions, asks, projects } from './actions.ts'
 import { one } from './chance.ts'
 
 /** Of the middle of three budgets: its child has no rules at first. */
@@ -25,6 +26,31 @@ export const ruleRequests: Actions = {
       project: one(day.chance, ['1001', '1002']),
       budget: 'squad',
     }),
+}
+
+/** Below `small`, which enforces its limit. */
+const watched = { parent: 'small', limits: [{ window: 'month', units: 50 }] }
+
+export const putObserved = ({ call }: Handlers) =>
+  call('root', 'PUT', '/budgets/watched', { ...watched, enforce: false })
+
+const asksWatched: Action = (handlers, day) =>
+  asks(handlers, day, `watched-${day.chance(6)}`, {
+    project: one(day.chance, projects),
+    budget: 'watched',
+    whenShort: one(day.chance, ['refuse', 'fit', 'ask']),
+  })
+
+/** Often, so that several exceed its limit and meet at the limit above. */
+export const observedRequests: Actions = {
+  'asks of an observed budget': asksWatched,
+  'asks again of an observed budget': asksWatched,
+  'asks once more of an observed budget': asksWatched,
+}
+
+export const observedEvents: Actions = {
+  'observes or enforces': ({ call }, { chance }) =>
+    call('root', 'PUT', '/budgets/watched', { ...watched, enforce: chance(2) === 0 }),
 }
 
 export const ruleEvents: Actions = {

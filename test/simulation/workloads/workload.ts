@@ -17,7 +17,15 @@ import { type Action, type Asked, type Day, events, laterMs, plans, requests } f
 import { chanceOf, one } from './chance.ts'
 import { listClients } from './clients.ts'
 import { focusOf } from './focus.ts'
-import { ruleEvents, ruleRequests, rulesOfAda, rulesOfTeam } from './rule-actions.ts'
+import {
+  observedEvents,
+  observedRequests,
+  putObserved,
+  ruleEvents,
+  ruleRequests,
+  rulesOfAda,
+  rulesOfTeam,
+} from './rule-actions.ts'
 import { Scheduler } from './scheduler.ts'
 
 const unitsPerMonth = 200
@@ -27,6 +35,8 @@ const oneStepOf = 12
 const maxLag = 4
 const eventKinds = 4
 const maxRounds = 12
+/** One day of so many has an observed budget below one that is enforced. */
+const observedDays = 16
 
 /**
  * A handful of processes at once, all day long: up to four faults, and peace at the end.
@@ -54,6 +64,7 @@ class WorkloadDay implements Day {
   readonly #nature: Choose
   readonly #focus: ReturnType<typeof focusOf>
   readonly #isRuled: boolean
+  readonly #isObserved: boolean
   readonly #skewMs: number
   readonly #clocks = new Map<string, number>()
   readonly #asked = new Map<string, Asked>()
@@ -73,6 +84,7 @@ class WorkloadDay implements Day {
     this.#nature = chanceOf(seed * 104_729)
     this.#focus = focusOf(seed, chanceOf(seed * 15_485_863))
     this.#isRuled = this.#nature(2) === 0 || this.#focus?.isRuled === true
+    this.#isObserved = seed % observedDays === observedDays - 1
     this.#skewMs = Math.max(one(this.#nature, [0, 0, 5_000]), this.#focus?.clocksDiffer ? 5_000 : 0)
     this.#log = createLog({ write: (line) => void this.#said.push(line), now: () => this.world.now })
     this.#log.hide(serviceToken)
@@ -103,8 +115,16 @@ class WorkloadDay implements Day {
   async pass(): Promise<void> {
     await this.#prepare()
     // Few kinds of events a day, and each of them often, so that they meet.
-    const requestsToday = Object.entries(this.#focus?.requests ?? { ...requests, ...(this.#isRuled && ruleRequests) })
-    const someEvents = Object.entries(this.#focus?.events ?? { ...events, ...(this.#isRuled && ruleEvents) })
+    const requestsToday = Object.entries(
+      this.#focus?.requests ?? {
+        ...{ ...requests, ...(this.#isRuled && ruleRequests), ...(this.#isObserved && observedRequests) },
+      },
+    )
+    const someEvents = Object.entries(
+      this.#focus?.events ?? {
+        ...{ ...events, ...(this.#isRuled && ruleEvents), ...(this.#isObserved && observedEvents) },
+      },
+    )
     const eventsToday = this.#focus
       ? someEvents
       : Array.from({ length: eventKinds }, () => one(this.chance, someEvents))
@@ -134,6 +154,11 @@ class WorkloadDay implements Day {
     await handlers.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })
     // Bob, who proposes, must not approve it as carl.
     await handlers.call('root', 'PUT', '/callers/carl', { person: 'bob' })
+    if (this.#isObserved) {
+      await putObserved(handlers)
+      // What exceeds its limit stays when it is enforced again.
+      this.excused.add('watched')
+    }
     if (this.#isRuled) {
       const limits = [{ window: 'month', units: 90 }]
       const rules = one(this.#nature, rulesOfTeam)

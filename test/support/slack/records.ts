@@ -232,4 +232,5 @@ const budgetsOf = (by: Written, size: number) =>
     budget: position === 0 ? by.budget : `${by.budget}-${position + 1}`,
     figures: [figures(), today],
     isFrozen: position === 2,
+    isObserved: position === 1,
   }))

@@ -152,6 +152,13 @@ function warningSamples({ by, problem }: Records): Sample[] {
       }),
     ],
     [
+      'threshold: observed',
+      thresholdMessage({
+        ...{ budget: by.budget, window: 'month', percent: 100, used: 2060, of: 2000, isObserved: true },
+        ...{ resetsAt: at('2026-12-11T23:00:00Z'), zone },
+      }),
+    ],
+    [
       'will run out: plan',
       willRunOutMessage({
         ...{ budget: by.budget, plan: by.plan, at: at('2026-12-03T12:00:00Z'), left: 388, short: 1200 },
@@ -203,7 +210,7 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
         month: figures(),
         status: 'at-risk' as const,
         reason: by.detail,
-        ...{ projected: 2600, projectedAtPace: 3100 },
+        ...{ projected: 2600, projectedAtPace: 3100, wouldHaveRefused: { updates: 3, units: 120 } },
       })),
     ],
     approvals: [awaiting(by)],

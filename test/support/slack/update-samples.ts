@@ -29,6 +29,8 @@ import {
 
 export type Sample = readonly [name: string, message: Message]
 
+const over = ({ budget }: Records['by']) => ({ wouldHaveRefused: [{ budget, window: 'month', units: u(60) }] }) as const
+
 export function estimateSamples({ by, problem, projects, budgets }: Records): Sample[] {
   const several = estimate({ projects, units: projects.reduce((sum, { units }) => sum + units, 0) }, by)
   const confirm = { askId: 'ask_7f3a9c', budgets: [by.budget], estimate: estimate({}, by) }
@@ -49,6 +51,9 @@ export function estimateSamples({ by, problem, projects, budgets }: Records): Sa
       }),
     ],
     ['estimate: refused', estimateMessage(estimate({ problem, allowed: false }, by))],
+    ['estimate: observed', estimateMessage(estimate(over(by), by))],
+    ['confirm: observed', confirmMessage({ ...confirm, estimate: estimate(over(by), by) })],
+    ['outcome: observed', outcomeMessage({ updates: [{ ...settled(by), ...over(by) }], zone })],
     ['confirm', confirmMessage({ ...confirm, reason: by.reason })],
     [
       'confirm: several, with approval',

@@ -170,7 +170,7 @@ function EntryPreview(props: {
         {request.type === 'reconcile' ? <ReconcileDifference units={entry.units} /> : null}
         <p>Reason: {request.reason}</p>
       </Section>
-      <EffectTable {...{ before, after, budgets, month }} />
+      <EffectTable {...{ before, after, budgets, month }} definitions={view.definitions} />
       <Section id="confirm" title="Confirm">
         <TightestLimit
           budget={request.type === 'transfer' ? request.to : request.budget}

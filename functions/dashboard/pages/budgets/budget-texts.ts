@@ -1,6 +1,6 @@
 import { budgetBodies } from '../../../../shared/api/budgets.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import { type Budget, limitOf } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, isEnforced, limitOf } from '../../../../shared/ledger/book/definitions.ts'
 import { allFaults } from '../../../../shared/platform/faults.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
@@ -11,6 +11,7 @@ export const labels = {
   parent: 'Parent',
   month: 'Limit per month',
   day: 'Limit per day',
+  enforce: 'Over these limits',
   perUpdate: 'At most for one update',
   approvalAbove: 'Approval above',
   approvalIfGrown: 'Approval if grown by more than (per cent)',
@@ -51,6 +52,11 @@ const isNumber = (field: Field) => ['month', 'day', 'perUpdate', 'approvalAbove'
 
 const noKind = 'none'
 
+export const enforceChoices = [
+  ['yes', 'refuse updates'],
+  ['no', 'only observe'],
+] as const
+
 export type BudgetWords = ReturnType<typeof budgetWords>
 
 export function budgetWords(kinds: Kinds) {
@@ -71,7 +77,11 @@ export function budgetWords(kinds: Kinds) {
   }
 
   const valueText = (field: Field, value: string): string =>
-    field === 'kinds' ? kindsInWords(value) : value.split('\n').join(', ') || 'none'
+    field === 'enforce'
+      ? (enforceChoices.find(([name]) => name === value)?.[1] ?? value)
+      : field === 'kinds'
+        ? kindsInWords(value)
+        : value.split('\n').join(', ') || 'none'
 
   function toRequest(texts: Texts, projects: Budget['projects']) {
     const parsed = budgetRequest.safeParse({ ...bodyOf(texts, names), projects })
@@ -95,6 +105,7 @@ function textsOf(budget: Budget, names: readonly Kind[]): Texts {
     parent: parent ?? '',
     month: limitText(limitOf(budget, 'month')),
     day: limitText(limitOf(budget, 'day')),
+    enforce: isEnforced(budget) ? 'yes' : 'no',
     perUpdate: limitText(perUpdate),
     approvalAbove: limitText(approvalAbove),
     approvalIfGrown: limitText(approvalIfGrown),
@@ -123,6 +134,7 @@ function bodyOf(texts: Texts, names: readonly Kind[]): Record<string, unknown> {
     ...(texts.approvers !== '' && { approvers: texts.approvers.split('\n') }),
     ...(texts.thresholds !== '' && { thresholds: texts.thresholds.split(', ').map(toNumber) }),
     ...(texts.freezeOnOverrun === 'yes' && { freezeOnOverrun: true }),
+    ...(texts.enforce === 'no' && { enforce: false }),
     ...(texts.slackChannel !== '' && { slackChannel: texts.slackChannel }),
   }
 }

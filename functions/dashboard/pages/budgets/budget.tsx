@@ -9,6 +9,7 @@ import {
   chainOf,
   childrenOf,
   type Definitions,
+  isEnforced,
   rootBudget,
   unseenBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
@@ -64,7 +65,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
           <BudgetTrail budget={name} definitions={view.definitions} />
           <StatusLine outlook={outlook} zone={zone} isAdmin={isAdmin} />
           {isAdmin ? <Actions budget={budget} /> : null}
-          <UnitsSection outlook={outlook} view={view} />
+          <UnitsSection outlook={outlook} view={view} over={isEnforced(budget) ? null : spent.wouldHaveRefused} />
           <div class="halves">
             <SpentSection id="projects-spent" title="Spent by project" spenders={spent.projects} />
             <SpentSection id="callers-spent" title="Spent by person and plan" spenders={spent.callers} />

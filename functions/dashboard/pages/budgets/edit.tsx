@@ -31,7 +31,7 @@ import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
-import { type BudgetWords, budgetWords, labels, type Texts, textsIn } from './budget-texts.ts'
+import { type BudgetWords, budgetWords, enforceChoices, labels, type Texts, textsIn } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { EffectTable, ForecastChanges, TightestLimit } from './effect.tsx'
 
@@ -145,7 +145,14 @@ function BudgetForm({ edit, failure, frame }: { edit: BudgetEdit; failure: EditF
           <TextField {...numberField('day')} isRequired />
           <TextField {...numberField('perUpdate')} note="More than this is refused. Empty: no such rule." />
           {budget.name === rootBudget ? null : (
-            <ChoiceField {...field('parent')} options={others.map((name) => [name, name])} />
+            <>
+              <ChoiceField
+                {...field('enforce')}
+                options={enforceChoices}
+                note="Only observe: updates say what the limits would have refused; all other rules hold."
+              />
+              <ChoiceField {...field('parent')} options={others.map((name) => [name, name])} />
+            </>
           )}
         </div>
       </Section>
@@ -191,7 +198,12 @@ function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) 
     <>
       <OthersChanges edit={edit} name={name} />
       <ChangesSection differences={words.differences(current, texts)} reason={reason} />
-      <EffectTable before={before.book} after={after.book} budgets={chain.map((each) => each.name)} />
+      <EffectTable
+        before={before.book}
+        after={after.book}
+        budgets={chain.map((each) => each.name)}
+        definitions={after.definitions}
+      />
       <Section id="confirm" title="Confirm">
         <TightestLimit budget={name} tightest={tightest(figuresOfChain(after, chain))} />
         <ForecastChanges before={forecasts[0]} after={forecasts[1]} zone={zoneOf(before)} />

@@ -1,7 +1,12 @@
 import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
 import { count, list, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, type Counter, counterOf, usedOf } from '../../../../shared/ledger/book/book.ts'
-import { type WindowKind, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
+import {
+  type Definitions,
+  isObserved,
+  type WindowKind,
+  windowKinds,
+} from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import { numberColumns, TableHead, Time } from '../../components/parts.tsx'
 
@@ -16,11 +21,12 @@ interface EffectProps {
   readonly before: Book
   readonly after: Book
   readonly budgets: readonly string[]
+  readonly definitions: Definitions
   readonly month?: string
 }
 
 /** A day has a row only if it is limited. */
-export function EffectTable({ before, after, budgets, month = thisMonth }: EffectProps) {
+export function EffectTable({ before, after, budgets, definitions, month = thisMonth }: EffectProps) {
   const windows = windowKinds.filter((window) => window === 'month' || month === thisMonth)
   const rows = budgets.flatMap((budget) => windows.flatMap((window) => rowOf(budget, window, before, after)))
   const overdrawn = rows.filter((row) => isLimited(row) && row.after.available < 0)
@@ -32,8 +38,9 @@ export function EffectTable({ before, after, budgets, month = thisMonth }: Effec
           <strong>
             {row.budget} would have {units(row.after.available)} left {windowText(row.window, month)}.
           </strong>{' '}
-          No update is admitted on it or on any budget below it until {units(-row.after.available + 1)} are added.
-          Running updates continue.
+          {isObserved(definitions, row.budget)
+            ? 'It is only observed, so its limit refuses nothing.'
+            : `No update is admitted on it or on any budget below it until ${units(-row.after.available + 1)} are added. Running updates continue.`}
         </p>
       ))}
       <div class="wide">

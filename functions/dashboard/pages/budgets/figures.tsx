@@ -1,5 +1,6 @@
 import { dayUses, type MonthFigures } from '../../../../shared/guard/reports/months.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
+import type { SpentOn } from '../../../../shared/guard/reports/spent-on.ts'
 import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { budgetNamed, limitOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
@@ -9,7 +10,14 @@ import { LeftAtReset, totalOf } from '../../components/outlook.tsx'
 import { Fact, Facts, Section, StateName, Time, UnitsFact, updateAddress } from '../../components/parts.tsx'
 import { shortLabel } from '../../components/period.tsx'
 
-export function UnitsSection({ outlook, view }: { outlook: BudgetOutlook; view: View }) {
+interface UnitsProps {
+  readonly outlook: BudgetOutlook
+  readonly view: View
+  /** What an observed budget would have refused. */
+  readonly over: SpentOn['wouldHaveRefused'] | null
+}
+
+export function UnitsSection({ outlook, view, over }: UnitsProps) {
   const { budget, figures, month, day, history } = outlook
   const zone = zoneOf(view)
   const definition = budgetNamed(view.definitions, budget)
@@ -25,6 +33,7 @@ export function UnitsSection({ outlook, view }: { outlook: BudgetOutlook; view: 
         {figures.granted === 0 ? null : `, ${count(figures.granted)} granted`}; resets{' '}
         <Time at={figures.end} zone={zone} />
       </p>
+      {over === null ? null : <Observed over={over} />}
       <Bar figures={figures} committed={month.committed} />
       <Facts>
         <UnitsFact name="Spent" units={figures.spent} />
@@ -61,6 +70,15 @@ export function UnitsSection({ outlook, view }: { outlook: BudgetOutlook; view: 
     </Section>
   )
 }
+
+const Observed = ({ over: { updates, units: charged } }: { over: SpentOn['wouldHaveRefused'] }) => (
+  <p class={updates === 0 ? 'note' : 'warning'}>
+    Its limits are only observed and refuse nothing.{' '}
+    {updates === 0
+      ? 'Enforcing would have refused no update that ended this month.'
+      : `Enforcing would have refused ${updates === 1 ? '1 update' : `${count(updates)} updates`} of ${units(charged)} this month.`}
+  </p>
+)
 
 export const MonthsSection = ({ months, zone }: { months: readonly MonthFigures[]; zone: string }) => (
   <Section id="months" title="Month by month">
