@@ -189,6 +189,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'a limit above an observed budget does not refuse',
+    seed: 1087,
     file: ledger('book/hold'),
     find: ".filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')",
     replace:
@@ -196,6 +197,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'what an observed limit lacked is not a condition of the hold',
+    seed: 703,
     file: ledger('book/book-item'),
     find: "return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }",
     replace: "return { kind: 'at-most', path, value: needed + short }",

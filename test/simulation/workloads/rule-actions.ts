@@ -28,8 +28,8 @@ export const ruleRequests: Actions = {
     }),
 }
 
-/** Below `small`, which enforces its limit. */
-const watched = { parent: 'small', limits: [{ window: 'month', units: 50 }] }
+/** Less than most updates cost; below `small`, which enforces its limit. */
+const watched = { parent: 'small', limits: [{ window: 'month', units: 35 }] }
 
 export const putObserved = ({ call }: Handlers) =>
   call('root', 'PUT', '/budgets/watched', { ...watched, enforce: false })
