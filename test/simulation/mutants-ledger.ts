@@ -191,9 +191,9 @@ export const ledgerMutants: readonly Mutant[] = [
     bug: 'a limit above an observed budget does not refuse',
     seed: 1087,
     file: ledger('book/hold'),
-    find: ".filter((name) => counterOf(book, window, name)?.limit !== 'unlimited')",
+    find: ".filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')",
     replace:
-      ".filter((name) => counterOf(book, window, name)?.limit !== 'unlimited' && (isObserved(definitions, name) || !hold.budgets.some((each) => isObserved(definitions, each))))",
+      ".filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited' && (isObserved(definitions, budget) || !hold.budgets.some((each) => isObserved(definitions, each))))",
   },
   {
     bug: 'what an observed limit lacked is not a condition of the hold',

@@ -156,10 +156,10 @@ describe.each([
     ])
     const { text } = await product.call('GET', '/statements?by=tag:client', { headers: { accept: 'text/csv' } })
     expect(text.split('\r\n')).toEqual([
-      'window,status,tag:client,updates,charged,external,granted,held,inDoubt,refused',
-      "month:2026-11-01,open,'=cmd(),1,40,0,0,0,0,0",
-      'month:2026-11-01,open,acme,2,80,0,0,0,0,0',
-      'month:2026-11-01,open,,1,40,25,0,0,0,0',
+      'window,status,tag:client,updates,charged,external,granted,held,inDoubt,refused,wouldHaveRefused,wouldHaveRefusedUnits',
+      "month:2026-11-01,open,'=cmd(),1,40,0,0,0,0,0,0,0",
+      'month:2026-11-01,open,acme,2,80,0,0,0,0,0,0,0',
+      'month:2026-11-01,open,,1,40,25,0,0,0,0,0,0',
       '',
     ])
     expect((await product.call('GET', '/statements?by=project')).body.rows).toHaveLength(5)
