@@ -11,6 +11,7 @@ import { mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
 import { targetOf } from '../../shared/slack/tell/client.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
+import { readLocalEvents } from './event-secrets.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -86,7 +87,7 @@ function isWebhook(text: string): boolean {
   return targetOf(text, { allowLoopback: true }) !== null
 }
 
-/** @throws WrongSettings naming every wrong setting. */
+/** @throws WrongSettings naming every wrong setting; WrongTargets. */
 export function readSettings(env: Environment) {
   refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...otherVariables])
   const given = {
@@ -111,6 +112,7 @@ export function readSettings(env: Environment) {
     // It asks with a token of our own.
     demonstrates: hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on',
     acceptsMinted: parsed.MINTED_TOKENS === 'on',
+    events: readLocalEvents(given),
     loginClient: parsed.LOGIN_CLIENT ?? null,
     serviceToken: parsed.TRACKING_TOKEN ?? (hasSandbox ? sandboxToken : null),
     slack: {

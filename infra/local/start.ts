@@ -98,6 +98,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     ...{ ledger: ledger.where, secrets: secrets.url },
     ...{ slack: describeSlack(local.slack, workspace), plans: describePlans(plans, { areFired: sandbox !== null }) },
     ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings) }),
+    ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
     log: file,
   })
   if (local.serviceToken === null) {
@@ -188,6 +189,7 @@ const secretsOf = (local: LocalSettings, names: GuardSettings, keys: Awaited<Ret
   [local.quoteKeySecret]: keys.quoteKey,
   ...(local.serviceToken !== null && { [names.SERVICE_TOKEN_SECRET]: { current: local.serviceToken } }),
   [names.SLACK_SECRET]: { current: JSON.stringify(local.slack) },
+  ...local.events.secrets,
   ...(local.loginClient !== null && { [names.LOGIN_CLIENT_SECRET]: { current: local.loginClient } }),
 })
 

@@ -349,6 +349,21 @@ describe('what cannot work is one line and exit code 1', () => {
     expect(err).toContain('the issuers file issuers.json: must be a list of issuers')
   })
 
+  it('npm start names wrong event targets, and the key that a target lacks, in one line', async () => {
+    const data = join(directory, 'wrong')
+    const target = { name: 'warehouse', url: 'https://hooks.example/', secret: 'unit-guard/events/the-warehouse' }
+    for (const [types, sentence] of [
+      [['update.settle'], 'the targets file targets.json: 0.types.0: must be the type of an event, such as'],
+      [['update.settled'], 'EVENTS_THE_WAREHOUSE: must be the key of the event target warehouse'],
+    ] as const) {
+      const EVENT_TARGETS = join(directory, 'targets.json')
+      await writeFile(EVENT_TARGETS, JSON.stringify([{ ...target, types }]))
+      const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, EVENT_TARGETS })
+      expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
+      expect(err).toContain(sentence)
+    }
+  })
+
   it('a command without npm start fails in one line', async () => {
     const { code, err } = await runLocal('token', ['--sub', 'a', '--scope', 'read'], {
       DATA_DIR: join(directory, 'none'),

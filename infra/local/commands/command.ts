@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { instant } from '../../../shared/api/schemas.ts'
 import { WrongIssuers } from '../../../shared/auth/issuers-file.ts'
+import { WrongTargets } from '../../../shared/events/targets-file.ts'
 import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
@@ -92,7 +93,7 @@ function tellFailure(error: unknown, { usage }: Form): number {
   return exitCodes.failed
 }
 
-const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongIssuers, WrongLedger]
+const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongIssuers, WrongTargets, WrongLedger]
 
 function toSentence(error: unknown): unknown {
   if (!(error instanceof Error)) return error
