@@ -1,6 +1,5 @@
 import { readTargets } from '../../shared/events/targets-file.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
-import type { Environment } from './settings.ts'
 
 /** On one machine the secret `unit-guard/x/y` is the environment variable `X_Y`. */
 const variableOf = (secret: string): string => secret.replace('unit-guard/', '').replace(/[/-]/g, '_').toUpperCase()
@@ -12,7 +11,7 @@ export interface LocalEvents {
 }
 
 /** @throws WrongTargets, WrongSettings */
-export function readLocalEvents(env: Environment): LocalEvents {
+export function readLocalEvents(env: Readonly<Record<string, string | undefined>>): LocalEvents {
   const targets = readTargets({ EVENT_TARGETS: env.EVENT_TARGETS, EVENT_BUS: env.EVENT_BUS })
   const secrets = targets.flatMap((target): [string, { current: string }][] => {
     if (target.kind === 'bus') return []
