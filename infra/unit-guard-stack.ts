@@ -100,7 +100,10 @@ const functions = {
 } as const satisfies Record<string, FunctionSpec>
 
 /** What tell could not deliver, and what the dashboard shows of each target. */
-const tellsEvents: LedgerAccess = { lists: true, writes: { PutItem: ['announcement#', 'delivery#', 'event-target#'] } }
+const tellsEvents: LedgerAccess = {
+  lists: true,
+  writes: { PutItem: ['announcement#', 'delivery#'], UpdateItem: ['event-target#'] },
+}
 
 export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {

@@ -107,7 +107,14 @@ describe('what each function may do', () => {
     ]
     expect(Scheduled).toEqual([...before, ...sends])
     const [, , , ...rest] = told
-    expect(OutboxTell).toEqual([logs, looks, puts('announcement#', 'delivery#', 'event-target#'), ...rest, ...sends])
+    expect(OutboxTell).toEqual([
+      logs,
+      looks,
+      puts('announcement#', 'delivery#'),
+      writes('UpdateItem', 'event-target#'),
+      ...rest,
+      ...sends,
+    ])
   })
 
   test('the stand-in’s role reaches only its own table and the service token', () => {

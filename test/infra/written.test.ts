@@ -9,6 +9,7 @@ import { createTestClock, minutes } from '../support/clock.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 import { json, startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
+import { startReceiver, targetAt } from '../support/receiver.ts'
 
 const actions = {
   put: 'dynamodb:PutItem',
@@ -17,7 +18,7 @@ const actions = {
 } as const
 
 /** The product, and what each of its functions writes: which action, under which prefix of a key. */
-async function watched() {
+async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>[0]>, 'targets'> = {}) {
   const who = new AsyncLocalStorage<string>()
   const written = new Map<string, Set<string>>()
   const events: unknown[] = []
@@ -38,7 +39,10 @@ async function watched() {
   const clock = createTestClock()
   const provider = await startProvider({ clock })
   const issuers = [provider.entry()]
-  const product = await startProduct({ store, clock, issuers, slack: true, stream: false, units: { dear: 640 } })
+  const product = await startProduct({
+    ...{ store, clock, issuers, slack: true, stream: false, units: { dear: 640 } },
+    ...options,
+  })
   const process = product.startProcess()
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
   /** Until the stream tells nothing new. */
@@ -56,8 +60,8 @@ async function watched() {
 }
 
 /** What a role may write: each action with each prefix that a condition names, or with any. */
-function mayWrite(functionName: string): string[] {
-  const role = guard.ofType('AWS::IAM::Policy').filter(({ id }) => id.startsWith(`${functionName}Role`))
+function mayWrite(functionName: string, stack = guard): string[] {
+  const role = stack.ofType('AWS::IAM::Policy').filter(({ id }) => id.startsWith(`${functionName}Role`))
   return role
     .flatMap(({ Properties }) => plain(Properties.PolicyDocument.Statement))
     .flatMap(({ Action, Condition }) => {
@@ -107,6 +111,18 @@ describe('what a function really writes is what its role may write:', () => {
       'dynamodb:UpdateItem summary#',
       'dynamodb:UpdateItem work#',
     ])
+  })
+
+  test('tell also writes deliveries, and how targets fare, where there are targets', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const targets = [targetAt(receiver.url)]
+    const { product, deliver, of } = await watched({ targets })
+    await product.update({ kind: 'ranking', project: 'acme' })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 50 }], approvalAbove: 30 } })
+    await product.update({ kind: 'ranking', project: 'globex', budget: 'seo' })
+    await deliver()
+    const withTargets = synthesize({ targets: [targetAt('https://hooks.example/')] })
+    expect(of('tell')).toEqual(mayWrite('OutboxTell', withTargets))
   })
 
   test('the Slack functions write only under their prefixes; the others may write the book', async () => {
