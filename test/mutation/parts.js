@@ -57,6 +57,25 @@ export const parts = {
     mutate: ['shared/auth/tokens.ts'],
     tests: ['test/api/callers/tokens.test.ts'],
   },
+  quotes: {
+    mutate: ['shared/auth/signed-quotes.ts'],
+    tests: ['test/mcp/signed-quotes.test.ts'],
+  },
+  agents: {
+    mutate: ['functions/mcp/*.ts'],
+    tests: ['endpoint', 'agents', 'answers', 'issuer-tokens'].map((name) => `test/mcp/${name}.test.ts`),
+  },
+  issuers: {
+    mutate: ['shared/auth/{issuer-claims,issuer-keys,issuers,issuers-file,fetch-json}.ts'],
+    tests: ['issuers', 'issuers-file', 'issuer-keys'].map((name) => `test/api/callers/${name}.test.ts`),
+  },
+  reads: {
+    mutate: ['shared/guard/reads/*.ts'],
+    tests: [
+      ...['guard/reads/hidden-names', 'guard/people/permissions', 'api/reads/apart', 'api/reads/tops'],
+      ...['dashboard/narrowed', 'slack/narrowed'],
+    ].map((name) => `test/${name}.test.ts`),
+  },
   ledger: {
     mutate: [
       'shared/ledger/**/*.ts',
@@ -68,7 +87,7 @@ export const parts = {
     isLoadedOnce: true,
   },
   guard: {
-    mutate: among([...keeping, ...statements], 'exclude'),
+    mutate: among([...keeping, ...statements, 'reads/*'], 'exclude'),
     tests: wayTests,
     isLoadedOnce: true,
   },

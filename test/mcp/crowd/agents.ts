@@ -12,28 +12,32 @@ quotes and come late, prices grow, budgets freeze and processes die. One run a q
 
 const { flags } = readOrExit({ usage, flags: { seeds: { type: 'string' }, bugs: { type: 'boolean' } } })
 
-/** @returns whether every promise was kept. */
-async function run(env: Record<string, string>, shows: boolean): Promise<boolean> {
+async function run(env: Record<string, string>) {
   const options = ['run', '--config', 'test/mcp/crowd/vitest.config.ts', '--reporter=dot']
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...options], {
     env: { ...process.env, ...env },
-    stdio: shows ? 'inherit' : 'ignore',
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [code] = await once(child, 'exit')
-  return code === 0
+  let text = ''
+  child.stdout.on('data', (chunk) => {
+    text += chunk
+    if (env.CROWD_BUG === undefined) process.stdout.write(chunk)
+  })
+  const [code] = await once(child, 'close')
+  return { isKept: code === 0, broken: /BROKEN: (.*)/.exec(text)?.[1] }
 }
 
 async function everyBug(): Promise<boolean> {
   const small = { CROWD_AGENTS: '22', CROWD_SEEDS: '1' }
-  if (!(await run(small, true))) return false
+  if (!(await run(small)).isKept) return false
   let survivors = 0
   for (const { bug } of crowdBugs) {
-    const isCaught = !(await run({ ...small, CROWD_BUG: bug }, false))
-    if (!isCaught) survivors++
-    say(`${isCaught ? 'caught   ' : 'SURVIVED '} ${bug}`)
+    const { broken } = await run({ ...small, CROWD_BUG: bug })
+    if (broken === undefined) survivors++
+    say(broken === undefined ? `SURVIVED  ${bug}` : `caught    ${bug}: ${broken}`)
   }
   return survivors === 0
 }
 
 const { seeds = '1' } = flags
-process.exit((await (flags.bugs ? everyBug() : run({ CROWD_SEEDS: seeds }, true))) ? 0 : 1)
+process.exit((await (flags.bugs ? everyBug() : (await run({ CROWD_SEEDS: seeds })).isKept)) ? 0 : 1)

@@ -191,7 +191,7 @@ async function takeStep(crowd: Crowd, member: Member, fault: Fault, { isAlone = 
       await request(crowd, member, quote)
       return
     case 'altered':
-      await request(crowd, member, withMoreUnits(quote))
+      for (const each of [withMoreUnits(quote), quote, withMoreUnits(quote)]) await request(crowd, member, each)
       return
     case 'grow':
       crowd.units[member.project] = (crowd.units[member.project] ?? price) + 1 + chance(5)

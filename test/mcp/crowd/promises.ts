@@ -125,11 +125,11 @@ function saidUnspent({ answered, owners }: Crowd, records: readonly UpdateRecord
   const updates = new Map(
     answered
       .filter(({ quote, by, result }) => by === owners.get(quote) && !isEarlier(result))
-      .map(({ quote, result }) => [quote, idIn(result)] as const)
+      .map(({ quote, result }) => [readQuote(quote)?.id, idIn(result)] as const)
       .filter(([, id]) => id !== undefined),
   )
   return answered.flatMap(({ quote, result }) => {
-    const state = records.find(({ id }) => id === updates.get(quote))?.state
+    const state = records.find(({ id }) => id === updates.get(readQuote(quote)?.id))?.state
     const isWrong = (state === 'settled' || state === 'in-doubt') && /nothing was spent/i.test(result.sentence)
     return isWrong ? [`${state}, and an answer said: ${result.sentence}`] : []
   })
