@@ -16,6 +16,7 @@ import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
 import { createSweep } from './sweep/sweep.ts'
+import { createUnusualDays } from './sweep/unusual-days.ts'
 import type { Resume } from './update/resume.ts'
 
 export type Background = ReturnType<typeof createBackground>
@@ -42,6 +43,7 @@ export function createBackground(
     readPrices,
     checkThresholds: alerts.checkThresholds,
     checkOutlook: async () => alerts.checkOutlook(await outlook()),
+    ...createUnusualDays(parts),
     ...createInbox(parts),
     ...createDigest({ ledger, prices, outlook, unitPrice: parts.unitPrice ?? null }),
     outlook,

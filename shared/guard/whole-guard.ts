@@ -10,6 +10,7 @@ import { createBatch } from './update/batch.ts'
 import { createEstimates } from './update/estimate.ts'
 import { createExecution } from './update/execute.ts'
 import { createQuotes } from './update/quote.ts'
+import { createRepeats } from './update/repeats.ts'
 import { createResume } from './update/resume.ts'
 import { createSubmit } from './update/submit.ts'
 
@@ -26,7 +27,7 @@ export function createWholeGuard(parts: GuardParts) {
   const quotes = createQuotes(parts)
   const execution = createExecution(parts)
   const batch = createBatch({ ...parts, execution, quotes })
-  const { submit } = createSubmit({ ...parts, execution, batch })
+  const { submit } = createSubmit({ ...parts, execution, batch, repeats: createRepeats(parts) })
   const { estimate } = createEstimates({ ...parts, quotes })
   const resume = createResume({ ...parts, execution, quotes })
   const approvals = createApprovals(parts)

@@ -49,6 +49,11 @@ test('the demonstration month has something of everything that pages show', asyn
   expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
 })
 
+test('nothing of the demonstration month is told as a loop, an unusual day or a jump of a price', () => {
+  const told = [...month.scenario.items.keys()].filter((key) => /repeats#|unusual-day#|#price-jumped/.test(key))
+  expect(told).toEqual([])
+})
+
 test('what matters first in the demonstration month: budgets at risk, then decisions, then what someone stopped', async () => {
   expect(await attentionOf(month.scenario.guard)).toEqual({
     urgent: [

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CounterOwner } from '../../ledger/book/definitions.ts'
 import type { Window } from '../../ledger/book/windows.ts'
-import { begin, type Grant, type Hold, next, type Problem, type Update } from '../../ledger/updates/update.ts'
+import { begin, type Grant, type Hold, next, type Problem, type Run, type Update } from '../../ledger/updates/update.ts'
 import { workKey } from '../../ledger/updates/work.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { approvableForMs, approvalLastsMs, approvalMsOf, type GuardOptions, settleMarginMs } from '../options.ts'
 import { lackedInWords, list, shownCounter, units } from '../sentences.ts'
+import { priceBeforeJump } from '../sweep/unusual.ts'
 import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
@@ -44,13 +45,14 @@ export function runningRecord(
     owners?: readonly string[]
     grants?: readonly Grant[]
     wouldHaveRefused?: readonly Grant[]
+    runs?: readonly Run[]
     attempt: string
     endsAt: number
     options: GuardOptions
   },
 ): Update {
   const { view, asked, quote, request } = known
-  const { owners = [], wouldHaveRefused = [] } = held
+  const { owners = [], wouldHaveRefused = [], runs = [] } = held
   const budgets = held.counters.map(({ name }) => name)
   const datesBefore = quote.dates && datesAround(view.day, quote.dates)
   const keys = asked.works.map(({ key }) => key)
@@ -73,7 +75,12 @@ export function runningRecord(
   const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
   const lacked = wouldHaveRefused.length > 0 ? `; ${lackedInWords(wouldHaveRefused)}` : ''
   const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}${lacked}`
-  const fields = { hold, ...(wouldHaveRefused.length > 0 && { wouldHaveRefused }) }
+  const priceBefore = priceBeforeJump(quote.units, runs)
+  const fields = {
+    hold,
+    ...(wouldHaveRefused.length > 0 && { wouldHaveRefused }),
+    ...(priceBefore !== null && { priceBefore }),
+  }
   return write(known, 'running', fields, { by: guard, note, move: { held: quote.units } })
 }
 

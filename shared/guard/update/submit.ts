@@ -32,6 +32,7 @@ import { isOldKey } from './duplicate-work.ts'
 import type { Execution } from './execute.ts'
 import { budgetFor, type Payer, payerOf, spellingFaults, whyNotPaid, wrongBudget } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
+import { type Repeats, repeatedIn } from './repeats.ts'
 
 interface Target {
   readonly segment: string
@@ -72,6 +73,7 @@ export interface SubmitParts {
   ledger: Ledger
   execution: Execution
   batch: Batch
+  repeats: Repeats
   ids: Ids
   options: GuardOptions
 }
@@ -103,6 +105,7 @@ async function submit(
   const recorded = view.results.flatMap(({ update }) => (update ? [update] : []))
   for (const { id } of recorded) noteUpdate(id)
   const conflict = conflictOf(recorded, content.digest)
+  if (conflict?.slug === 'in-progress' && recorded[0]) await parts.repeats.note(asker.caller, recorded[0])
   if (conflict) return onlyProblem(conflict, conflict.slug === 'in-progress' ? recorded : [])
   if (recorded.length < asks.length) {
     const unseen = whyNotSeen(view.definitions, allowed, wanted)
@@ -143,7 +146,10 @@ async function submit(
   )
   if (overtaken) return onlyProblem(overtaken, overtaken.slug === 'in-progress' ? updatesOf(rows) : [])
   const sees = (update: Update) => seesUpdate(view.definitions, allowed, update)
-  return toAnswer(await withEarlier(parts, rows, sees), { replayed: missing.length === 0 })
+  const answer = toAnswer(await withEarlier(parts, rows, sees), { replayed: missing.length === 0 })
+  const repeated = repeatedIn({ replayed: answer.replayed, updates: updatesOf(rows) })
+  if (repeated) await parts.repeats.note(asker.caller, repeated)
+  return answer
 }
 
 /** The same for each request of one key. */

@@ -48,6 +48,9 @@ export type About =
       readonly since: number
       readonly detail: string
     }
+  | Repeats
+  | UnusualDay
+  | PriceJumped
   | {
       readonly kind: 'stopped'
       readonly what: 'budget' | 'plan'
@@ -73,6 +76,36 @@ export interface WillRunOut {
   readonly left: number
   readonly short: number
   readonly resetsAt: number
+}
+
+export interface Repeats {
+  readonly kind: 'repeats'
+  readonly caller: string
+  /** Of the last repeat, as `project`. */
+  readonly budget: string
+  readonly project: string
+  readonly count: number
+  readonly since: number
+}
+
+export interface UnusualDay {
+  readonly kind: 'unusual-day'
+  readonly budget: string
+  /** `day:2026-11-20` */
+  readonly day: string
+  readonly used: number
+  /** The median of the same weekday. */
+  readonly usual: number
+}
+
+/** An update that is held at far more than the one before cost. */
+export interface PriceJumped {
+  readonly kind: 'price-jumped'
+  readonly update: string
+  readonly budget: string
+  readonly project: string
+  readonly units: number
+  readonly before: number
 }
 
 export type DecisionNews = {
@@ -104,6 +137,9 @@ const storedAbout = byKind<About>({
     ...{ budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
   },
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
+  repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
+  'unusual-day': { budget: text, day: text, used: number, usual: number },
+  'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
   'foreign-data': {
     found: list(
@@ -165,6 +201,7 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
     ...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
+    ...priceJumped(update, seen),
     // An update that ends with its first line is answered at once.
     ...(seen && isNewState && hasEnded ? waiting : []).map((replyTo) =>
       announce(
@@ -175,6 +212,13 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
       ),
     ),
   ]
+}
+
+/** Written with the hold, so before the run. */
+function priceJumped({ id, budget, project, hold, priceBefore: before }: Update, seen: Update | null): Write[] {
+  if (before === undefined || seen?.priceBefore !== undefined || !hold) return []
+  const about = { kind: 'price-jumped', update: id, budget, project, units: hold.units, before } as const
+  return [announce(`${id}#price-jumped`, hold.at, about)]
 }
 
 /** Its updates' records have the outcome of each project. */

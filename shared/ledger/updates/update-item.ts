@@ -12,6 +12,7 @@ import {
   list,
   type Members,
   map,
+  number,
   oneOf,
   optional,
   orNull,
@@ -135,6 +136,7 @@ const storedUpdate = record<Update>({
   ran: optional(flag),
   overrun: optional(units),
   short: optional(list(storedGrant)),
+  priceBefore: optional(number),
   wouldHaveRefused: optional(list(storedGrant)),
   approval: optional(
     record<Approval>({ by: text, person: optional(text), at: instant, units, grants: optional(list(storedGrant)) }),

@@ -133,6 +133,8 @@ export interface Update extends UpdateRequest {
   readonly short?: readonly Grant[]
   /** What budgets that are only observed lacked when it was held. */
   readonly wouldHaveRefused?: readonly Grant[]
+  /** What the work cost before, if this hold is far above it. */
+  readonly priceBefore?: number
   readonly approval?: Approval
   /** Of an approval that no longer counts, because the price grew or the approver lost the right. */
   readonly approvedBefore?: Units

@@ -37,6 +37,7 @@ import {
 } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
 import { budgetPath, planPath, type Remedy, withEnd } from '../messages/links.ts'
+import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../messages/unusual.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { callerOf, guardFor } from '../receive/answer.ts'
 
@@ -188,7 +189,10 @@ function linkOf(about: About): string {
   switch (about.kind) {
     case 'threshold':
     case 'will-run-out':
+    case 'unusual-day':
       return budgetPath(about.budget)
+    case 'repeats':
+      return `/dashboard/updates?${new URLSearchParams({ caller: about.caller })}`
     case 'refusals':
       return '/dashboard/updates?state=refused'
     case 'stopped':
@@ -239,6 +243,12 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       return willRunOutMessage({ ...about, zone: await zone(parts) })
     case 'refusals':
       return refusalsMessage({ ...about, sinceMinutes: 10 })
+    case 'repeats':
+      return repeatsMessage(about)
+    case 'unusual-day':
+      return unusualDayMessage(about)
+    case 'price-jumped':
+      return priceJumpedMessage(about, parts)
     case 'stopped':
       return about.what === 'budget'
         ? frozenMessage({

@@ -10,6 +10,7 @@ import {
 } from '../../../shared/slack/messages/announcements.ts'
 import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
+import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../../../shared/slack/messages/unusual.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
 import {
   account,
@@ -41,6 +42,7 @@ export function samples(by: Written = written, size = 3): readonly Sample[] {
     decisionSamples,
     occurrenceSamples,
     warningSamples,
+    unusualSamples,
     otherSamples,
   ]
   return groups.flatMap((samplesOf) => samplesOf(records))
@@ -191,6 +193,29 @@ function warningSamples({ by, problem }: Records): Sample[] {
       foreignDataMessage({ found: [{ project: by.project, dates: ['2026-11-18', '2026-11-19'] }], more: 2 }),
     ],
     ['token', tokenExpiresMessage({ expiresAt: at('2026-11-30T12:00:00Z'), daysLeft: 9, zone })],
+  ]
+}
+
+function unusualSamples({ by }: Records): Sample[] {
+  return [
+    [
+      'repeats',
+      repeatsMessage({
+        ...{ kind: 'repeats', caller: by.caller === written.caller ? 'price-bot' : by.caller, budget: by.budget },
+        ...{ project: by.project, count: 50, since: at('2026-11-20T11:50:00Z') },
+      }),
+    ],
+    [
+      'unusual day',
+      unusualDayMessage({ kind: 'unusual-day', budget: by.budget, day: 'day:2026-11-20', used: 1240, usual: 240 }),
+    ],
+    [
+      'price jumped',
+      priceJumpedMessage(
+        { kind: 'price-jumped', update: 'upd_1', budget: by.budget, project: by.project, units: 640, before: 120 },
+        {},
+      ),
+    ],
   ]
 }
 
