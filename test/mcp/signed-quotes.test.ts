@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createSignedQuotes, maxQuoteLength, type QuoteBonds, readQuote } from '../../shared/auth/signed-quotes.ts'
 import { createTestClock } from '../support/clock.ts'
@@ -99,15 +100,43 @@ describe('a signed quote', () => {
     expect(await from.quotes.verify(quote)).toBeNull()
   })
 
-  test('is signed with a key that is not the secret itself', async () => {
-    const { createHmac } = await import('node:crypto')
+  test('is signed with a key that HKDF derives from the secret under a label of its own', async () => {
     const [text = '', signature] = (await issued()).split('.')
+    expect(signed(Buffer.from(text, 'base64url'))).toBe(`${text}.${signature}`)
     expect(createHmac('sha256', 'first').update(text).digest('base64url')).not.toBe(signature)
+  })
+
+  test('has at most 4 KB, also with a valid signature', async () => {
+    const { quotes } = start()
+    const [text = ''] = (await issued()).split('.')
+    const json = Buffer.from(text, 'base64url').toString()
+    const ofLength = (length: number) =>
+      signed(Buffer.from(json.replace('"depth":"10"', `"depth":"${'1'.repeat(length)}"`)))
+    const fits =
+      Array.from({ length: 4_000 }, (_, at) => at).findLast((at) => ofLength(at).length <= maxQuoteLength) ?? 0
+    expect(ofLength(fits)).toHaveLength(4_096)
+    expect(await quotes.verify(ofLength(fits))).not.toBeNull()
+    expect(await quotes.verify(ofLength(fits + 1))).toBeNull()
+  })
+
+  test('is refused with a byte order mark, also with a valid signature', async () => {
+    const bytes = Buffer.from((await issued()).split('.')[0] ?? '', 'base64url')
+    const marked = signed(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]))
+    expect(await start().quotes.verify(marked)).toBeNull()
+    expect(readQuote(marked)).toBeNull()
   })
 
   test('is not issued where it would be longer than 4 KB', async () => {
     const query = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`name${at}`, 'v'.repeat(512)]))
     expect(await start().quotes.issue({ ...terms, query }, bonds)).toBeNull()
+  })
+
+  test('names no payer and no parameters where none was named', async () => {
+    const { kind, project, units } = terms
+    const quote = (await start().quotes.issue({ kind, project, units }, bonds)) ?? ''
+    const read = { id: expect.any(String), issuedAt: expect.any(Number), kind, project, units }
+    expect(readQuote(quote)).toStrictEqual(read)
+    expect(readQuote('no quote')).toBeNull()
   })
 
   test('has an id of its own each time', async () => {
@@ -116,6 +145,13 @@ describe('a signed quote', () => {
     expect(new Set(ids).size).toBe(50)
   })
 })
+
+/** Computed apart from the code under test (RFC 5869 and RFC 2104). */
+function signed(bytes: Buffer): string {
+  const key = Buffer.from(hkdfSync('sha256', 'first', '', 'unit-guard quote 1', 32))
+  const text = bytes.toString('base64url')
+  return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
+}
 
 function withPayload(quote: string, change: (text: string) => string): string {
   const [payload = '', signature = ''] = quote.split('.')

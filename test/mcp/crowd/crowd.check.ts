@@ -8,10 +8,10 @@ const agents = Number(process.env.CROWD_AGENTS ?? 100)
 test.each(Array.from({ length: to - from + 1 }, (_, at) => from + at))('seed %i', async (seed) => {
   const start = performance.now()
   const { broken, happened, ...figures } = await runCrowd({ seed, agents, steps: 3 })
-  const { quotes, answers, refusals, runs, unitsBooked, unitsSeen } = figures
+  const { quotes, answers, refusals, runs, unitsBooked, unitsInDoubt, unitsSeen } = figures
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   say(
-    `seed ${seed}: ${quotes} quotes, ${answers} answers, ${refusals} of them refusals, ${runs} runs, ${unitsBooked} units booked, ${unitsSeen} seen by the service, ${seconds} s`,
+    `\nseed ${seed}: ${quotes} quotes, ${answers} answers, ${refusals} of them refusals, ${runs} runs, ${unitsBooked} units booked (${unitsInDoubt} in doubt), ${unitsSeen} seen by the service, ${seconds} s`,
   )
   say(
     `  ${Object.entries(happened)

@@ -9,6 +9,8 @@ export interface Figures {
   readonly refusals: number
   readonly runs: number
   readonly unitsBooked: number
+  /** Of these. What was held stays counted, whether it ran or not, and at which price. */
+  readonly unitsInDoubt: number
   readonly unitsSeen: number
   /** How often each fault really happened. */
   readonly happened: Readonly<Record<string, number>>
@@ -27,6 +29,7 @@ export async function figuresOf(crowd: Crowd): Promise<Figures> {
     refusals: having(({ isError }) => isError),
     runs: charges.length,
     unitsBooked: spent + inDoubt,
+    unitsInDoubt: inDoubt,
     unitsSeen: sum(charges.map(({ units }) => units)),
     happened: {
       retries: answered.length - new Set(answered.map(({ quote, by }) => `${quote} ${by}`)).size,
@@ -103,10 +106,20 @@ function chargesNotBooked({ charges }: Crowd, records: readonly UpdateRecord[], 
     return isExact ? [] : [`${charge.project} cost ${charge.units}, and ${record.units.charged} are booked`]
   })
   const free = counted.filter((record) => record.state === 'settled' && !charges.some((charge) => isOf(charge, record)))
+  const ofDoubts = sum(
+    charges
+      .filter((charge) => counted.some((record) => record.state === 'in-doubt' && isOf(charge, record)))
+      .map(({ units }) => units),
+  )
+  const settled = sum(counted.filter(({ state }) => state === 'settled').map(({ units }) => units.charged))
+  const seen = sum(charges.map(({ units }) => units))
   const units = sum(counted.map(({ state, units: { held, charged } }) => (state === 'settled' ? charged : held)))
   return [
     ...wrong,
     ...free.map(({ project }) => `${project} was booked and never ran`),
+    ...(settled + ofDoubts === seen
+      ? []
+      : [`${settled} settled and ${ofDoubts} in doubt, and the service saw ${seen}`]),
     ...(units === booked ? [] : [`the updates add up to ${units}, the book to ${booked}`]),
   ]
 }
