@@ -37,7 +37,7 @@ const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external
 export function StatementTable({ statement, previous, definitions, price, currency }: DetailsProps) {
   const amount = currency === null ? 'Amount' : `Amount, ${currency}`
   const { by, total } = statement
-  const overNames = total.wouldHaveRefused === 0 ? [] : (['Over observed limits', 'Units of these'] as const)
+  const overNames = total.wouldHaveRefused === 0 ? [] : (['Over limits', 'Their units'] as const)
   const isByBudget = by === 'budget'
   const columns = [
     ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
@@ -66,7 +66,9 @@ export function StatementTable({ statement, previous, definitions, price, curren
         {isByBudget ? (
           <caption>
             “Paid elsewhere” is charged in the rows of budgets above.
-            {overNames.length === 0 ? null : ' “Over observed limits”: updates that enforcing would have refused.'}
+            {overNames.length === 0
+              ? null
+              : ' “Over limits”: updates that enforcing observed limits would have refused.'}
           </caption>
         ) : null}
         <TableHead columns={[keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, ...numberColumns(...columns)]} />
@@ -117,8 +119,8 @@ const figures = {
   Held: 'held',
   'In doubt': 'inDoubt',
   Refused: 'refused',
-  'Over observed limits': 'wouldHaveRefused',
-  'Units of these': 'wouldHaveRefusedUnits',
+  'Over limits': 'wouldHaveRefused',
+  'Their units': 'wouldHaveRefusedUnits',
 } as const satisfies Record<string, keyof StatementSum>
 
 const summed = [...Object.values(figures), 'paidElsewhere'] as const

@@ -87,7 +87,7 @@ describe('what enforcing an observed limit would have refused', () => {
       'Enforcing would have refused it: seo was 40 units short this month.',
     )
     const statement = await browser.get('/dashboard/statements?by=budget')
-    expect(statement.text).toContain('Over observed limits Units of these')
+    expect(statement.text).toContain('Over limits Their units')
   })
 
   test('is lifted on the page, which shows before that nothing more is admitted', async () => {
