@@ -15,6 +15,7 @@ describe('one guarded update', () => {
           caller: 'ada',
           via: 'http',
           state: 'settled',
+          version: 2,
           window: 'month:2026-11-01',
           units: { estimated: 40, held: 40, charged: 40 },
           createdAt: '2026-11-20T10:00:00.000Z',
