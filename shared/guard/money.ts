@@ -38,6 +38,9 @@ export function costOf(units: number, perUnit: bigint): number {
   return (Math.sign(units) * Number(cents)) / 100
 }
 
+/** Not rounded, so that prices times units are the cost. */
+export const exactCostOf = (units: number, perUnit: bigint): number => Number(BigInt(units) * perUnit) / perWhole
+
 /** `23.04 EUR` */
 export const inMoney = (units: number, { perUnit, currency }: UnitPrice): string =>
   `${costOf(units, perUnit).toFixed(2)} ${currency}`

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import { wantsCsv } from '../../../shared/api/csv.ts'
+import { answerFocus } from '../../../shared/api/focus.ts'
 import {
   amountOf,
   answerStatementCsv,
@@ -21,7 +22,12 @@ export function addStatements(app: Hono<ApiEnv>, { unitPrice }: Services): void 
   route(app, '/statements', {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
-      const { window, by, price } = readQuery(c, statementQuery)
+      const { window, by, price, format } = readQuery(c, statementQuery)
+      if (format === 'focus') {
+        c.get('expensiveReads').admit(c.get('caller').sub)
+        const read = async (name: string | null) => (await guard.background()).charges(name)
+        return answerFocus(c, unitPrice, { window, price }, read)
+      }
       const isExport = wantsCsv(c)
       const reads = c.get('expensiveReads')
       if (isExport) reads.admit(c.get('caller').sub)
@@ -40,7 +46,7 @@ export const statementOperations: readonly Operation[] = [
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',
     answers: { 200: { description: 'Adds up to the book of the month', body: 'Statement', csv: true } },
-    problems: [],
+    problems: ['wrong-state'],
   },
 ]
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { answerFocus } from '../../../shared/api/focus.ts'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Statement } from '../../../shared/guard/reports/statements.ts'
@@ -36,7 +37,7 @@ export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices)
       return show(
         'Statements',
         <>
-          <Subhead filters={filters} period={period} view={view} />
+          <Subhead {...{ filters, period, view }} hasPrice={unitPrice !== null} />
           <Tabs filters={filters} tagKeys={details?.statement.tagKeys ?? []} />
           {details === null ? (
             <BookTable figures={await figuresIn(guard, view, month)} />
@@ -60,7 +61,9 @@ export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices)
     GET: async ({ c, query, mustHave, session, guard }) => {
       mustHave('read')
       c.get('expensiveReads').admit(session.sub)
-      const { window, by, price } = readFields(query, statementQuery)
+      const { window, by, price, format } = readFields(query, statementQuery)
+      const { charges } = await guard.background()
+      if (format === 'focus') return answerFocus(c, unitPrice, { window, price }, charges)
       const statement = await c.get('expensiveReads').inTurn(() => statementOf(guard, window, by))
       return answerStatementCsv(c, statement, price, unitPrice)
     },
@@ -103,7 +106,14 @@ async function figuresIn(guard: Guard, view: View, name: string): Promise<readon
   return Object.values(definitions.budgets).map((budget) => figuresOf({ ...view, month, book }, budget, 'month'))
 }
 
-function Subhead({ filters, period, view }: { filters: StatementFilters; period: Period; view: View }) {
+interface SubheadProps {
+  readonly filters: StatementFilters
+  readonly period: Period
+  readonly view: View
+  readonly hasPrice: boolean
+}
+
+function Subhead({ filters, period, view, hasPrice }: SubheadProps) {
   const { by = 'budget', window = view.month.name } = filters
   return (
     <div class="subhead">
@@ -112,6 +122,11 @@ function Subhead({ filters, period, view }: { filters: StatementFilters; period:
         <a href={addressWith(`${statementsPath}.csv`, { ...filters, window, by })} download>
           Download as CSV
         </a>
+        {hasPrice ? (
+          <a href={addressWith(`${statementsPath}.csv`, { window, format: 'focus' })} download>
+            Download as FOCUS
+          </a>
+        ) : null}
       </span>
     </div>
   )

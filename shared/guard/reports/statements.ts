@@ -2,21 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Book, spentOnTops } from '../../ledger/book/book.ts'
 import { type Definitions, listingsOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
-import { monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
+import { type Calendar, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, isTerminal, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
-import {
-  emptySummary,
-  type Summary,
-  type SummaryDay,
-  type SummaryRow,
-  summaryDays,
-} from '../../ledger/views/summary.ts'
+import { emptySummary, type Summary, type SummaryDay, summaryDayAt, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
+import { chargesOf, firstEntries, type Line, type MonthLines } from './charges.ts'
 import { believed, countedOn, heldIn, rowOf } from './summary.ts'
 
 /** The rows add up to the month's book. */
@@ -56,47 +51,47 @@ export interface StatementRow extends StatementSum {
   readonly paidElsewhere: number
 }
 
-interface Line extends SummaryRow {
-  /** Not ended. */
-  readonly open?: number
-  readonly held?: number
-  readonly inDoubt?: number
-}
-
-interface Lines {
-  readonly summaries: readonly Summary[]
-  readonly lines: readonly Line[]
-  readonly entries: readonly Entry[]
-  readonly book: Book | null
-  readonly isStill: boolean
-}
-
 const pageSize = 100
 const maxRounds = 3
 
 export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) {
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
+    const month = await monthOf(name)
+    return month && statementOf(month.view, month.window, by, month.read)
+  }
+
+  async function charges(name: string | null) {
+    const month = await monthOf(name)
+    if (!month) return null
+    const { view, window, read } = month
+    return { window, account: view.definitions.identity?.ledger, charges: chargesOf(view.definitions, window, read) }
+  }
+
+  /** `null`: no such month, or a later one. */
+  async function monthOf(name: string | null) {
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
     if (!window || window.start > view.now) return null
     const days = daysOf(view, window)
     const seen = window.name === view.month.name ? view.stored : undefined
+    const { calendar } = view.definitions
     const summed = async () => (await ledger.summaries.read(days)).map((summary) => believed(summary, view.now))
-    const lines = await linesOf(window, summed, seen)
-    const statement = statementOf(view, window, by, lines)
-    const counted = lines.summaries.filter(({ mark }) => mark !== null)
-    if (counted.length === 0 || statement.addsUp !== false) return statement
-    const whole = statementOf(view, window, by, await linesOf(window, async () => days.map(emptySummary)))
-    if (whole.addsUp) await countAgain(window, counted)
-    return whole
+    const read = await linesOf(calendar, window, summed, seen)
+    const counted = read.summaries.filter(({ mark }) => mark !== null)
+    const isWrong = ({ addsUp }: Statement) => addsUp === false
+    if (counted.length === 0 || !isWrong(statementOf(view, window, 'budget', read))) return { view, window, read }
+    const whole = await linesOf(calendar, window, async () => days.map(emptySummary))
+    if (statementOf(view, window, 'budget', whole).addsUp) await countAgain(window, counted)
+    return { view, window, read: whole }
   }
 
   /** Reads again if the book moved, because lines and book must match. */
   async function linesOf(
+    calendar: Calendar,
     window: Window,
     summed: () => Promise<readonly Summary[]>,
     seen?: Book | null,
-  ): Promise<Lines> {
+  ): Promise<MonthLines> {
     let before = seen === undefined ? await ledger.bookNamed(window.name) : seen
     for (let round = 1; ; round++) {
       // Summaries are read after the book, because a correction changes both.
@@ -108,8 +103,10 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
       const book = await ledger.bookNamed(window.name)
       const isStill = isDeepStrictEqual(before, book)
       const lines = [
-        ...summaries.flatMap(({ day, rows }) => rows.filter(({ month = day.month }) => month === window.name)),
-        ...updates.filter(({ month }) => month === window.name).map(lineOf),
+        ...summaries.flatMap(({ day, rows }) =>
+          rows.filter(({ month = day.month }) => month === window.name).map((row) => ({ ...row, day })),
+        ),
+        ...updates.filter(({ month }) => month === window.name).map((update) => lineOf(calendar, update)),
       ]
       if (isStill || round === maxRounds) return { summaries, lines, entries, book, isStill }
       before = book
@@ -121,7 +118,7 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     await Promise.all(summaries.map((summary) => ledger.summaries.spoil(summary)))
   }
 
-  return { statement }
+  return { statement, charges }
 }
 
 /** Includes days around the month: approvals take up to a week, and clocks differ. */
@@ -130,7 +127,7 @@ function daysOf({ definitions, now }: View, { start, end }: Window): readonly Su
   return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
 }
 
-function statementOf(view: View, window: Window, by: StatementKey, read: Lines): Statement {
+function statementOf(view: View, window: Window, by: StatementKey, read: MonthLines): Statement {
   const { definitions, now } = view
   const { lines, entries, book, isStill } = read
   const rows = rowsOf(definitions, by, lines, entries)
@@ -179,15 +176,10 @@ function rowsOf(
     for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
-  const entryNamed = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
-  /** A correction belongs to the first entry's budget. */
-  const budgetOf = (entry: Entry): string => {
-    const corrected = entryNamed.get(entry.corrects)
-    return corrected ? budgetOf(corrected) : entry.budget
-  }
+  const firstOf = firstEntries(entries)
   for (const entry of entries) {
     const external = movedOnTops(topsOf(definitions), entry, 'spent')
-    if (external !== 0) add(by === 'budget' ? budgetOf(entry) : null, { external })
+    if (external !== 0) add(by === 'budget' ? firstOf(entry).budget : null, { external })
     if (by !== 'budget') continue
     for (const { budget, window, move } of entry.moves) {
       if (window === 'month' && move.granted) add(budget, { granted: move.granted })
@@ -209,11 +201,12 @@ function keyOf(
   return listingsOf(definitions, project)[0]?.project.name ?? project
 }
 
-function lineOf(update: Update): Line {
+function lineOf(calendar: Calendar, update: Update): Line {
   const { state, hold } = update
   const units = hold?.units ?? 0
   return {
     ...rowOf(update, update.month),
+    day: summaryDayAt(calendar, update.createdAt),
     held: state === 'running' ? units : 0,
     inDoubt: state === 'in-doubt' ? units : 0,
     open: isTerminal(state) ? 0 : 1,
