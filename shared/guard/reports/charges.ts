@@ -34,7 +34,7 @@ export interface Charge {
   readonly isLate: boolean
 }
 
-export interface UpdatesCharged {
+interface UpdatesCharged {
   /** Its name as well if a budget lists both. */
   readonly project: { readonly id: string; readonly name: string | null }
   readonly kind: string
