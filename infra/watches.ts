@@ -132,6 +132,7 @@ const serviceWatches = (): readonly Watch[] => [
   },
   fromLog('plan-not-run', 'PlanNotRun', 'A rule fired for a plan that there is not'),
   fromLog('announcement-lost', 'AnnouncementLost', 'Slack was not told something, and never will be'),
+  fromLog('event-dead', 'EventDead', 'A receiver did not take an event, and it is not sent again'),
 ]
 
 const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): readonly Watch[] => [

@@ -13,6 +13,7 @@ import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
 import { addDecisions } from './pages/decisions.ts'
+import { addEvents } from './pages/events.tsx'
 import { addFind } from './pages/find.tsx'
 import { addInbox } from './pages/inbox.tsx'
 import { addLogin } from './pages/login.tsx'
@@ -48,6 +49,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addAudit(routes)
   addBudgetPages(routes, services)
   addCallerPages(routes, services)
+  addEvents(routes, services)
   addRedirect(app, '/dashboard/needs-you', inboxPath)
   addRedirect(app, '/dashboard/ledger', activityPath)
   routes.page('/dashboard/*', {

@@ -66,7 +66,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   })
 
   const closeSession = (c: Context<FaceEnv>): void => cookies.remove(c, 'unit-guard')
-  const parts = { guard, log, issuers, sessions, flashes, closeSession }
+  const parts = { guard, log, issuers, sessions, flashes, closeSession, hasEvents: hasEvents(services) }
   const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
   const publicPage = (path: string, handlers: Handlers<Context<FaceEnv>>) => addPublicPage(app, log, path, handlers)
 
@@ -123,6 +123,9 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   }
 }
 
+const hasEvents = ({ eventSettings: { EVENT_TARGETS: file, EVENT_BUS: bus } }: Services): boolean =>
+  (file ?? bus) !== undefined
+
 function addPublicPage(app: Hono<FaceEnv>, log: Log, path: string, handlers: Handlers<Context<FaceEnv>>): void {
   const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   app.all(path, async (c) => {
@@ -162,6 +165,8 @@ async function countWaiting({ ledger }: Guard): Promise<number | undefined> {
 }
 
 interface PageParts extends Pick<Services, 'guard' | 'log' | 'issuers'> {
+  /** A target or a bus is set. */
+  readonly hasEvents: boolean
   readonly sessions: Sessions
   readonly flashes: FlashCookie
   closeSession(c: Context<FaceEnv>): void
@@ -176,7 +181,7 @@ async function scopesFromOf({ token }: Session, issuers: Services['issuers']): P
 }
 
 async function showPage(
-  { guard, log, issuers, sessions, flashes, closeSession }: PageParts,
+  { guard, log, issuers, sessions, flashes, closeSession, hasEvents }: PageParts,
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
@@ -199,7 +204,8 @@ async function showPage(
     }
     const { scopes } = permissions
     const scopesFrom = await scopesFromOf(session, issuers)
-    frame = { ...frame, isAdmin: scopes.has('admin') }
+    const readsAll = scopes.has('read') && permissions.readsBudgets === '*'
+    frame = { ...frame, isAdmin: scopes.has('admin'), hasEvents: hasEvents && readsAll }
     const seen = await guard.readAs(session.sub, permissions)
     // The count above began before the permissions were known.
     if (seen !== guard) waiting = once(() => countWaiting(seen))

@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   budgets: () => import('./commands/budgets.ts'),
   plan: () => import('./commands/plan.ts'),
   sweep: () => import('./commands/sweep.ts'),
+  events: () => import('./commands/events/events.ts'),
   account: () => import('./commands/account.ts'),
   restore: () => import('./commands/restore.ts'),
   recover: () => import('./commands/recover.ts'),

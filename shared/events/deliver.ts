@@ -1,17 +1,16 @@
 import type { Services } from '../guard/services.ts'
 import { systemIds } from '../platform/ids.ts'
-import { createBus } from './bus.ts'
-import { type CloudEvent, createEventReader } from './event.ts'
+import { createBusSender } from './bus.ts'
+import { createEventReader } from './event.ts'
 import type { OpenEvents } from './events.ts'
 import { attempt, createReceiver, type EventParts } from './receiver.ts'
-import { failed, type Sender, type SendResult, tooLate } from './sender.ts'
+import type { Sender } from './sender.ts'
 import { sweep } from './sweep.ts'
 import { readTargets, type Target } from './targets-file.ts'
 import { tell } from './tell.ts'
 import { createWebhookSender, type Network } from './webhook.ts'
 
 const usualWithinMs = 5_000
-const maxCounted = 1_000
 
 /** @throws WrongTargets */
 export function open(services: Services, network?: Network): OpenEvents {
@@ -34,33 +33,20 @@ export function open(services: Services, network?: Network): OpenEvents {
       attempt(parts, receiverOf(target), { event, deadline }),
     tell: (references) => tell(parts, references),
     sweep: (endsAt) => sweep(parts, endsAt),
-    statusOf: async ({ name }) => ({
-      ...(await ledger.eventTargets.read(name)),
-      waiting: await ledger.deliveries.countOpen(name, maxCounted),
-    }),
+    statusOf: async ({ name }) => {
+      const { deliveries, eventTargets } = ledger
+      const [state, waiting, dead] = await Promise.all([
+        eventTargets.read(name),
+        deliveries.waiting(name),
+        deliveries.dead(name),
+      ])
+      return { ...state, waiting, dead }
+    },
   }
 }
 
 function senderOf(target: Target, { secretNamed, isLocal, clock }: Services, network?: Network): Sender {
-  if (target.kind === 'bus') return createBusSender(createBus({ bus: target.bus, withinMs: usualWithinMs }))
+  if (target.kind === 'bus') return createBusSender(target)
   const secret = secretNamed(target.secret)
   return createWebhookSender(target, { secret, allowLoopback: isLocal, clock, ...(network && { network }) })
-}
-
-function createBusSender(bus: ReturnType<typeof createBus>): Sender {
-  async function put(event: CloudEvent): Promise<SendResult> {
-    const { type, time } = event
-    const [result] = await bus.send([{ type, time: Date.parse(time), body: JSON.stringify(event) }])
-    if (result?.kind === 'sent') return { kind: 'delivered' }
-    return result?.kind === 'refused' ? { kind: 'gone', reason: result.reason } : failed(result?.reason ?? tooLate)
-  }
-  return {
-    send: (event, deadline) => {
-      if (deadline.aborted) return Promise.resolve(failed(tooLate))
-      const isOver = new Promise<SendResult>((resolve) =>
-        deadline.addEventListener('abort', () => resolve(failed(tooLate)), { once: true }),
-      )
-      return Promise.race([put(event), isOver])
-    },
-  }
 }

@@ -1,4 +1,5 @@
 import { showUpdate } from '../api/to-json.ts'
+import type { Definitions } from '../ledger/book/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { EventReference } from '../ledger/updates/deliveries.ts'
 import type { Update } from '../ledger/updates/update.ts'
@@ -15,7 +16,7 @@ export interface CloudEvent {
   readonly specversion: '1.0'
   readonly id: string
   readonly source: string
-  readonly type: `unit-guard.${EventType}`
+  readonly type: `unit-guard.${EventType | 'test'}`
   readonly time: string
   /** The id or the name of what the event is about. */
   readonly subject: string
@@ -52,14 +53,13 @@ export function updateEvent(update: Update, version: number, source: string): Cl
   }
 }
 
+export const sourceOf = ({ identity }: Pick<Definitions, 'identity'>): string => `/unit-guard/${identity?.ledger ?? ''}`
+
 /** Builds an event from the record that it refers to. `null`: there is no such event. */
 export type EventOf = (reference: EventReference) => Promise<CloudEvent | null>
 
 export function createEventReader({ ledger }: { ledger: Pick<Ledger, 'update' | 'view' | 'lastSeen'> }): EventOf {
-  async function source(): Promise<string> {
-    const { definitions } = ledger.lastSeen() ?? (await ledger.view())
-    return `/unit-guard/${definitions.identity?.ledger ?? ''}`
-  }
+  const source = async () => sourceOf((ledger.lastSeen() ?? (await ledger.view())).definitions)
 
   return async (reference) => {
     if (reference.kind !== 'update') return null

@@ -1,5 +1,5 @@
 import type { Services } from '../guard/services.ts'
-import type { EventReference, TargetState } from '../ledger/updates/deliveries.ts'
+import type { DeadDeliveries, EventReference, TargetState, WaitingDeliveries } from '../ledger/updates/deliveries.ts'
 import { once } from '../platform/parallel.ts'
 import type { CloudEvent, EventOf } from './event.ts'
 import type { SendResult } from './sender.ts'
@@ -39,9 +39,9 @@ export interface OpenEvents extends Events {
   statusOf(target: Target): Promise<TargetStatus>
 }
 
-interface TargetStatus extends TargetState {
-  /** Events that wait for another attempt, at most 1,000. */
-  readonly waiting: number
+export interface TargetStatus extends TargetState {
+  readonly waiting: WaitingDeliveries
+  readonly dead: DeadDeliveries
 }
 
 /** @throws WrongTargets */

@@ -48,7 +48,7 @@ export function createReceiver(
       restsUntil = clock.now() + restsForMs
     },
     note: async (notes) => {
-      const isNews = notes.failed !== undefined || notes.dead !== undefined
+      const isNews = notes.failed !== undefined
       const isDue = notes.delivered !== undefined && clock.now() - notedAt >= notedEveryMs
       if (!isNews && !isDue) return
       if (notes.delivered !== undefined) notedAt = clock.now()
@@ -85,13 +85,12 @@ export async function attempt(
 
 /** The event is not sent again, unless a person replays it. */
 export function tellDead(
-  { clock, log }: Pick<EventParts, 'clock' | 'log'>,
+  { log }: Pick<EventParts, 'log'>,
   { target }: Pick<Receiver, 'target'>,
-  { event, tries, reason, notes }: { event: CloudEvent; tries: number; reason: string; notes: Notes },
+  { event, tries, reason }: { event: CloudEvent; tries: number; reason: string },
 ): void {
   const about = { target: target.name, eventId: event.id, type: event.type }
   inTraceOf(event, () => log.error('event-dead', { ...about, tries, reason }))
-  notes.dead = { at: clock.now(), event: event.id, reason }
 }
 
 const firstRetryMs = minuteMs

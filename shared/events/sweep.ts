@@ -51,7 +51,7 @@ async function repeat(
     ledger.deliveries.change({ ...delivery, ...how, doneAt: clock.now() }, delivery)
   const event = await eventOf(delivery.event)
   if (!event || !passes(receiver.target.types, filterTypeOf(event.type))) {
-    await end({ givenUp: 'not wanted any more' })
+    await end()
     return 'ended'
   }
   const deadline = AbortSignal.timeout(parts.withinMs)
@@ -65,6 +65,6 @@ async function repeat(
   const nextAt = result.kind === 'gone' ? null : nextAttemptAt({ ...delivery, tries }, when)
   if (nextAt !== null) await ledger.deliveries.change({ ...delivery, tries, nextAt }, delivery)
   else if (await end({ tries, givenUp: result.reason }))
-    tellDead(parts, receiver, { event, tries, reason: result.reason, notes })
+    tellDead(parts, receiver, { event, tries, reason: result.reason })
   return 'failed'
 }

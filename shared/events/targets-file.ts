@@ -18,7 +18,7 @@ export interface WebhookTarget {
 }
 
 /** An event bus of EventBridge. */
-interface BusTarget {
+export interface BusTarget {
   readonly kind: 'bus'
   readonly name: 'bus'
   readonly bus: string

@@ -59,7 +59,7 @@ async function tellOne(
     const result = isTried ? await attempt(parts, receiver, { event, deadline, notes }) : untried
     if (isTried && (slow.aborted || (result.kind === 'failed' && result.status === undefined))) receiver.rest()
     if (result.kind === 'delivered') return
-    if (result.kind === 'gone') return tellDead(parts, receiver, { event, tries: 1, reason: result.reason, notes })
+    if (result.kind === 'gone') tellDead(parts, receiver, { event, tries: 1, reason: result.reason })
     await keep(parts, receiver, { reference, event, result, tries: isTried ? 1 : 0 }).catch((cause) => {
       parts.log.error('event-not-kept', { target: receiver.target.name, eventId: event.id, cause })
       lost.add(reference)
@@ -70,7 +70,7 @@ async function tellOne(
 
 const untried = failed('not tried')
 
-/** For the sweep. An event that is kept already stays as it is. */
+/** For the sweep, or for people if it is dead. An event that is kept already stays as it is. */
 async function keep(
   { ledger, ids, clock }: EventParts,
   { target }: Receiver,
@@ -80,5 +80,18 @@ async function keep(
   const afterMs = 'afterMs' in result ? result.afterMs : undefined
   const nextAt = nextAttemptAt({ tries, createdAt }, { now: createdAt, fraction: ids.fraction(), afterMs }) ?? createdAt
   const id = deliveryId(target.name, event.id)
-  await ledger.deliveries.add({ id, version: 1, createdAt, target: target.name, event: reference, tries, nextAt })
+  const dead = result.kind === 'gone' && { doneAt: createdAt, givenUp: result.reason }
+  const { name } = target
+  const { type } = event
+  await ledger.deliveries.add({
+    id,
+    version: 1,
+    createdAt,
+    target: name,
+    event: reference,
+    type,
+    tries,
+    nextAt,
+    ...dead,
+  })
 }

@@ -29,5 +29,5 @@ export const passes = (filters: readonly string[], type: EventType): boolean =>
   filters.some((filter) => (filter.endsWith('.*') ? type.startsWith(filter.slice(0, -1)) : filter === type))
 
 /** As targets name it. */
-export const filterTypeOf = (type: `unit-guard.${EventType}`): EventType =>
+export const filterTypeOf = (type: `unit-guard.${EventType | 'test'}`): EventType =>
   type.slice('unit-guard.'.length) as EventType

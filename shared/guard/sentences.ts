@@ -10,7 +10,7 @@ import {
 } from '../ledger/book/definitions.ts'
 import { latestRenewal, type Window } from '../ledger/book/windows.ts'
 import type { View } from '../ledger/views/views.ts'
-import { toLocal } from '../platform/clock.ts'
+import { dayMs, hourMs, minuteMs, toLocal } from '../platform/clock.ts'
 import { grouped } from '../platform/words.ts'
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
@@ -23,6 +23,13 @@ const two = (number: number) => String(number).padStart(2, '0')
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 
 export const when = (instant: number, zone: string): string => `${onTheWall(instant, zone)} ${zone}`
+
+/** `8 d 17 h`, `17 h`, `5 min` */
+export function duration(ms: number): string {
+  const [days, hours] = [Math.floor(ms / dayMs), Math.floor((ms % dayMs) / hourMs)]
+  if (days > 0) return `${days} d ${hours} h`
+  return hours > 0 ? `${hours} h` : `${Math.max(1, Math.floor(ms / minuteMs))} min`
+}
 
 /** `12 Dec 2026 00:00` */
 export function onTheWall(instant: number, zone: string): string {

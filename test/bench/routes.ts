@@ -144,6 +144,7 @@ function dashboardAdminRoutes({ look, press }: World): readonly Route[] {
     press(`/dashboard/budgets/${name}/${what}`, `/dashboard/budgets/${name}/${what}`, { reason }, 'revision')
 
   return [
+    ['GET /dashboard/events', look('/dashboard/events')],
     ['GET /dashboard/callers', look('/dashboard/callers')],
     ['GET /dashboard/callers/edit', look('/dashboard/callers/edit?sub=carol')],
     ['POST /dashboard/callers/edit', onCaller('edit', { step: 'confirm', person: 'carol.k' })],

@@ -21,6 +21,7 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['a booking', () => '/dashboard/budgets/globex/book'],
   ['callers', () => '/dashboard/callers'],
   ['a caller', () => '/dashboard/callers/edit?sub=reporting-agent'],
+  ['events', () => '/dashboard/events'],
   ['plans', () => '/dashboard/plans'],
   ['a plan', () => '/dashboard/plans/morning'],
   ['statements', () => '/dashboard/statements'],

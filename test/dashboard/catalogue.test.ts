@@ -6,7 +6,7 @@ import type { State } from '../../shared/ledger/updates/update.ts'
 import { scopes } from '../../shared/platform/words.ts'
 import { pages } from '../browser/pages.ts'
 import { openBrowser } from '../support/browser/browser.ts'
-import { openMonth } from '../support/month.ts'
+import { openMonthWithTarget } from '../support/month.ts'
 
 const more = ['/dashboard/statements?by=budget', '/dashboard/statements?by=caller', '/dashboard/activity?kind=bookings']
 
@@ -26,7 +26,9 @@ const readable = (html: string): string =>
     .join('\n')
 
 test('says on every page exactly what the reviewed catalogue says', { timeout: 110_000 }, async () => {
-  const { scenario, shutdown } = await openMonth('2026-11-24T14:00:00Z', { DASHBOARD_URL: 'http://localhost' })
+  const { scenario, shutdown } = await openMonthWithTarget('2026-11-24T14:00:00Z', {
+    DASHBOARD_URL: 'http://localhost',
+  })
   try {
     await runMonth(scenario, () => {})
     const browser = openBrowser({ dashboard: createDashboard(scenario.services) })

@@ -88,6 +88,7 @@ const readings = {
   '/dashboard/statements.csv?by=project': 6,
   '/dashboard/activity': 6,
   '/dashboard/activity/audit': 5,
+  '/dashboard/events': 3,
 }
 
 test.each([

@@ -55,6 +55,7 @@ async function everyPage(product: Product): Promise<readonly string[]> {
     '/dashboard/activity?budget=seo',
     `/dashboard/activity?budget=${encodeURIComponent(hostile)}`,
     '/dashboard/activity/audit',
+    '/dashboard/events',
   ]
 }
 
@@ -150,6 +151,7 @@ describe('every page', () => {
       '/dashboard/activity',
       '/dashboard/activity.csv',
       '/dashboard/activity/audit',
+      '/dashboard/events',
     ]) {
       const page = await browser.get(path)
       expect([path, page.status]).toEqual([path, 403])

@@ -24,9 +24,11 @@ import { createTable } from '../../infra/local/database/table.ts'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { ledgerParameter } from '../../shared/platform/settings.ts'
 import { readOptions } from '../support/process/command-line.ts'
-import { signedFor, signingSecret } from '../support/slack/slack.ts'
+import { signingSecret } from '../support/slack/slack.ts'
 import { rehearseAgents } from './agents.ts'
+import { bus, createBus, deleteBus, rehearseBus } from './bus.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
+import { rehearseSlack } from './slack.ts'
 import { say, step, until } from './steps.ts'
 
 const usage = `Deploys the stack with the stand-in service, uses it through URLs, a rule and Slack, and deletes it (docs/deploy.md).
@@ -77,7 +79,7 @@ process.exitCode = isFine ? 0 : 1
 async function synth(...options: readonly string[]): Promise<void> {
   await step('synth', () =>
     cdk(['synth', '--quiet', '-c', 'sandbox=true', ...options, '--output', assembly], {
-      ...{ ...account, PLANS: plans, TRACKING_BASE_URL: '' },
+      ...{ ...account, PLANS: plans, EVENT_BUS: bus, TRACKING_BASE_URL: '' },
     }),
   )
   if (isEmulator) for (const change of await adaptToEmulator(assembly, endpoint ?? '')) say(`     ${change}`)
@@ -95,6 +97,7 @@ async function deployAssembly(name: string): Promise<Outputs> {
 async function deploy() {
   const plan = { name: 'rehearsal', kind: 'ranking', projects: ['initech'], schedule: 'rate(1 minute)' }
   await writeFile(plans, JSON.stringify([plan]))
+  await createBus(region)
   await synth('-c', 'firstLedger=true')
   await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
   const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName } = await deployAssembly('deploy, for the first time')
@@ -113,6 +116,7 @@ async function rehearse(urls: Urls): Promise<void> {
   await deployAssembly('deploy again, with the marker of the ledger')
   await rehearseApi(rehearsal)
   await rehearseAgents(urls.mcp, rehearsal.token)
+  await rehearseBus(() => operate('events', []))
   await rehearseSlack(rehearsal)
   await rehearseSchedule(rehearsal)
   await rehearseRotation(rehearsal)
@@ -190,24 +194,6 @@ async function rehearseApi({ urls, token, call, ask }: Rehearsal): Promise<void>
   })
 }
 
-async function rehearseSlack({ urls, call }: Rehearsal): Promise<void> {
-  await step('Slack: a signed command is accepted and recorded', async () => {
-    const scopes = ['read', 'run']
-    assert.ok((await call('PUT', '/callers/slack:U1ADA', { scopes, budgets: '*' })).status < 300)
-    const form = new URLSearchParams({
-      ...{ command: '/units', text: 'updates', user_id: 'U1ADA', trigger_id: `${Date.now()}.1.a` },
-      response_url: 'https://hooks.slack.com/commands/T0/1/none',
-    }).toString()
-    const signed = signedFor(form, Math.floor(Date.now() / 1000))
-    const send = async (more: Record<string, string>) => {
-      const headers = { 'content-type': 'application/x-www-form-urlencoded', ...signed, ...more }
-      return (await fetch(`${urls.slack}/slack/commands`, { method: 'POST', headers, body: form })).status
-    }
-    assert.equal(await send({ 'x-slack-signature': 'v0=wrong' }), 401)
-    assert.equal(await send({}), 200)
-  })
-}
-
 async function rehearseSchedule({ call }: Rehearsal): Promise<void> {
   await step('schedule: the plan’s rule runs its project', () =>
     until(async () => {
@@ -270,6 +256,7 @@ async function takeDown(): Promise<void> {
     }
     if (restoredName !== undefined) await dynamo.send(new DeleteTableCommand({ TableName: restoredName }))
     await ssm.send(new DeleteParameterCommand({ Name: ledgerParameter })).catch(() => {})
+    await deleteBus(region).catch(() => {})
     for (const SecretId of names) {
       await secrets.send(new DeleteSecretCommand({ SecretId, ForceDeleteWithoutRecovery: true })).catch(() => {})
     }
@@ -282,12 +269,16 @@ async function cdk(args: readonly string[], more: Record<string, string> = {}): 
 }
 
 /** Runs an operator's command with the settings of docs/deploy.md. */
-async function operate(script: string, args: readonly string[], table = tableName): Promise<void> {
+async function operate(script: string, args: readonly string[], table = tableName): Promise<string> {
   const settings = {
     ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, LEDGER_SERVICE: 'sandbox', TRACKING_BASE_URL: '' },
+    EVENT_BUS: bus,
     ...{ ...account, AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   }
-  await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], { env: { ...process.env, ...settings } })
+  const { stdout } = await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], {
+    env: { ...process.env, ...settings },
+  })
+  return stdout
 }
 
 async function put(SecretId: string, SecretString: string): Promise<void> {

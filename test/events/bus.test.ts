@@ -1,103 +1,63 @@
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { createBus } from '../../shared/events/bus.ts'
+import { createBusSender } from '../../shared/events/bus.ts'
+import type { CloudEvent } from '../../shared/events/event.ts'
 
-interface Entry {
-  readonly EventBusName: string
-  readonly Source: string
-  readonly DetailType: string
-  readonly Detail: string
-  readonly Time: number
-}
-
-/** An EventBridge on a socket. It answers each request with what `answer` says about its entries. */
-async function startEventBridge(answer: (entries: readonly Entry[]) => { status?: number; body: object }) {
-  const requests: Entry[][] = []
+/** An EventBridge on a socket. */
+async function startEventBridge({ status = 200, body }: { status?: number; body: object }) {
+  const requests: unknown[] = []
   const server = createServer(async (request, response) => {
     expect(request.headers['x-amz-target']).toBe('AWSEvents.PutEvents')
-    const { Entries } = JSON.parse(await text(request))
-    requests.push(Entries)
-    const { status = 200, body } = answer(Entries)
+    requests.push(JSON.parse(await text(request)))
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  return { requests, endpoint: `http://127.0.0.1:${port}` }
+  const { send } = createBusSender({ bus: 'company' }, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return { requests, send }
 }
 
-const taken = (entries: readonly Entry[]) => ({
-  body: { FailedEntryCount: 0, Entries: entries.map((_, each) => ({ EventId: `event-${each}` })) },
-})
-const eventOf = (subject: string, bytes = 0) => ({
-  type: 'unit-guard.update.settled',
-  time: Date.parse('2026-11-20T10:00:00Z'),
-  body: JSON.stringify({ id: `${subject}.3`, more: 'x'.repeat(bytes) }),
-})
-const many = (count: number, bytes = 0) => Array.from({ length: count }, (_, each) => eventOf(`upd_${each}`, bytes))
+const event: CloudEvent = {
+  ...({ specversion: '1.0', datacontenttype: 'application/json' } as const),
+  ...({ type: 'unit-guard.update.settled' } as const),
+  ...{ id: 'upd_1-3', source: '/unit-guard/led_1' },
+  ...{ time: '2026-11-20T10:00:00.000Z', subject: 'upd_1', data: { units: 40 } },
+}
+const deadline = () => AbortSignal.timeout(20_000)
 
 test('puts an event on the bus with its CloudEvent as detail', async () => {
-  const { requests, endpoint } = await startEventBridge(taken)
-  const bus = createBus({ bus: 'company', endpoint, withinMs: 20_000 })
-  expect(await bus.send([eventOf('upd_1')])).toEqual([{ kind: 'sent' }])
-  expect(requests).toEqual([
-    [
-      {
-        EventBusName: 'company',
-        Source: 'unit-guard',
-        DetailType: 'unit-guard.update.settled',
-        Detail: '{"id":"upd_1.3","more":""}',
-        Time: 1_795_168_800,
-      },
-    ],
-  ])
+  const { requests, send } = await startEventBridge({ body: { FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] } })
+  expect(await send(event, deadline())).toEqual({ kind: 'delivered' })
+  const entry = {
+    ...{ EventBusName: 'company', Source: 'unit-guard', DetailType: 'unit-guard.update.settled' },
+    ...{ Detail: JSON.stringify(event), Time: 1_795_168_800 },
+  }
+  expect(requests).toEqual([{ Entries: [entry] }])
 })
 
-test('sends at most ten events and 256 KB in one request to the bus', async () => {
-  const { requests, endpoint } = await startEventBridge(taken)
-  const bus = createBus({ bus: 'company', endpoint, withinMs: 20_000 })
-  expect(await bus.send([...many(11), ...many(3, 100_000)])).toEqual(Array(14).fill({ kind: 'sent' }))
-  expect(requests.map(({ length }) => length)).toEqual([10, 3, 1])
+test('an entry that the bus did not take has failed, though the request succeeded', async () => {
+  const entry = { ErrorCode: 'ThrottlingException', ErrorMessage: 'slow down' }
+  const { send } = await startEventBridge({ body: { FailedEntryCount: 1, Entries: [entry] } })
+  expect(await send(event, deadline())).toEqual({
+    kind: 'failed',
+    reason: 'EventBridge refuses: ThrottlingException: slow down',
+  })
 })
 
-test('refuses an event that is too large for the bus, and sends the others', async () => {
-  const { requests, endpoint } = await startEventBridge(taken)
-  const bus = createBus({ bus: 'company', endpoint, withinMs: 20_000 })
-  expect(await bus.send([eventOf('upd_1'), eventOf('upd_2', 256 * 1024), eventOf('upd_3')])).toEqual([
-    { kind: 'sent' },
-    { kind: 'refused', reason: 'the event has more than 256 KB' },
-    { kind: 'sent' },
-  ])
-  expect(requests.map((entries) => entries.map(({ Detail }) => JSON.parse(Detail).id))).toEqual([
-    ['upd_1.3', 'upd_3.3'],
-  ])
+test('an event fails with the name of the error when the bus refuses the request', async () => {
+  const body = { __type: 'AccessDeniedException', message: 'not authorized to perform: events:PutEvents' }
+  const { send } = await startEventBridge({ status: 400, body })
+  expect(await send(event, deadline())).toEqual({
+    kind: 'failed',
+    reason: 'EventBridge refuses: AccessDeniedException',
+  })
 })
 
-test('retries only the entries that the bus did not take', async () => {
-  const { endpoint } = await startEventBridge((entries) => ({
-    body: {
-      FailedEntryCount: 1,
-      Entries: entries.map((_, each) =>
-        each === 1 ? { ErrorCode: 'ThrottlingException', ErrorMessage: 'slow down' } : { EventId: `event-${each}` },
-      ),
-    },
-  }))
-  const bus = createBus({ bus: 'company', endpoint, withinMs: 20_000 })
-  expect(await bus.send(many(3))).toEqual([
-    { kind: 'sent' },
-    { kind: 'try-again', reason: 'ThrottlingException: slow down' },
-    { kind: 'sent' },
-  ])
-})
-
-test('retries every event of a request that the bus refused', async () => {
-  const { endpoint } = await startEventBridge(() => ({
-    status: 400,
-    body: { __type: 'AccessDeniedException', message: 'not authorized to perform: events:PutEvents' },
-  }))
-  const bus = createBus({ bus: 'company', endpoint, withinMs: 20_000 })
-  const failed = { kind: 'try-again', reason: 'EventBridge did not take it (AccessDeniedException)' }
-  expect(await bus.send(many(2))).toEqual([failed, failed])
+test('an event that is too large for the bus is dead at once, and nothing is sent', async () => {
+  const { requests, send } = await startEventBridge({ body: {} })
+  const large = { ...event, data: { text: 'x'.repeat(256 * 1024) } }
+  expect(await send(large, deadline())).toEqual({ kind: 'gone', reason: 'the event has more than 256 KB' })
+  expect(requests).toEqual([])
 })

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { openEvents } from '../../shared/events/events.ts'
+import { eventIdIn } from '../../shared/events/for-people.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
 import { hours, minutes } from '../support/clock.ts'
@@ -29,7 +30,9 @@ async function statusOf(product: Product, name = 'warehouse') {
   const events = await opened(product)
   const target = events.targets.find((each) => each.name === name)
   if (!target) throw new Error(`no target ${name}`)
-  return events.statusOf(target)
+  const { waiting, dead, ...state } = await events.statusOf(target)
+  const [last] = dead.latest
+  return { ...state, waiting: waiting.count, ...(last && { dead: { event: eventIdIn(last), reason: last.givenUp } }) }
 }
 
 /** A record of the stream, as Lambda hands it over. */

@@ -49,6 +49,7 @@ describe('the alarms', () => {
       ['PlanNotDone', 'PlansNotDone', 1],
       ['PlanNotRun', 'plan-not-run', 1],
       ['AnnouncementLost', 'announcement-lost', 1],
+      ['EventDead', 'event-dead', 1],
       ['SweepSilent', 'OldestDoubtMinutes', 1],
       ['DeadLetters', 'ApproximateNumberOfMessagesVisible', 1],
       ['FunctionErrors', 'Errors', 1],

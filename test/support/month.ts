@@ -1,6 +1,10 @@
 import { runMonth } from '../../infra/local/demo/month.ts'
 import { openScenario } from '../../infra/local/demo/scenario.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
+import { deliveryId } from '../../shared/ledger/updates/deliveries.ts'
+import { hours } from './clock.ts'
+import { warehouse } from './infra/deployment.ts'
+import { writeFileOf } from './written-file.ts'
 
 const callerKey = 'canary-caller-key-of-a-month-0123456789'
 
@@ -12,6 +16,27 @@ export async function openMonth(end: string, more: Record<string, string> = {}) 
   const settings = { PLANS: 'infra/local/plans.json', ...more }
   const scenario = await openScenario({ end: Date.parse(end), settings, callerKey, shutdown })
   return { scenario, shutdown, close: () => shutdown.stop() }
+}
+
+/** With a target of events that took some, waits for one, and missed another. */
+export async function openMonthWithTarget(end: string, more: Record<string, string> = {}) {
+  const month = await openMonth(end, { ...more, EVENT_TARGETS: await writeFileOf('targets', [warehouse]) })
+  const { deliveries, eventTargets } = month.scenario.guard.ledger
+  const at = (hour: number) => Date.parse(end) - hours(hour)
+  const delivery = (event: string, createdAt: number) => ({
+    ...{ id: deliveryId('warehouse', event), version: 1, createdAt, target: 'warehouse', tries: 9, nextAt: at(0) },
+    ...({
+      event: { kind: 'update', update: event.slice(0, -2), version: 2 },
+      type: 'unit-guard.update.settled',
+    } as const),
+  })
+  await deliveries.add(delivery('upd_waiting-2', at(3)))
+  await deliveries.add({ ...delivery('upd_dead-2', at(30)), doneAt: at(6), givenUp: 'status 503' })
+  await eventTargets.note('warehouse', {
+    delivered: { at: at(4), event: 'upd_taken-2' },
+    failed: { at: at(1), event: 'upd_waiting-2', reason: 'status 503' },
+  })
+  return month
 }
 
 /** The same at the end of its month. */

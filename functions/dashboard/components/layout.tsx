@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
-import { callersAddress, findPath, inboxPath } from './parts.tsx'
+import { callersAddress, eventsAddress, findPath, inboxPath } from './parts.tsx'
 
 export interface Frame {
   readonly sub: string
@@ -10,6 +10,7 @@ export interface Frame {
   readonly flash: Flash | null
   readonly path: string | undefined
   readonly isAdmin?: boolean
+  readonly hasEvents?: boolean
   readonly waiting?: number | undefined
 }
 
@@ -104,6 +105,11 @@ const Header = ({ frame }: { frame?: Frame }) => (
               {frame.isAdmin ? (
                 <a href={callersAddress} aria-current={ariaCurrentOf(callersAddress, frame.path)}>
                   Callers
+                </a>
+              ) : null}
+              {frame.hasEvents ? (
+                <a href={eventsAddress} aria-current={ariaCurrentOf(eventsAddress, frame.path)}>
+                  Events
                 </a>
               ) : null}
               <form method="post" action="/logout">

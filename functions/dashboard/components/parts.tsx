@@ -153,6 +153,7 @@ export const activityPath = '/dashboard/activity'
 export const findPath = '/dashboard/find'
 
 export const callersAddress = '/dashboard/callers'
+export const eventsAddress = '/dashboard/events'
 
 /** `sub` is in the query, because it may hold any character. */
 export const callerAddress = (sub?: string): string =>

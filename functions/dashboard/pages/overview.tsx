@@ -3,12 +3,11 @@ import * as z from 'zod/mini'
 import { dayUses } from '../../../shared/guard/reports/months.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
 import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
-import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, duration, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { rootBudget, topsOf, unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { dayMs, hourMs } from '../../../shared/platform/clock.ts'
 import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns } from '../components/charts.tsx'
 import { isAtRisk, Pill, RemedyLink, RiskDetail, RiskName, risksIn, totalOf } from '../components/outlook.tsx'
@@ -68,7 +67,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
         <span>
           as of <Time at={view.now} zone={zone} isOfDay />
         </span>
-        <span>resets in {spanText(view.month.end - view.now)}</span>
+        <span>resets in {duration(view.month.end - view.now)}</span>
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
       <Tiles>
@@ -175,13 +174,6 @@ function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: s
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
     ? null
     : 'at risk'
-}
-
-/** `8 d 17 h`, `17 h`, `5 min` */
-function spanText(ms: number): string {
-  const [days, hours] = [Math.floor(ms / dayMs), Math.floor((ms % dayMs) / hourMs)]
-  if (days > 0) return `${days} d ${hours} h`
-  return hours > 0 ? `${hours} h` : `${Math.max(1, Math.floor(ms / 60_000))} min`
 }
 
 const maxRisks = 5

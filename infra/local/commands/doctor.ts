@@ -27,10 +27,11 @@ import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
 import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
+import { examineEvents } from './events/doctor-events.ts'
 import { openGuard } from './open.ts'
 import { findIds, named, type OwnedProject, unownedInWords } from './projects.ts'
 
-const usage = `Looks at the service, the ledger and trusted issuers, and says what to set. It only reads: nothing is spent.
+const usage = `Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
 
   npm run doctor -- [--project <name>] [--id <id>]
 
@@ -58,12 +59,14 @@ export const command = defineCommand({
       names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
       clock: systemClock,
     })
-    const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo])
-    const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...paused]
+    const events = await examineEvents(settings)
+    const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo, ...events.toDo])
+    const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...events.toDo, ...paused]
     tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
     tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
     tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
     if (identity.lines.length > 0) tell('Who may call', identity.lines)
+    if (events.lines.length > 0) tell('Events', events.lines)
     return toDo.size === 0
   },
 })

@@ -63,7 +63,7 @@ const writes = {
   ...{ enter: refused, previewEntry: refused, openRound: refused, keepAudit: refused },
   announcements: { add: refused, get: refused, change: refused, open: refused, round: refused, latest: refused },
   knownDates: { read: refused, write: refused },
-  deliveries: { add: refused, get: refused, change: refused, due: refused, countOpen: refused },
+  deliveries: { add: refused, get: refused, change: refused, due: refused, waiting: refused, dead: refused },
   eventTargets: { read: refused, note: refused },
 } satisfies Partial<Record<keyof Ledger, unknown>>
 

@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import type { Item, Store, Value } from '../store/store.ts'
+import type { Item, Key, Store, Value } from '../store/store.ts'
 import { byKind, instant, optional, readItem, record, text, whole } from '../stored.ts'
 import { walk } from '../views/pages.ts'
 import { createQueue, fromTaskItem, type Queue, type Rotation, type Task, type TaskKind, taskMembers } from './queue.ts'
@@ -20,9 +20,12 @@ export interface Delivery extends Task {
   readonly tries: number
   readonly nextAt: number
   readonly givenUp?: string
+  /** The event's, so that lists of dead events need no record. */
+  readonly type?: string
 }
 
 const openIn = (target: string) => `delivery#${target}`
+const deadIn = (target: string) => `dead-delivery#${target}`
 
 /** In the order of the next attempt, for each target on its own: a dead target delays no other. */
 const deliveries: TaskKind<Delivery> = {
@@ -38,7 +41,11 @@ const deliveries: TaskKind<Delivery> = {
     tries: whole,
     nextAt: instant,
     givenUp: optional(text),
+    type: optional(text),
   }),
+  // Dead events, for people.
+  listed: ({ target, doneAt, givenUp }) =>
+    doneAt === undefined || givenUp === undefined ? undefined : { in: deadIn(target), at: doneAt },
   open: ({ target, nextAt }) => ({ as: openIn(target), since: nextAt }),
   keptForDays: 30,
 }
@@ -48,9 +55,30 @@ export const deliveryId = (target: string, eventId: string): string => `${target
 export interface Deliveries extends Pick<Queue<Delivery>, 'add' | 'get' | 'change'> {
   /** The longest due first. */
   due(target: string, now: number, limit: number): Promise<readonly Delivery[]>
-  /** How many wait, at most `max`. Reads the index alone. */
-  countOpen(target: string, max: number): Promise<number>
+  waiting(target: string): Promise<WaitingDeliveries>
+  dead(target: string): Promise<DeadDeliveries>
 }
+
+/** For people. */
+export interface WaitingDeliveries {
+  /** At most 1,000. */
+  readonly count: number
+  /** `null`: none waits. */
+  readonly oldestAt: number | null
+  /** Not all of them were read, so one may be older. */
+  readonly mayBeOlder: boolean
+}
+
+export interface DeadDeliveries {
+  /** At most 1,000, of the last 30 days. */
+  readonly count: number
+  /** The newest first. */
+  readonly latest: readonly Delivery[]
+}
+
+const maxCounted = 1_000
+const maxWaitingRead = 100
+const maxDeadShown = 20
 
 function createDeliveries({ store, rotation }: { store: Store; rotation: Rotation }): Deliveries {
   const { add, get, change } = createQueue(deliveries, { store, rotation })
@@ -66,9 +94,28 @@ function createDeliveries({ store, rotation }: { store: Store; rotation: Rotatio
       })
       return page.rows
     },
-    countOpen: async (target, max) =>
-      (await store.list({ index: 'open', partition: openIn(target), newestFirst: false, limit: max })).positions.length,
+    waiting: async (target) => {
+      const from = { index: 'open', partition: openIn(target), newestFirst: false, limit: maxCounted } as const
+      const { positions } = await store.list(from)
+      const read = await readAll(store, positions.slice(0, maxWaitingRead))
+      const times = read.flatMap(({ doneAt, createdAt }) => (doneAt === undefined ? [createdAt] : []))
+      return {
+        count: positions.length,
+        oldestAt: times.length === 0 ? null : Math.min(...times),
+        mayBeOlder: positions.length > maxWaitingRead,
+      }
+    },
+    dead: async (target) => {
+      const from = { index: 'by-time', partition: deadIn(target), newestFirst: true, limit: maxCounted } as const
+      const { positions } = await store.list(from)
+      return { count: positions.length, latest: await readAll(store, positions.slice(0, maxDeadShown)) }
+    },
   }
+}
+
+async function readAll(store: Store, keys: readonly Key[]): Promise<readonly Delivery[]> {
+  const items = keys.length === 0 ? [] : await store.get(keys)
+  return items.flatMap((item) => (item ? [fromTaskItem(deliveries, item)] : []))
 }
 
 /** For people: how a target of events fares. */
@@ -76,8 +123,6 @@ export interface TargetState {
   readonly delivered?: TargetNote
   /** An attempt that is repeated. */
   readonly failed?: TargetNote & { readonly reason: string }
-  /** An event that is not sent any more. */
-  readonly dead?: TargetNote & { readonly reason: string }
 }
 
 interface TargetNote {
@@ -97,7 +142,6 @@ const targetKey = (target: string) => ({ pk: `event-target#${target}`, sk: 'even
 const storedState = record<TargetState>({
   delivered: optional(record<TargetNote>({ at: instant, event: text })),
   failed: optional(record<NonNullable<TargetState['failed']>>({ at: instant, event: text, reason: text })),
-  dead: optional(record<NonNullable<TargetState['dead']>>({ at: instant, event: text, reason: text })),
 })
 
 function createTargetStates({ store }: { store: Store }): TargetStates {

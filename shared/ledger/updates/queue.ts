@@ -32,7 +32,8 @@ export interface TaskKind<T extends Task> {
   /** Absent: in the list of its kind, since it was created. */
   open?(task: T): { readonly as: string; readonly since: number }
   readonly keptForDays?: number
-  listed?(task: T): { readonly in: string; readonly at: number }
+  /** `undefined`: not this one. */
+  listed?(task: T): { readonly in: string; readonly at: number } | undefined
 }
 
 export interface Queue<T extends Task> {

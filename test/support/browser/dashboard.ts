@@ -6,7 +6,7 @@ import { createListener, createRouter, localReference } from '../../../infra/loc
 import { signCallerToken } from '../../../infra/local/secrets.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'
-import { openMonth } from '../month.ts'
+import { openMonthWithTarget } from '../month.ts'
 import { launchChromium } from './chromium.ts'
 
 export type Dashboard = Awaited<ReturnType<typeof openDashboard>>
@@ -25,7 +25,7 @@ const tokenLastsMs = 8 * 3600_000
  */
 export async function openDashboard(end: string) {
   const listener = await createListener({ port: 0 })
-  const { scenario, shutdown } = await openMonth(end, { DASHBOARD_URL: listener.url })
+  const { scenario, shutdown } = await openMonthWithTarget(end, { DASHBOARD_URL: listener.url })
   const [browser] = await Promise.all([launchChromium(), runMonth(scenario, () => {})])
   const api = createApi(scenario.services)
   // One origin, as on one machine: a cookie must not open the API.

@@ -1,0 +1,100 @@
+import type { OpenEvents } from '../../../../shared/events/events.ts'
+import type { SendResult } from '../../../../shared/events/sender.ts'
+import type { Target } from '../../../../shared/events/targets-file.ts'
+import { passes, typeOfVersion } from '../../../../shared/events/types.ts'
+import { count } from '../../../../shared/guard/sentences.ts'
+import type { Ledger } from '../../../../shared/ledger/ledger.ts'
+import type { EventReference } from '../../../../shared/ledger/updates/deliveries.ts'
+import { pagesOf } from '../../../../shared/ledger/views/pages.ts'
+import { dayMs } from '../../../../shared/platform/clock.ts'
+
+/** An update that began earlier changes no more: approval, doubt and late evidence end within a week each. */
+const updateLastsMs = 31 * dayMs
+const pageSize = 100
+
+interface Span {
+  readonly since: number
+  readonly until: number
+}
+
+export interface PastEvent {
+  readonly reference: EventReference
+  readonly at: number
+}
+
+/** Each version of an update that began in the span, the oldest first, so that an interrupted replay can continue. */
+export async function findPastEvents(
+  { updatesFrom }: Pick<Ledger, 'updatesFrom'>,
+  { types }: Pick<Target, 'types'>,
+  { since, until }: Span,
+): Promise<readonly PastEvent[]> {
+  const found: PastEvent[] = []
+  const span = { since: since - updateLastsMs, until }
+  for await (const { rows } of pagesOf((cursor) => updatesFrom(span, pageSize, cursor))) {
+    for (const update of rows)
+      for (const [index, { at }] of update.history.entries()) {
+        const version = index + 1
+        const type = typeOfVersion(update, version)
+        if (at < since || at > until || type === null || !passes(types, type)) continue
+        found.push({ reference: { kind: 'update', update: update.id, version }, at })
+      }
+  }
+  return found.toSorted((a, b) => a.at - b.at)
+}
+
+export interface ReplayParts {
+  readonly events: Pick<OpenEvents, 'eventOf' | 'deliver'>
+  /** Cuts the attempt that is under way, which the next replay repeats. */
+  readonly stop: AbortSignal
+  readonly pause: (ms: number) => Promise<void>
+  readonly tell: (line: string) => void
+}
+
+/** The target also gets new events meanwhile. */
+const betweenMs = 50
+const attemptLastsMs = 5_000
+const maxAttempts = 3
+const betweenAttemptsMs = 2_000
+const toldEvery = 100
+
+export interface Replayed {
+  readonly sent: number
+  /** Absent: all were sent. Everything before `at` was. */
+  readonly stopped?: { readonly at: number; readonly reason: string }
+}
+
+/** One after the other. It writes nothing, so it can be stopped at any time. */
+export async function replay(
+  parts: ReplayParts,
+  target: Target,
+  { pastEvents }: { pastEvents: readonly PastEvent[] },
+): Promise<Replayed> {
+  let sent = 0
+  for (const { reference, at } of pastEvents) {
+    const result = await sendAgain(parts, target, reference)
+    if (result !== null && result.kind !== 'delivered') return { sent, stopped: { at, reason: result.reason } }
+    if (result === null) continue
+    sent++
+    if (sent % toldEvery === 0) parts.tell(`${count(sent)} of ${count(pastEvents.length)} sent`)
+    await parts.pause(betweenMs)
+  }
+  return { sent }
+}
+
+/** `null`: there is no such event any more. */
+async function sendAgain(
+  { events, stop, pause }: ReplayParts,
+  target: Target,
+  reference: EventReference,
+): Promise<SendResult | null> {
+  for (let attempt = 1; ; attempt++) {
+    if (stop.aborted) return { kind: 'failed', reason: 'interrupted' }
+    const event = await events.eventOf(reference)
+    if (event === null) return null
+    const deadline = AbortSignal.any([AbortSignal.timeout(attemptLastsMs), stop])
+    const result = await events.deliver(event, target, deadline)
+    if (stop.aborted && result.kind === 'failed') return { ...result, reason: 'interrupted' }
+    if (result.kind !== 'failed' || attempt === maxAttempts) return result
+    await pause(Math.max(result.afterMs ?? 0, betweenAttemptsMs * attempt))
+  }
+}

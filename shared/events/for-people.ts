@@ -1,0 +1,15 @@
+import { duration } from '../guard/sentences.ts'
+import type { Delivery, WaitingDeliveries } from '../ledger/updates/deliveries.ts'
+import type { Target } from './targets-file.ts'
+
+/** The rest of an address may hold a secret. */
+export const placeOf = (target: Target): string =>
+  target.kind === 'bus' ? `the bus ${target.bus}` : new URL(target.url).host
+
+/** `null`: nothing waits. */
+export function lagOf({ oldestAt, mayBeOlder }: WaitingDeliveries, now: number): string | null {
+  if (oldestAt === null) return null
+  return `${mayBeOlder ? 'at least ' : ''}${duration(now - oldestAt)}`
+}
+
+export const eventIdIn = ({ id, target }: Pick<Delivery, 'id' | 'target'>): string => id.slice(target.length + 1)
