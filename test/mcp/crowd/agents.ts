@@ -16,7 +16,7 @@ async function run(env: Record<string, string>) {
   const options = ['run', '--config', 'test/mcp/crowd/vitest.config.ts', '--reporter=dot']
   const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', ...options], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', env.CROWD_BUG === undefined ? 'inherit' : 'ignore'],
   })
   let text = ''
   child.stdout.on('data', (chunk) => {
