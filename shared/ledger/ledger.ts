@@ -5,7 +5,7 @@ import { type AuditedCounter, createAudit, createLastAudit, type LastAudit } fro
 import type { Book } from './book/book.ts'
 import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './book/changes.ts'
 import type { Account, Definitions } from './book/definitions.ts'
-import { type EnterOutcome, type EntryPreview, enter, previewEntry } from './book/enter.ts'
+import { type EnterOutcome, type EntryPreview, enter, entryOf, previewEntry } from './book/enter.ts'
 import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
 import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
@@ -71,6 +71,7 @@ export interface Ledger {
   countOpen(as: OpenAs, max: number): Promise<number>
   /** Visits them in turn, because the sweep's time may end before the list. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
+  entry(id: string): Promise<Entry | null>
   entries(filter: EntryFilter, limit: number, cursor?: string, sees?: Sees<Entry>): Promise<Page<Entry>>
   /** Called before the request is sent, and again with the answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
@@ -141,6 +142,7 @@ export function createLedger(options: {
     bookNamed,
     lastSeen,
     enter: (request) => enter(parts, request),
+    entry: (id) => entryOf(store, id),
     previewEntry: (request) => previewEntry(parts, request),
     ...createAudit({ ...parts, lists, clock }),
     ...createLastAudit({ store }),

@@ -166,4 +166,8 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
 }
 
 export const ended = (occurrence: Occurrence, now: number) =>
-  announce(`${occurrence.id}#${occurrence.version}`, now, { kind: 'occurrence', occurrence: occurrence.id })
+  announce(`${occurrence.id}#${occurrence.version}`, now, {
+    kind: 'occurrence',
+    occurrence: occurrence.id,
+    state: occurrence.state,
+  })

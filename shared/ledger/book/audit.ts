@@ -1,25 +1,13 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import type { Item, Store } from '../store/store.ts'
-import {
-  either,
-  flag,
-  instant,
-  list,
-  number,
-  oneOf,
-  optional,
-  orNull,
-  readItem,
-  record,
-  text,
-  units,
-} from '../stored.ts'
+import type { Item, Store, Write } from '../store/store.ts'
+import { flag, instant, list, number, optional, orNull, readItem, record, text } from '../stored.ts'
+import { announce } from '../updates/tasks.ts'
 import { createdAroundMs, type Update } from '../updates/update.ts'
 import type { Lists } from '../views/lists.ts'
 import { all } from '../views/pages.ts'
 import type { View, Views } from '../views/views.ts'
-import { asNumber, type Book, type Counter, type Move, madeAvailable } from './book.ts'
+import { asNumber, type Book, type Counter, type Move, madeAvailable, storedCounter } from './book.ts'
 import { counterOwnerNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import { monthNamed } from './windows.ts'
@@ -174,23 +162,38 @@ export function createLastAudit({ store }: { store: Store }) {
       ...(!ok && { recomputed: { ...recomputed } }),
     }))
     const item: Item = { ...lastKey, ...made, ...counts, rows }
-    await store.transact([{ kind: 'put', item, when: [] }], digest('audit', JSON.stringify(item)))
+    const write = (also: readonly Write[]) =>
+      store.transact([{ kind: 'put', item, when: [] }, ...also], digest('audit', JSON.stringify([item, also])))
+    const { applied } = await write(failureOf(made.at, audited))
+    // This failure was announced before.
+    if (!applied) await write([])
   }
 
   return { lastAudit, keepAudit }
 }
 
+const maxAnnounced = 50
+
+/** A difference that stays the same is announced once. */
+function failureOf(at: number, audited: readonly AuditedCounter[]): Write[] {
+  const wrong = audited.filter(({ ok }) => ok === false)
+  if (wrong.length === 0) return []
+  const books = wrong.slice(0, maxAnnounced).map(({ ok: _, ...counter }) => counter)
+  const names = wrong.map(({ window, budget, recorded, recomputed }) => {
+    const expected = inOrder(recomputed)
+    return [window, budget, ...inOrder(recorded).map((figure, index) => Number(figure) - Number(expected[index]))]
+  })
+  const about = { kind: 'audit-failed', books, more: wrong.length - books.length } as const
+  return [announce(`audit-failed#${digest('audit-failed', JSON.stringify(names))}`, at, about)]
+}
+
 type StoredRow = Omit<AuditedCounter, 'recomputed'> & Partial<Pick<AuditedCounter, 'recomputed'>>
 
-const counter = record<Counter>({
-  ...{ limit: either(oneOf(['unlimited']), units), granted: number, available: number },
-  ...{ held: number, inDoubt: number, spent: number },
-})
 const storedAudit = record<Omit<LastAudit, 'rows'> & { readonly rows: readonly StoredRow[] }>({
   ...{ at: instant, by: text, counters: number, wrong: number, moved: number },
   rows: list(
     record<StoredRow>({
-      ...{ window: text, budget: text, ok: orNull(flag), recorded: counter, recomputed: optional(counter) },
+      ...{ window: text, budget: text, ok: orNull(flag), recorded: storedCounter, recomputed: optional(storedCounter) },
     }),
   ),
 })

@@ -1,4 +1,4 @@
-import { oneOf, optional, record, text, whole } from '../stored.ts'
+import { either, number, oneOf, optional, record, text, units, whole } from '../stored.ts'
 import {
   type CounterOwner,
   callerNamed,
@@ -31,6 +31,11 @@ export interface Counter {
   readonly inDoubt: number
   readonly spent: number
 }
+
+export const storedCounter = record<Counter>({
+  ...{ limit: either(oneOf(['unlimited']), units), granted: number, available: number },
+  ...{ held: number, inDoubt: number, spent: number },
+})
 
 export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
   held + inDoubt + spent

@@ -87,7 +87,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       ...bookWrites(next, following, definitions),
       ...(previous ? [applyDefinitions(previous, definitions, true)] : []),
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
-      entryWrite(now, definitions, current ?? now.book, note),
+      entryWrite(now, definitions, current ?? now.book, note, subjectsOf(now.definitions, definitions, note)),
       ...stopAnnouncement(definitions, note, now.now),
     ] satisfies Write[]
   }
@@ -138,6 +138,7 @@ function entryWrite(
   definitions: Definitions,
   book: Book,
   note: DefinitionsChange['note'] & { by: string },
+  subjects: readonly string[] = [],
 ): Write {
   const changed = fittingDifferences(differencesOf(now.definitions, definitions))
   const entry: Entry = {
@@ -152,8 +153,24 @@ function entryWrite(
     at: now.now,
     moves: windowKinds.flatMap((window) => limitMoves(book, definitions, window)),
     ...(changed.length > 0 && { changed }),
+    ...(subjects.length > 0 && { subjects, revision: definitions.revision }),
   }
   return { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] }
+}
+
+function subjectsOf(before: Definitions, after: Definitions, { type, budget, plan }: DefinitionsChange['note']) {
+  switch (type) {
+    case 'freeze':
+    case 'unfreeze':
+      return [budget]
+    case 'restore':
+      return budgetNamed(after, budget)?.frozen === budgetNamed(before, budget)?.frozen ? [] : [budget]
+    case 'pause':
+    case 'resume':
+      return plan === undefined ? [] : [plan]
+    default:
+      return differencesOf(before, after).flatMap(({ kind, name }) => (kind === 'budget' ? [name] : []))
+  }
 }
 
 function limitMoves(book: Book, definitions: Definitions, window: WindowKind): Entry['moves'] {

@@ -34,6 +34,10 @@ export interface Entry {
   readonly at: number
   readonly moves: readonly CounterMove[]
   readonly changed?: readonly Difference[]
+  /** The budgets or the plan that events tell of, in the open month's entry of a change alone. */
+  readonly subjects?: readonly string[]
+  /** Of the definitions, beside `subjects`. */
+  readonly revision?: number
   readonly to?: string
   /** The entry that should have said `units`. */
   readonly corrects?: string
@@ -111,6 +115,8 @@ const storedEntry = record<Entry>({
   at: instant,
   moves: list(storedCounterMove),
   changed: optional(list(storedDifference)),
+  subjects: optional(list(text)),
+  revision: optional(whole),
   to: optional(text),
   corrects: optional(text),
   signs: optional(list(storedCounterMove)),

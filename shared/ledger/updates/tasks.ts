@@ -1,6 +1,7 @@
+import { type Counter, storedCounter } from '../book/book.ts'
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
-import { byKind, flag, instant, list, map, number, oneOf, optional, record, text, whole } from '../stored.ts'
+import { byKind, flag, instant, list, map, number, oneOf, optional, record, text, textOf, whole } from '../stored.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import type { SlackMessage } from './slack-events.ts'
 import { isTerminal, type Update, type UpdateRequest } from './update.ts'
@@ -27,7 +28,12 @@ export type About =
   | DecisionNews
   | { readonly kind: Exclude<UpdateNews, DecisionNews['kind']>; readonly update: string }
   | { readonly kind: 'outcome'; readonly update: string; readonly replyTo: string }
-  | { readonly kind: 'occurrence'; readonly occurrence: string }
+  | {
+      readonly kind: 'occurrence'
+      readonly occurrence: string
+      /** How it ended; it may run again. Older announcements lack it. */
+      readonly state?: OccurrenceState
+    }
   | {
       readonly kind: 'threshold'
       readonly budget: string
@@ -65,7 +71,15 @@ export type About =
       readonly more: number
     }
   | { readonly kind: 'token-expires'; readonly expiresAt: number; readonly daysLeft: number }
+  | { readonly kind: 'audit-failed'; readonly books: readonly WrongCounter[]; readonly more: number }
   | { readonly kind: 'digest'; readonly until: number }
+
+interface WrongCounter {
+  readonly window: string
+  readonly budget: string
+  readonly recorded: Counter
+  readonly recomputed: Counter
+}
 
 /** Without `plan` the recent pace runs it out. */
 export interface WillRunOut {
@@ -124,7 +138,7 @@ const storedAbout = byKind<About>({
   overrun: ofUpdate,
   correction: ofUpdate,
   outcome: { update: text, replyTo: text },
-  occurrence: { occurrence: text },
+  occurrence: { occurrence: text, state: optional(textOf()) },
   threshold: {
     budget: text,
     window: oneOf(windowKinds),
@@ -148,6 +162,12 @@ const storedAbout = byKind<About>({
     more: whole,
   },
   'token-expires': { expiresAt: instant, daysLeft: number },
+  'audit-failed': {
+    books: list(
+      record<WrongCounter>({ window: text, budget: text, recorded: storedCounter, recomputed: storedCounter }),
+    ),
+    more: whole,
+  },
   digest: { until: instant },
 })
 

@@ -272,3 +272,21 @@ export function tokenExpiresMessage({
     section(`${lead} ${after} Ask the vendor for a new one and put it into the secret.`),
   ])
 }
+
+export function auditFailedMessage({
+  books,
+  more,
+}: {
+  readonly books: readonly { readonly window: string; readonly budget: string }[]
+  readonly more: number
+}): Message {
+  const all = books.length + more
+  const lead = `The audit found ${bold(countOf(all, 'counter'))} that ${all === 1 ? 'is' : 'are'} not the sum of ${all === 1 ? 'its' : 'their'} lines.`
+  const rows = books.map(({ window, budget }) => `• ${code(budget)}: ${code(window)}`)
+  return message(lead, [
+    header('The ledger does not add up'),
+    section(`${lead} Limits may be wrong until an operator has found out why; the runbook says how.`),
+    ...sections(firstLines(rows, maxRows)),
+    context('The same difference is announced once. `GET /audit` shows both figures of each counter.'),
+  ])
+}

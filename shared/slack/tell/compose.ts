@@ -19,6 +19,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { assertNever } from '../../platform/words.ts'
 import type { Message } from '../blocks.ts'
 import {
+  auditFailedMessage,
   foreignDataMessage,
   frozenMessage,
   occurrenceMessage,
@@ -199,6 +200,8 @@ function linkOf(about: About): string {
       return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
     case 'occurrence':
       return '/dashboard/plans'
+    case 'audit-failed':
+      return '/dashboard/activity/audit'
     default:
       return '/'
   }
@@ -263,6 +266,8 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       return foreignDataMessage(about)
     case 'token-expires':
       return tokenExpiresMessage({ ...about, zone: await zone(parts) })
+    case 'audit-failed':
+      return auditFailedMessage(about)
     case 'digest':
       return digestMessage({
         ...(await (await guard.background()).digest(about.until)),

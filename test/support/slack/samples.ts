@@ -1,4 +1,5 @@
 import {
+  auditFailedMessage,
   foreignDataMessage,
   frozenMessage,
   occurrenceMessage,
@@ -192,6 +193,7 @@ function warningSamples({ by, problem }: Records): Sample[] {
       'foreign data',
       foreignDataMessage({ found: [{ project: by.project, dates: ['2026-11-18', '2026-11-19'] }], more: 2 }),
     ],
+    ['audit failed', auditFailedMessage({ books: [{ window: 'month:2026-11-12', budget: by.budget }], more: 2 })],
     ['token', tokenExpiresMessage({ expiresAt: at('2026-11-30T12:00:00Z'), daysLeft: 9, zone })],
   ]
 }
