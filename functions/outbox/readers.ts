@@ -69,10 +69,9 @@ export function createTellReader(parts: {
   }
 
   async function tellTargets(changes: readonly Change[]): Promise<readonly string[]> {
-    const told = changes.flatMap((change) => {
-      const reference = referenceOf(change)
-      return reference ? [{ reference, sequenceNumber: change.sequenceNumber }] : []
-    })
+    const told = changes.flatMap((change) =>
+      referencesOf(change).map((reference) => ({ reference, sequenceNumber: change.sequenceNumber })),
+    )
     const lost = await events.tell(told.map(({ reference }) => reference))
     return told.filter(({ reference }) => lost.has(reference)).map(({ sequenceNumber }) => sequenceNumber)
   }
@@ -111,8 +110,12 @@ export function createTellReader(parts: {
   }
 }
 
-/** Each version of an update may be an event. */
-function referenceOf({ pk, version }: Change): EventReference | null {
+/** Each version of an update may be an event, and so may each announcement, and each subject of an entry. */
+function referencesOf({ pk, version, isNew, subjects }: Change): EventReference[] {
   const update = idIn(pk, 'update')
-  return update === null || version === undefined ? null : { kind: 'update', update, version }
+  if (update !== null) return version === undefined ? [] : [{ kind: 'update', update, version }]
+  const announcement = isNew ? idIn(pk, 'announcement') : null
+  if (announcement !== null) return [{ kind: 'announcement', id: announcement }]
+  const entry = isNew ? idIn(pk, 'entry') : null
+  return entry === null ? [] : subjects.map((subject) => ({ kind: 'entry', id: entry, subject }))
 }

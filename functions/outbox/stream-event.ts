@@ -12,6 +12,8 @@ export interface Change {
   readonly isOpen: boolean
   /** Whether it is an update that people were asked to decide about. */
   readonly wasAnnounced: boolean
+  /** Of an entry: the budgets or the plan that events tell of. */
+  readonly subjects: readonly string[]
   /** Of the update that it is or is about. */
   readonly traceparent?: string
 }
@@ -33,6 +35,7 @@ const streamEvent = z.object({
             openAs: z.optional(attribute),
             approvableUntil: z.optional(z.unknown()),
             doubt: z.optional(z.unknown()),
+            subjects: z.optional(z.object({ L: z.optional(z.array(attribute)) })),
             traceparent: z.optional(attribute),
           }),
         ),
@@ -54,6 +57,7 @@ export function readChanges(event: unknown): readonly Change[] {
     ...(NewImage?.version?.N !== undefined && { version: Number(NewImage.version.N) }),
     isOpen: NewImage?.openAs?.S !== undefined,
     wasAnnounced: NewImage?.approvableUntil !== undefined || NewImage?.doubt !== undefined,
+    subjects: (NewImage?.subjects?.L ?? []).flatMap(({ S }) => S ?? []),
     ...(NewImage?.traceparent?.S !== undefined && { traceparent: NewImage.traceparent.S }),
   }))
 }

@@ -24,9 +24,11 @@ export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string)
     paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
     next: next === null ? null : toRfc3339(next),
     nextLocal: next === null ? null : when(next, zone),
-    last: last && { ...showWhen(last), ...(last.counts && { counts: last.counts }) },
+    last: last && showLast(last),
   }
 }
+
+export const showLast = (last: Occurrence) => ({ ...showWhen(last), ...(last.counts && { counts: last.counts }) })
 
 const showWhen = ({ time, state, reason, doneAt }: Occurrence) => ({
   time: toRfc3339(time),

@@ -20,7 +20,7 @@ export function open(services: Services, network?: Network): OpenEvents {
   const own = { ledger, clock, log }
   const receivers = targets.map((target) => createReceiver(target, senderOf(target, services, network), own))
   const withinMs = network?.withinMs ?? usualWithinMs
-  const parts: EventParts = { ...own, receivers, withinMs, eventOf: createEventReader({ ledger }), ids: systemIds }
+  const parts: EventParts = { ...own, receivers, withinMs, eventOf: createEventReader(services), ids: systemIds }
   const receiverOf = ({ name }: Target) => {
     const found = receivers.find(({ target }) => target.name === name)
     if (!found) throw new Error(`no target is called ${name}`)

@@ -1,10 +1,10 @@
 import { showUpdate } from '../api/to-json.ts'
 import type { Definitions } from '../ledger/book/definitions.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { EventReference } from '../ledger/updates/deliveries.ts'
 import type { Update } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
+import { type Fact, type FactParts, factOf } from './facts.ts'
 import { type EventType, typeOfVersion } from './types.ts'
 
 /**
@@ -21,7 +21,7 @@ export interface CloudEvent {
   /** The id or the name of what the event is about. */
   readonly subject: string
   readonly datacontenttype: 'application/json'
-  /** The later of two events about one update has the higher one. */
+  /** The later of two events about one subject has the higher one. */
   readonly recordversion?: number
   readonly traceparent?: string
   /** As it is when the event is sent, in the form of the API. */
@@ -31,7 +31,8 @@ export interface CloudEvent {
 /** The same for every attempt. Without full stops, because these separate the parts of what is signed. */
 export function eventIdOf(reference: EventReference): string {
   if (reference.kind === 'update') return `${reference.update}-${reference.version}`
-  return `evt_${digest('event', reference.kind, reference.id)}`
+  const subject = reference.kind === 'entry' ? [reference.subject] : []
+  return `evt_${digest('event', reference.kind, reference.id, ...subject)}`
 }
 
 /** `null`: there is no such event. */
@@ -58,12 +59,27 @@ export const sourceOf = ({ identity }: Pick<Definitions, 'identity'>): string =>
 /** Builds an event from the record that it refers to. `null`: there is no such event. */
 export type EventOf = (reference: EventReference) => Promise<CloudEvent | null>
 
-export function createEventReader({ ledger }: { ledger: Pick<Ledger, 'update' | 'view' | 'lastSeen'> }): EventOf {
+export function createEventReader(parts: FactParts): EventOf {
+  const { ledger } = parts.guard
   const source = async () => sourceOf((ledger.lastSeen() ?? (await ledger.view())).definitions)
 
   return async (reference) => {
-    if (reference.kind !== 'update') return null
-    const update = await ledger.update(reference.update)
-    return update && updateEvent(update, reference.version, await source())
+    if (reference.kind === 'update') {
+      const update = await ledger.update(reference.update)
+      return update && updateEvent(update, reference.version, await source())
+    }
+    const fact = await factOf(parts, reference)
+    return fact && factEvent(fact, eventIdOf(reference), await source())
   }
 }
+
+const factEvent = ({ type, at, data, ...fact }: Fact, id: string, source: string): CloudEvent => ({
+  specversion: '1.0',
+  id,
+  source,
+  type: `unit-guard.${type}`,
+  time: toRfc3339(at),
+  datacontenttype: 'application/json',
+  ...fact,
+  data,
+})

@@ -5,7 +5,7 @@ import { type AuditedCounter, createAudit, createLastAudit, type LastAudit } fro
 import type { Book } from './book/book.ts'
 import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './book/changes.ts'
 import type { Account, Definitions } from './book/definitions.ts'
-import { type EnterOutcome, type EntryPreview, enter, entryOf, previewEntry } from './book/enter.ts'
+import { type EnterOutcome, type EntryPreview, enter, previewEntry } from './book/enter.ts'
 import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
 import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
@@ -142,7 +142,6 @@ export function createLedger(options: {
     bookNamed,
     lastSeen,
     enter: (request) => enter(parts, request),
-    entry: (id) => entryOf(store, id),
     previewEntry: (request) => previewEntry(parts, request),
     ...createAudit({ ...parts, lists, clock }),
     ...createLastAudit({ store }),

@@ -52,10 +52,10 @@ describe('the type of a version', () => {
 
 describe('the event of an update', () => {
   test('is a CloudEvent with the update as the API shows it', async () => {
-    const { guard, call, update } = await startProduct()
+    const { services, guard, call, update } = await startProduct()
     const { body } = await update({ kind: 'ranking', project: 'acme' })
     const { id } = body.updates[0]
-    const eventOf = createEventReader(guard)
+    const eventOf = createEventReader(services)
     const event = await eventOf({ kind: 'update', update: id, version: 2 })
     const { ledger } = (await guard.ledger.view()).definitions.identity ?? {}
     expect(ledger).toMatch(/^led_/)
@@ -82,7 +82,9 @@ describe('the event of an update', () => {
 
   test('has no full stop in its id, whatever it is about', () => {
     expect(eventIdOf({ kind: 'announcement', id: 'threshold#seo.de#80' })).toMatch(/^evt_[0-9a-z]{26}$/)
-    expect(eventIdOf({ kind: 'entry', id: 'ent_1' })).not.toBe(eventIdOf({ kind: 'announcement', id: 'ent_1' }))
+    expect(eventIdOf({ kind: 'entry', id: 'ent_1', subject: 'seo' })).not.toBe(
+      eventIdOf({ kind: 'announcement', id: 'ent_1' }),
+    )
   })
 })
 

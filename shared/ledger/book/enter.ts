@@ -124,7 +124,7 @@ async function makeCorrection(
   return { entry: toEntry(request, booking, found, now), booking, book: found }
 }
 
-export async function entryOf(store: Store, id: string): Promise<Entry | null> {
+async function entryOf(store: Store, id: string): Promise<Entry | null> {
   const [item] = await store.get([entryKey(id)])
   return item ? fromEntryItem(item) : null
 }

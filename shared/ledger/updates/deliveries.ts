@@ -10,7 +10,8 @@ export type EventReference =
   /** Each line of an update's history is a version. */
   | { readonly kind: 'update'; readonly update: string; readonly version: number }
   | { readonly kind: 'announcement'; readonly id: string }
-  | { readonly kind: 'entry'; readonly id: string }
+  /** A change of budgets is one entry, and one event for each budget. */
+  | { readonly kind: 'entry'; readonly id: string; readonly subject: string }
 
 /** An event that a target did not take at once. */
 export interface Delivery extends Task {
@@ -36,7 +37,7 @@ const deliveries: TaskKind<Delivery> = {
     event: byKind<EventReference>({
       update: { update: text, version: whole },
       announcement: { id: text },
-      entry: { id: text },
+      entry: { id: text, subject: text },
     }),
     tries: whole,
     nextAt: instant,

@@ -1,6 +1,6 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Entry, type EntryType, entriesListedIn, fromEntryItem } from '../book/entry.ts'
+import { type Entry, type EntryType, entriesListedIn, entryKey, fromEntryItem } from '../book/entry.ts'
 import type { Store } from '../store/store.ts'
 import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-item.ts'
@@ -98,6 +98,11 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
       keep: (entry) => isWanted(entry, filter),
     })
 
+  async function entry(id: string): Promise<Entry | null> {
+    const [item] = await store.get([entryKey(id)])
+    return item ? fromEntryItem(item) : null
+  }
+
   const projectChanges = async (...paging: Paging<ProjectChange>): Promise<Page<ProjectChange>> => {
     const newest = clock.now() + dayMs
     const oldest = Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs)
@@ -109,7 +114,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  return { updates, updatesFrom, open, oldestOpen, countOpen, entries, projectChanges }
+  return { updates, updatesFrom, open, oldestOpen, countOpen, entry, entries, projectChanges }
 }
 
 export type Lists = ReturnType<typeof createLists>
