@@ -100,10 +100,10 @@ async function keysOf(secrets: readonly string[]): Promise<Key[]> {
   if (secrets.length === 0) throw new TypeError('secrets must have at least one secret')
   return Promise.all(
     secrets.map((secret) => {
-      const [, text] = /^whsec_([A-Za-z0-9+/]{32,}={0,2})$/.exec(secret ?? '') ?? []
+      const [, text] = /^(?:whsec_)?([A-Za-z0-9+/]{32,}={0,2})$/.exec(secret ?? '') ?? []
       const bytes = text === undefined ? null : bytesOf(text)
       // The message does not show the secret.
-      if (!bytes) throw new TypeError('a secret must be whsec_ and at least 24 bytes in base64')
+      if (!bytes) throw new TypeError('a secret must be at least 24 bytes in base64, with or without whsec_ before it')
       return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
     }),
   )

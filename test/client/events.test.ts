@@ -42,6 +42,7 @@ describe('verifyEvent returns the event', () => {
     expect(event).toEqual(JSON.parse(body))
     expect(await verify(signed(), Buffer.from(body))).toEqual(event)
     expect(await verify(signed(), body, current)).toEqual(event)
+    expect(await verify(signed(), body, current.slice('whsec_'.length))).toEqual(event)
   })
 
   test.each<[string, readonly string[], readonly string[]]>([
