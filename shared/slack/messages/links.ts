@@ -1,3 +1,4 @@
+import type { About } from '../../ledger/updates/tasks.ts'
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { code, limits } from '../text.ts'
 
@@ -7,8 +8,8 @@ export interface Links {
 }
 
 const updatePath = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
-export const budgetPath = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
-export const planPath = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
+const budgetPath = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
+const planPath = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
 
 const link = (dashboardUrl: string, path: string, text: string): string => `<${dashboardUrl}${path}|${text}>`
 
@@ -27,6 +28,28 @@ export const moreUpdates = (hint: string, { dashboardUrl = null }: Links): strin
 
 export const linkBlocks = (path: string, { dashboardUrl = null }: Links): Block[] =>
   dashboardUrl === null ? [] : [context(link(dashboardUrl, path, openText))]
+
+/** The page about an announcement. */
+export function pathOf(about: About): string {
+  switch (about.kind) {
+    case 'threshold':
+    case 'will-run-out':
+    case 'unusual-day':
+      return budgetPath(about.budget)
+    case 'repeats':
+      return `/dashboard/updates?${new URLSearchParams({ caller: about.caller })}`
+    case 'refusals':
+      return '/dashboard/updates?state=refused'
+    case 'stopped':
+      return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
+    case 'occurrence':
+      return '/dashboard/plans'
+    case 'audit-failed':
+      return '/dashboard/activity/audit'
+    default:
+      return '/'
+  }
+}
 
 /** Where there is room. */
 export function withEnd(message: Message, remedy: Remedy | null, path: string, links: Links): Message {

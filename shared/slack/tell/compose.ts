@@ -37,7 +37,7 @@ import {
   overrunMessage,
 } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
-import { budgetPath, planPath, type Remedy, withEnd } from '../messages/links.ts'
+import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
 import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../messages/unusual.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { callerOf, guardFor } from '../receive/answer.ts'
@@ -81,7 +81,7 @@ async function composeWithPlace(parts: ComposerParts, subject: Subject, options:
   const message = await compose(parts, about)
   if (!message) return null
   const remedy = options.hasBot ? await remedyOf(parts, subject) : null
-  const linked = 'update' in about ? message : withEnd(message, remedy, linkOf(about), parts)
+  const linked = 'update' in about ? message : withEnd(message, remedy, pathOf(about), parts)
   if (!options.hasBot) return { message: linked, channel: null }
   const budget = 'update' in about ? (await ledger.update(about.update))?.budget : budgetOf(about)
   return { message: linked, channel: channelOf((await ledger.view()).definitions, budget) }
@@ -185,27 +185,6 @@ const approversInSlack = (view: View, update: Update): string[] =>
       permissionsOf(view.definitions, { caller }).scopes.has('approve') &&
       whyNotApprove(update, view, caller) === null,
   )
-
-function linkOf(about: About): string {
-  switch (about.kind) {
-    case 'threshold':
-    case 'will-run-out':
-    case 'unusual-day':
-      return budgetPath(about.budget)
-    case 'repeats':
-      return `/dashboard/updates?${new URLSearchParams({ caller: about.caller })}`
-    case 'refusals':
-      return '/dashboard/updates?state=refused'
-    case 'stopped':
-      return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
-    case 'occurrence':
-      return '/dashboard/plans'
-    case 'audit-failed':
-      return '/dashboard/activity/audit'
-    default:
-      return '/'
-  }
-}
 
 async function zone({ guard: { ledger } }: ComposerParts) {
   return zoneOf(await ledger.view())
