@@ -3,8 +3,7 @@ import { openScenario } from '../../infra/local/demo/scenario.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
 import { deliveryId } from '../../shared/ledger/updates/deliveries.ts'
 import { hours } from './clock.ts'
-import { warehouse } from './infra/deployment.ts'
-import { writeFileOf } from './written-file.ts'
+import { warehouse, writeTargets } from './infra/deployment.ts'
 
 const callerKey = 'canary-caller-key-of-a-month-0123456789'
 
@@ -20,7 +19,7 @@ export async function openMonth(end: string, more: Record<string, string> = {}) 
 
 /** With a target of events that took some, waits for one, and missed another. */
 export async function openMonthWithTarget(end: string, more: Record<string, string> = {}) {
-  const month = await openMonth(end, { ...more, EVENT_TARGETS: await writeFileOf('targets', [warehouse]) })
+  const month = await openMonth(end, { ...more, EVENT_TARGETS: writeTargets([warehouse]) })
   const { deliveries, eventTargets } = month.scenario.guard.ledger
   const at = (hour: number) => Date.parse(end) - hours(hour)
   const delivery = (event: string, createdAt: number) => ({
