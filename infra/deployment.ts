@@ -32,14 +32,17 @@ const trueOrFalse = z.pipe(
   z.transform((text) => text === 'true'),
 )
 
+const onOrOff = z.pipe(
+  z.enum(['on', 'off'], 'must be on or off'),
+  z.transform((text) => text === 'on'),
+)
+
 /** Options of `-c` and `cdk.json`. */
 const options = z.object({
   /** Deploys a stand-in, which the guard calls instead of the service. */
   sandbox: z._default(trueOrFalse, false),
-  /** New AWS accounts have too little concurrency to reserve any. */
-  reservedConcurrency: z.optional(
-    z.pipe(z.string().check(z.regex(/^[1-9]\d{0,3}$/, 'must be a whole number from 1 to 9999')), z.transform(Number)),
-  ),
+  /** Reserves concurrency. Off by default, because synth cannot see the quota: new AWS accounts cannot reserve any. */
+  reserve: z._default(onOrOff, false),
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),

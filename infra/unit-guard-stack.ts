@@ -24,6 +24,8 @@ interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' 
   readonly bundle: BundleName
   readonly ledger: LedgerAccess
   readonly secrets: readonly SecretName[]
+  /** With `reserve=on`: reserved and at most. Functions with a public URL have one, so that a flood leaves room for the stream. */
+  readonly concurrency?: number
 }
 
 /** A run takes at most a minute and its settlement 12 seconds. */
@@ -36,6 +38,7 @@ const functions = {
     timeout: Duration.minutes(2),
     ledger: { lists: true },
     secrets: ['service-token', 'caller-key', 'login-client'],
+    concurrency: 50,
   },
   Api: {
     bundle: 'api',
@@ -44,6 +47,7 @@ const functions = {
     timeout: Duration.minutes(2),
     ledger: { lists: true },
     secrets: ['service-token', 'caller-key'],
+    concurrency: 200,
   },
   // It runs what a quote is for within the call, as the API does. Of the table it writes only what an update writes.
   Mcp: {
@@ -60,6 +64,7 @@ const functions = {
       },
     },
     secrets: ['service-token', 'caller-key', 'quote-key'],
+    concurrency: 100,
   },
   // Slack gives up after three seconds.
   SlackApp: {
@@ -69,6 +74,7 @@ const functions = {
     timeout: Duration.seconds(10),
     ledger: { lists: false, writes: { PutItem: ['slack-event#'] } },
     secrets: ['slack'],
+    concurrency: 20,
   },
   Scheduled: {
     bundle: 'scheduled',
@@ -77,6 +83,7 @@ const functions = {
     timeout: Duration.minutes(15),
     ledger: { lists: true },
     secrets: ['service-token', 'slack'],
+    concurrency: 50,
   },
   // It starts all updates of a batch at once, and each waits for the service.
   OutboxStart: {
@@ -109,7 +116,7 @@ export class UnitGuardStack extends Stack {
   constructor(scope: Construct, id: string, { deployment, bundles, ...props }: UnitGuardProps) {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...props })
     const { options, plans, eventTargets, files } = deployment
-    const { ledgerTable: table, ledgerStream: stream, reservedConcurrency } = options
+    const { ledgerTable: table, ledgerStream: stream, reserve } = options
 
     const ledger = new LedgerTable(this, 'Ledger', { restored: table && stream ? { table, stream } : null })
     const secrets = new GuardSecrets(this, 'Secrets', { login: deployment.settings.LOGIN_ISSUER !== undefined })
@@ -140,9 +147,9 @@ export class UnitGuardStack extends Stack {
     const events = eventSettings(files.EVENT_TARGETS, bus)
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
-      const { bundle, ledger: access, secrets: names, ...spec }: FunctionSpec = functions[name]
-      const code = bundles[bundle]
-      const fn = new GuardFunction(this, name, { ...spec, code, logGroup, reservedConcurrency, environment })
+      const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
+      const own = { ...spec, code: bundles[bundle], logGroup, environment }
+      const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
       ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
       secrets.bindTo(fn, ...names)
       return fn

@@ -16,7 +16,7 @@ test('cdk-nag (AwsSolutions, Serverless) and the CDK find no fault in the stack'
 })
 
 test('cdk-nag and the CDK find no fault in a stack with every option', () => {
-  const context = { sandbox: true, alarmEmail: 'ops@example.com', reservedConcurrency: 5 }
+  const context = { sandbox: true, alarmEmail: 'ops@example.com', reserve: 'on' }
   const env = { TRACKING_BASE_URL: '', EVENT_BUS: 'company' }
   expect(() => synthesize({ checks, context, env, targets: [warehouse] })).not.toThrow()
 })

@@ -53,7 +53,7 @@ describe('a deployment with a wrong setting', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['sandbox', { sandbox: 'yes' }, 'sandbox: must be true or false'],
     ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: is not taken with -c sandbox=true'],
-    ['reservedConcurrency', { reservedConcurrency: '0' }, 'reservedConcurrency: must be a whole number from 1 to 9999'],
+    ['reserve', { reserve: '20' }, 'reserve: must be on or off'],
     ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
     ['ledgerTable alone', { ledgerTable: 'restored' }, 'take the restored table and its stream, both or neither'],
@@ -70,7 +70,7 @@ describe('a deployment with a wrong setting', () => {
 })
 
 test('options of cdk.json are read like those of -c', () => {
-  const context: Record<string, unknown> = { reservedConcurrency: 3, sandbox: false }
+  const context: Record<string, unknown> = { reserve: 'on', sandbox: false }
   const { options } = readDeployment(needed, (name) => context[name])
-  expect(options).toEqual({ sandbox: false, firstLedger: false, reservedConcurrency: 3 })
+  expect(options).toEqual({ sandbox: false, firstLedger: false, reserve: true })
 })

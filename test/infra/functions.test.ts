@@ -34,7 +34,7 @@ const ofOneMachine = {
 const plansFile = writePlans([])
 const { functions, ofType, template } = synthesize({
   env: { ...all, ...ofOneMachine, PLANS: plansFile },
-  context: { reservedConcurrency: '7' },
+  context: { reserve: 'on' },
 })
 
 const propertiesOf = (name: string, of = functions) => {
@@ -176,13 +176,13 @@ describe('every function', () => {
       return [name, Handler, MemorySize, Timeout, ReservedConcurrentExecutions]
     })
     expect(said).toEqual([
-      ['Dashboard', 'index.handler', 1024, 120, 7],
-      ['Api', 'index.handler', 1024, 120, 7],
-      ['Mcp', 'index.handler', 1024, 120, 7],
-      ['SlackApp', 'index.handler', 1024, 10, 7],
-      ['Scheduled', 'index.handler', 512, 900, 7],
-      ['OutboxStart', 'index.start', 512, 300, 7],
-      ['OutboxTell', 'index.tell', 512, 120, 7],
+      ['Dashboard', 'index.handler', 1024, 120, 50],
+      ['Api', 'index.handler', 1024, 120, 200],
+      ['Mcp', 'index.handler', 1024, 120, 100],
+      ['SlackApp', 'index.handler', 1024, 10, 20],
+      ['Scheduled', 'index.handler', 512, 900, 50],
+      ['OutboxStart', 'index.start', 512, 300, undefined],
+      ['OutboxTell', 'index.tell', 512, 120, undefined],
     ])
   })
 
@@ -192,10 +192,19 @@ describe('every function', () => {
     }
   })
 
-  test('functions reserve concurrency only with the option', () => {
+  test('no function reserves concurrency without the option', () => {
     for (const { Properties } of Object.values(synthesize().functions)) {
       expect(Properties.ReservedConcurrentExecutions).toBeUndefined()
     }
+  })
+
+  test('every function with a public URL is capped, and a quota of 1,000 leaves more than the 100 of AWS', () => {
+    const of = (name: string): number | undefined => propertiesOf(name).ReservedConcurrentExecutions
+    const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties.TargetFunctionArn))
+    const open = urls.map((arn: string) => arn.replace('Function.Arn', ''))
+    expect(open.filter((name: string) => of(name) === undefined)).toEqual([])
+    const reserved = Object.keys(functions).reduce((sum, name) => sum + (of(name) ?? 0), 0)
+    expect(1000 - reserved).toBe(580)
   })
 })
 
