@@ -11,7 +11,8 @@ export function withStream(store: Store, tell: (event: StreamEvent) => void): St
   async function emit(changes: readonly Change[]): Promise<void> {
     const items = await store.get(changes.map(keyOf))
     const Records = changes.flatMap((change, index) => {
-      const item = items[index]
+      // An item that was put may have changed since; each version has a record of its own.
+      const item = change.kind === 'put' ? change.item : items[index]
       told++
       return item ? [recordOf(change, item, told)] : []
     })
