@@ -1,37 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { login, okta, warehouse } from '../support/infra/deployment.ts'
+import { grantsOf } from '../support/infra/grants.ts'
 import { plain, type Resource, type Synthesized, synthesize } from '../support/infra/stack.ts'
 
 const guard = synthesize()
 const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
-
-interface Statement {
-  readonly may: readonly string[]
-  readonly on: readonly string[]
-  readonly only?: object
-}
-
-const list = (value: string | readonly string[]): string[] => [value].flat()
-
-/** What each function's role may do, in the order of its policy. */
-function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
-  const policies = ofType('AWS::IAM::Policy')
-  return Object.fromEntries(
-    ofType('AWS::IAM::Role').map((role) => {
-      const own = policies.filter(({ Properties }) =>
-        Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role.id),
-      )
-      const statements = own.flatMap(({ Properties }) => plain(Properties.PolicyDocument.Statement))
-      return [
-        role.id.replace(/Role[0-9A-F]{8}$/, ''),
-        statements.map(({ Effect, Action, Resource, Condition, ...rest }) => {
-          expect([Effect, rest]).toEqual(['Allow', {}])
-          return { may: list(Action), on: list(Resource), ...(Condition && { only: Condition }) }
-        }),
-      ]
-    }),
-  )
-}
 
 const logs = { may: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: ['Log.Arn'] }
 const looks = { may: ['dynamodb:BatchGetItem', 'dynamodb:DescribeTable'], on: ['LedgerTable.Arn'] }

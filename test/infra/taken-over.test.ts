@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { everyOption } from '../support/infra/deployment.ts'
+import { grantsOf, type Statement } from '../support/infra/grants.ts'
+import { plain, synthesize } from '../support/infra/stack.ts'
+
+const full = synthesize(everyOption)
+const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+
+interface Row {
+  readonly reads: string
+  readonly writes: string
+  readonly secrets: string
+  readonly reaches: string
+}
+
+/** The table of docs/security.md, without what an attacker could do. */
+function documented(): Record<string, Row> {
+  const text = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/security.md'), 'utf8')
+  const section = text.split('\n## ').find((part) => part.startsWith('If a function is taken over\n')) ?? ''
+  const [, , ...rows] = section.split('\n').filter((line) => line.startsWith('|'))
+  return Object.fromEntries(
+    rows.map((row) => {
+      const [, name = '', reads = '', writes = '', secrets = '', reaches = '', could, couldNot, ...rest] = row
+        .split('|')
+        .map((cell) => cell.trim())
+      expect([could, couldNot].every(Boolean), `what ${name} could do and what not`).toBe(true)
+      expect(rest).toEqual([''])
+      return [name.match(/^`(\w+)`/)?.[1] ?? name, { reads, writes, secrets, reaches }]
+    }),
+  )
+}
+
+/** The names of secrets by their logical id, without the prefix; those of event targets are one. */
+const secretNames: Readonly<Record<string, string>> = Object.fromEntries(
+  full.ofType('AWS::SecretsManager::Secret').map(({ id, Properties }) => {
+    const name: string = Properties.Name
+    return [plain({ Ref: id }), name.replace('unit-guard/', '').replace(/^events\/.+/, 'events/*')]
+  }),
+)
+
+/** What a secret is for: whom its holder can be towards whom. */
+const reachedBy: Readonly<Record<string, string>> = {
+  'service-token': 'service',
+  'login-client': 'login issuer',
+  slack: 'Slack',
+  'events/*': 'event targets',
+}
+const verbs: Readonly<Record<string, string>> = {
+  'dynamodb:ConditionCheckItem': 'checks',
+  'dynamodb:PutItem': 'puts',
+  'dynamodb:UpdateItem': 'updates',
+}
+const reading: Readonly<Record<string, string>> = {
+  'dynamodb:BatchGetItem dynamodb:DescribeTable on LedgerTable.Arn': 'by key',
+  'dynamodb:Query on LedgerTable.Arn/index/by-time LedgerTable.Arn/index/open': 'lists',
+  'dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on LedgerTable.StreamArn': 'stream',
+}
+const anyItem = `${Object.keys(verbs).join(' ')} on LedgerTable.Arn`
+/** Of no use to an attacker beyond the log, the names of streams and the stand-in's made-up data. */
+const harmless = [
+  'logs:CreateLogStream logs:PutLogEvents on Log.Arn',
+  'dynamodb:ListStreams on *',
+  'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem on SandboxTable.Arn',
+]
+const sending: Readonly<Record<string, string>> = {
+  'events:PutEvents on arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/company': 'event bus',
+  'sqs:SendMessage on DeadLettersQueue.Arn': 'dead letters',
+}
+
+const keysOf = ({ only }: Statement): readonly string[] =>
+  (only as { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAllValues:StringLike'][
+    'dynamodb:LeadingKeys'
+  ].map((key) => key.replace(/\*$/, ''))
+
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
+
+/** The row that the statements of a role amount to. @throws for a kind of grant that the table has no words for. */
+function granted(statements: readonly Statement[]): Row {
+  const found = { reads: [] as string[], writes: [] as string[], secrets: [] as string[], sends: [] as string[] }
+  for (const statement of statements) {
+    const { may, on, only } = statement
+    const kind = `${may.join(' ')} on ${on.join(' ')}`
+    const verb = verbs[may.join(' ')]
+    if (only && verb && on.join(' ') === 'LedgerTable.Arn') found.writes.push(`${verb} ${code(keysOf(statement))}`)
+    else if (only) throw new Error(`no words for ${kind} with a condition`)
+    else if (kind === anyItem) found.writes.push('any item')
+    else if (reading[kind]) found.reads.push(reading[kind])
+    else if (sending[kind]) found.sends.push(sending[kind])
+    else if (may.join(' ') === 'secretsmanager:GetSecretValue')
+      found.secrets.push(...on.map((id) => secretNames[id] ?? `unknown ${id}`))
+    else if (!harmless.includes(kind)) throw new Error(`no words for ${kind}`)
+  }
+  const secrets = [...new Set(found.secrets)]
+  const reached = [...secrets.flatMap((name) => reachedBy[name] ?? []), ...found.sends]
+  const order = [...Object.values(reachedBy), ...Object.values(sending)]
+  return {
+    reads: found.reads.join(', ') || 'none',
+    writes: found.writes.join('; ') || 'none',
+    secrets: code(secrets),
+    reaches: reached.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)).join(', '),
+  }
+}
+
+const rowsOf = (stack: typeof full) =>
+  Object.fromEntries(Object.entries(grantsOf(stack)).map(([name, statements]) => [name, granted(statements)]))
+
+describe('what docs/security.md says of a function that is taken over', () => {
+  test('names every function, and exactly what it reads, writes and reaches, with every option on', () => {
+    const { Sandbox } = rowsOf(withSandbox)
+    expect(documented()).toEqual({ ...rowsOf(full), Sandbox })
+  })
+
+  test('names every secret of the stack', () => {
+    const named = Object.values(documented()).flatMap(({ secrets }) => secrets.split(', '))
+    expect(new Set(named)).toEqual(new Set(Object.values(secretNames).map((name) => `\`${name}\``)))
+  })
+
+  test('has no words for a grant that is wider than documented', () => {
+    const query = { may: ['dynamodb:Scan'], on: ['LedgerTable.Arn'] }
+    expect(() => granted([query])).toThrow('no words for dynamodb:Scan on LedgerTable.Arn')
+  })
+})
