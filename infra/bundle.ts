@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { writeReference } from './openapi/reference.tsx'
 
@@ -97,6 +97,22 @@ const unusedParts: Plugin = {
   },
 }
 
+/** esbuild cuts the start by the late parts that share it. Here each late part shares all of it, so it is one file, not twenty. */
+const oneStart = (entry: string): Plugin => ({
+  name: 'one-start',
+  setup: ({ onResolve, onLoad, resolve }) => {
+    onResolve({ filter: /.*/ }, async ({ path, kind, importer, resolveDir }) => {
+      if (kind !== 'dynamic-import') return undefined
+      const found = await resolve(path, { kind: 'import-statement', importer, resolveDir })
+      return found.external ? found : { path: relative('.', found.path), namespace: 'late' }
+    })
+    onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => ({
+      contents: `import './${entry}'\nexport * from './${path}'`,
+      resolveDir: process.cwd(),
+    }))
+  },
+})
+
 /** Dynamic imports are separate files: a cold start loads `bytes`. */
 export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
   const { metafile } = await build({
@@ -106,7 +122,7 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     bundle: true,
     splitting: true,
     external: neverLoaded,
-    plugins: [nodeModules, unusedParts],
+    plugins: [nodeModules, unusedParts, oneStart(options.entry)],
     platform: 'node',
     target: 'node24',
     format: 'esm',

@@ -378,25 +378,27 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
   })
 
+  test('each function starts from one file, and one beside it where parts load late', async () => {
+    const counts: Record<string, number> = {}
+    for (const [name, folder] of Object.entries(bundles.folders)) counts[name] = (await startOf(folder)).size
+    expect(counts).toEqual({ api: 2, dashboard: 2, mcp: 2, slack: 1, scheduled: 2, outbox: 2, sandbox: 2 })
+  })
+
   test('no function loads the client of EventBridge at its start', async () => {
     for (const [name, folder] of Object.entries(bundles.folders))
-      expect(await readFile(join(folder, 'index.mjs'), 'utf8'), name).not.toContain('AWSEvents')
+      expect([...(await startOf(folder)).values()].join(), name).not.toContain('AWSEvents')
   })
 
   test('no function loads the verification of issuers’ tokens at its start', async () => {
     for (const [name, folder] of Object.entries(bundles.folders)) {
-      const files = ['index.mjs']
-      for (const file of files) {
-        const code = await readFile(join(folder, file), 'utf8')
+      const start = await startOf(folder)
+      for (const [file, code] of start)
         expect(code.includes('/.well-known/openid-configuration'), `${name}/${file}`).toBe(false)
-        const found = [...code.matchAll(/(?:^|[;}\n])(?:import|export)[^;"'()]*?["']\.\/([\w.-]+\.mjs)["']/g)]
-        for (const [, next = ''] of found) if (!files.includes(next)) files.push(next)
-      }
       const names = (await readdir(folder)).filter((file) => file.endsWith('.mjs'))
       const all = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')))
       const isThere = all.some((code) => code.includes('/.well-known/openid-configuration'))
       expect(isThere, name).toBe(!['slack', 'sandbox'].includes(name))
-      if (isThere) expect(files.length, name).toBeGreaterThan(1)
+      if (isThere) expect(start.size, name).toBeGreaterThan(1)
     }
   })
 
@@ -408,6 +410,18 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     const words = [...own.map(({ summary }) => summary), ...texts.flatMap((each) => Object.values(each ?? {}))]
     expect(words.filter((each) => typeof each === 'string' && each.length > 20 && code.includes(each))).toEqual([])
   })
+
+  /** The code of each file that a start loads. */
+  async function startOf(folder: string): Promise<Map<string, string>> {
+    const files = new Map([['index.mjs', '']])
+    for (const file of files.keys()) {
+      const code = await readFile(join(folder, file), 'utf8')
+      files.set(file, code)
+      const found = [...code.matchAll(/(?:^|[;}\n])(?:import|export)[^;"'()]*?["']\.\/([\w.-]+\.mjs)["']/g)]
+      for (const [, next = ''] of found) if (!files.has(next)) files.set(next, '')
+    }
+    return files
+  }
 
   /** As the table's stream would tell it, from the item as it is. */
   async function streamEvent(id: string) {
