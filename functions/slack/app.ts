@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { permissionsOf } from '../../shared/guard/people/permissions.ts'
 import { AnswerLost } from '../../shared/ledger/errors.ts'
-import type { Ledger } from '../../shared/ledger/ledger.ts'
+import type { SlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { type Platform, rawPathOf, readWhole } from '../../shared/platform/http.ts'
@@ -34,7 +34,7 @@ interface SlackEnv {
 }
 
 export interface SlackAppParts {
-  ledger: Ledger
+  ledger: SlackLedger
   secret: Secret
   clock: Clock
   log: Log
@@ -154,7 +154,7 @@ async function isFromSlack(
 }
 
 /** `null`: some scope. The command's are checked later. */
-async function whyNoAccess(ledger: Ledger, { user }: SlackEvent): Promise<string | null> {
+async function whyNoAccess(ledger: SlackLedger, { user }: SlackEvent): Promise<string | null> {
   const caller = `slack:${user}`
   const { scopes, isDisabled, isListed } = permissionsOf((await ledger.view()).definitions, { caller })
   if (scopes.size > 0) return null

@@ -1,5 +1,5 @@
 import { handle } from 'hono/aws-lambda'
-import { openLedger } from '../../shared/ledger/open-ledger.ts'
+import { openSlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog, inLogContext } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
@@ -24,7 +24,13 @@ const client = createSlackClientOf({
 })
 
 const answer = handle(
-  createSlackApp({ ledger: openLedger(settings, { clock: systemClock }), secret, client, clock: systemClock, log }),
+  createSlackApp({
+    ledger: openSlackLedger(settings, { clock: systemClock }),
+    secret,
+    client,
+    clock: systemClock,
+    log,
+  }),
 )
 
 /** Can read no secret but Slack's. */

@@ -1,22 +1,17 @@
-import type { Clock } from '../platform/clock.ts'
 import { digest, systemIds } from '../platform/ids.ts'
 import { once } from '../platform/parallel.ts'
-import { type AuditedCounter, createAudit, createLastAudit, type LastAudit } from './book/audit.ts'
+import type { AuditedCounter, LastAudit } from './book/audit.ts'
 import type { Book } from './book/book.ts'
 import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './book/changes.ts'
-import type { Account, Definitions } from './book/definitions.ts'
+import type { Definitions } from './book/definitions.ts'
 import { type EnterOutcome, type EntryPreview, enter, previewEntry } from './book/enter.ts'
 import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
 import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
 import type { RunOutcome } from './book/outcome.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
-import { newCalendar } from './book/windows.ts'
-import { type ExpectedLedger, epochFaults, WrongLedger } from './identity.ts'
 import { createIssuerKeysStore, type IssuerKeys } from './issuer-keys.ts'
 import { createLogins, type Logins } from './login.ts'
-import { setUp } from './setup.ts'
-import type { Store } from './store/store.ts'
 import { createEventTasks, type Deliveries, type TargetStates } from './updates/deliveries.ts'
 import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
 import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
@@ -34,7 +29,8 @@ import {
   toProjectChangeItem,
 } from './views/projects.ts'
 import { createSummaries, type Summaries } from './views/summary.ts'
-import { createViews, readUpdates, type View, type ViewQuery } from './views/views.ts'
+import { createVerifiedViews, type LedgerParts } from './views/verified-views.ts'
+import { readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
  * The conditions of its transactions keep every promise about units; nothing outside this room writes the table. Every
@@ -94,57 +90,32 @@ export interface Ledger {
   readonly issuerKeys: IssuerKeys
 }
 
-/**
- * @param options.begins whether to begin a ledger in an empty table; on AWS only an operator does.
- * @throws WrongLedger from every function.
- */
-export function createLedger(options: {
-  store: Store
-  clock: Clock
-  account: Account
-  expected?: ExpectedLedger
-  begins?: boolean
-}): Ledger {
-  const { store, clock, account, expected = null, begins = true } = options
-  const views = createViews({ store, clock, calendar: newCalendar(account.renewal) })
-  const { books, bookNamed, lastSeen } = views
+/** @throws WrongLedger from every function. */
+export function createLedger(options: LedgerParts): Ledger {
+  const { store, clock } = options
+  const { ready, look, view, books, bookNamed, calendarAt, lastSeen } = createVerifiedViews(options)
   const turns = createTurns()
   const changes = createChanges({ store, turns, look, books })
-  let epoch: number | null = null
-  const ready = once(async () => {
-    epoch = await setUp({ store, clock, account, expected, begins, look: views.look })
-  })
-
-  /** Every look notices that another table has taken over. */
-  async function look(queries: readonly ViewQuery[] = []): Promise<View> {
-    const view = await views.look(queries)
-    const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []
-    if (faults.length > 0) throw new WrongLedger(faults)
-    return view
-  }
-
-  async function view(queries: readonly ViewQuery[] = []): Promise<View> {
-    await ready()
-    return look(queries)
-  }
-
   const parts = { store, view, books, bookNamed }
   const createdAt = once(async () => (await view()).definitions.createdAt)
   const lists = createLists({ store, clock, createdAt })
   const rotation = createRotation({ store, clock })
+  // Loads with its first use, which is rare.
+  const auditing = once(async () => (await import('./book/audit.ts')).createAudit({ ...parts, lists, clock }))
 
   return {
     view,
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
     ...createHolds({ store, turns, clock }),
-    ...createSettle({ store, clock, calendarAt: views.calendarAt }),
+    ...createSettle({ store, clock, calendarAt }),
     bookNamed,
     lastSeen,
     enter: (request) => enter(parts, request),
     previewEntry: (request) => previewEntry(parts, request),
-    ...createAudit({ ...parts, lists, clock }),
-    ...createLastAudit({ store }),
+    audit: async () => (await auditing()).audit(),
+    lastAudit: async () => (await auditing()).lastAudit(),
+    keepAudit: async (made, audited) => (await auditing()).keepAudit(made, audited),
     ...lists,
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
     announcements: createQueue(announcements, { store, rotation }),

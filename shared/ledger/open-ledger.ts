@@ -1,36 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
-import { systemIds } from '../platform/ids.ts'
-import type { LedgerOnlySettings } from '../platform/settings.ts'
-import { type AccountSettings, accountOf, type ExpectedLedger, serviceNameOf } from './identity.ts'
 import { createLedger, type Ledger } from './ledger.ts'
-import { createDynamoClient, createDynamoStore } from './store/dynamo-store.ts'
-import type { Store } from './store/store.ts'
+import { ledgerPartsOf } from './ledger-parts.ts'
 
-/** Nothing is read before the first request. */
-export function openLedger(settings: LedgerSettings, own: { clock: Clock; store?: Store }): Ledger {
-  const { clock } = own
-  const store =
-    own.store ??
-    createDynamoStore({
-      client: createDynamoClient(settings.DYNAMODB_ENDPOINT, settings.DYNAMODB_ACCESS_KEY),
-      table: settings.TABLE_NAME,
-      clock,
-      ids: systemIds,
-    })
-  // On AWS an operator begins: an empty table may be a mistake, and would be a fresh allowance.
-  const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
-  return createLedger({ store, clock, account: accountOf(settings), expected: expectedLedgerOf(settings), begins })
-}
-
-/** Slack's function does not call the service. */
-type LedgerSettings = LedgerOnlySettings & { readonly TRACKING_BASE_URL?: string }
-type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'LEDGER_MARKER' | 'TRACKING_BASE_URL'>
-
-export function expectedLedgerOf(settings: IdentitySettings): ExpectedLedger {
-  const { LEDGER_SERVICE: name, TRACKING_BASE_URL: baseUrl, LEDGER_MARKER: marker } = settings
-  return {
-    ...(marker !== undefined && { marker }),
-    account: settings,
-    service: name ?? (baseUrl === undefined ? undefined : serviceNameOf(baseUrl)),
-  }
-}
+export const openLedger = (...how: Parameters<typeof ledgerPartsOf>): Ledger => createLedger(ledgerPartsOf(...how))

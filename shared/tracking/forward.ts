@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
-import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer.ts'
+import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer-body.ts'
 import { isGuarded, type OpenOperation, operationPath, operations } from './operations.ts'
 import { type FailedExchange, isUsableToken, parseBaseUrl, type ServiceToken, watchConnection } from './transport.ts'
 

@@ -1,4 +1,5 @@
-import { createForward, type Forward } from './forward.ts'
+import { once } from '../platform/parallel.ts'
+import type { Forward } from './forward.ts'
 import { datesPath, type Kind, type Kinds, productKinds, type Target, updatePath } from './kinds.ts'
 import {
   type DatesReading,
@@ -48,6 +49,8 @@ export function createTracking(options: {
   const estimatePointers = parsePointers(options.pointers.estimate)
   const runPointers = parsePointers(options.pointers.run)
   const join = createFlights<EstimateReading>()
+  // Loads with its first request: only the gateway's need it.
+  const forward = once(async () => (await import('./forward.ts')).createForward({ baseUrl: options.baseUrl, token }))
 
   return {
     async estimate(target) {
@@ -71,7 +74,7 @@ export function createTracking(options: {
       return readDates(exchange)
     },
 
-    open: createForward({ baseUrl: options.baseUrl, token }),
+    open: async (request) => (await forward())(request),
   }
 }
 

@@ -146,6 +146,12 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([statusCode, text.length, text === rows]).toEqual([200, rows.length, true])
     })
 
+    test('api loads the audit and the FOCUS file when they are asked for', async () => {
+      expect(await call('GET', '/audit')).toMatchObject({ statusCode: 200, body: { ok: true } })
+      const { statusCode, body } = await call('GET', '/statements?format=focus')
+      expect([statusCode, body.detail]).toEqual([409, expect.stringContaining('FOCUS does not allow empty costs')])
+    })
+
     test('api ignores the body of a GET and answers 400 to TRACE', async () => {
       expect(await call('GET', '/plans', { body: '{}' })).toMatchObject({ statusCode: 200, body: { plans: [{}] } })
       expect(await call('TRACE', '/budgets')).toMatchObject({ statusCode: 400 })
@@ -387,6 +393,24 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   test('no function loads the client of EventBridge at its start', async () => {
     for (const [name, folder] of Object.entries(bundles.folders))
       expect([...(await startOf(folder)).values()].join(), name).not.toContain('AWSEvents')
+  })
+
+  test('the API loads audits, FOCUS and the service’s operations late', async () => {
+    const words = ['marketshare-projects', 'sk:"latest"', 'CommitmentDiscountStatus']
+    const start = [...(await startOf(bundles.folders.api)).values()].join()
+    expect(words.filter((word) => start.includes(word))).toEqual([])
+    const late = (await readdir(bundles.folders.api)).filter((file) => file.endsWith('.mjs'))
+    const all = (await Promise.all(late.map((file) => readFile(join(bundles.folders.api, file), 'utf8')))).join()
+    expect(words.filter((word) => !all.includes(word))).toEqual([])
+  })
+
+  test('Slack’s function holds no code that moves units', async () => {
+    const codeOf = async (name: BundleName) => [...(await startOf(bundles.folders[name])).values()].join()
+    const words = ['the book keeps changing', 'the definitions keep changing', '"close",JSON.stringify(']
+    const [api, slack] = [await codeOf('api'), await codeOf('slack')]
+    expect(words.map((word) => [word, api.includes(word), slack.includes(word)])).toEqual(
+      words.map((word) => [word, true, false]),
+    )
   })
 
   test('no function loads the verification of issuers’ tokens at its start', async () => {

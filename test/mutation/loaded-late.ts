@@ -3,3 +3,5 @@
 import '../../functions/api/gateway/gateway.ts'
 import '../../shared/guard/background.ts'
 import '../../shared/guard/plans/plans-file.ts'
+import '../../shared/ledger/book/audit.ts'
+import '../../shared/tracking/forward.ts'

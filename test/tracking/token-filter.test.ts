@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { createTokenFilter, holdsToken } from '../../shared/tracking/answer.ts'
+import { createTokenFilter, holdsToken } from '../../shared/tracking/answer-body.ts'
 
 /** All that is forwarded of some chunks, and whether they were cut. */
 function filtered(token: string, chunks: readonly (string | Buffer)[]): { text: string; isCut: boolean } {

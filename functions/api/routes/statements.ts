@@ -1,6 +1,5 @@
 import type { Hono } from 'hono'
 import { wantsCsv } from '../../../shared/api/csv.ts'
-import { answerFocus } from '../../../shared/api/focus.ts'
 import {
   amountOf,
   answerStatementCsv,
@@ -26,6 +25,7 @@ export function addStatements(app: Hono<ApiEnv>, { unitPrice }: Services): void 
       if (format === 'focus') {
         c.get('expensiveReads').admit(c.get('caller').sub)
         const read = async (name: string | null) => (await guard.background()).charges(name)
+        const { answerFocus } = await import('../../../shared/api/focus.ts')
         return answerFocus(c, unitPrice, { window, price }, read)
       }
       const isExport = wantsCsv(c)

@@ -14,7 +14,7 @@ import { type Budget, type Definitions, rootBudget, windowKinds } from '../../..
 import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
 import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
-import { expectedLedgerOf } from '../../../shared/ledger/open-ledger.ts'
+import { expectedLedgerOf } from '../../../shared/ledger/ledger-parts.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createViews, type View } from '../../../shared/ledger/views/views.ts'

@@ -27,6 +27,7 @@ const maxRounds = 3
 const indexLagsMs = 1_000
 
 export function createAudit(options: {
+  store: Store
   view: () => Promise<View>
   books: Views['books']
   bookNamed: Views['bookNamed']
@@ -73,7 +74,7 @@ export function createAudit(options: {
     return found.filter((update) => update.hold && update.month === book.month)
   }
 
-  return { audit }
+  return { audit, ...createLastAudit(options) }
 }
 
 function compare(view: View, book: Book, updates: readonly Update[], entries: readonly Entry[], still: boolean) {
@@ -141,7 +142,7 @@ const lastKey = { pk: 'audit', sk: 'latest' } as const
 /** About 60 KB. */
 const maxRows = 400
 
-export function createLastAudit({ store }: { store: Store }) {
+function createLastAudit({ store }: { store: Store }) {
   async function lastAudit(): Promise<LastAudit | null> {
     const [item] = await store.get([lastKey])
     if (!item) return null

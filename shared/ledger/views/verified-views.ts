@@ -1,0 +1,41 @@
+import type { Clock } from '../../platform/clock.ts'
+import { once } from '../../platform/parallel.ts'
+import type { Account } from '../book/definitions.ts'
+import { newCalendar } from '../book/windows.ts'
+import { type ExpectedLedger, epochFaults, WrongLedger } from '../identity.ts'
+import { setUp } from '../setup.ts'
+import type { Store } from '../store/store.ts'
+import { createViews, type View, type ViewQuery } from './views.ts'
+
+export interface LedgerParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly account: Account
+  readonly expected?: ExpectedLedger
+  /** Whether to begin a ledger in an empty table; on AWS only an operator does. */
+  readonly begins?: boolean
+}
+
+/** Views of the expected ledger alone. @throws WrongLedger from `view` and `look`. */
+export function createVerifiedViews({ store, clock, account, expected, begins = true }: LedgerParts) {
+  const views = createViews({ store, clock, calendar: newCalendar(account.renewal) })
+  let epoch: number | null = null
+  const ready = once(async () => {
+    epoch = await setUp({ store, clock, account, expected: expected ?? null, begins, look: views.look })
+  })
+
+  /** Every look notices that another table has taken over. */
+  async function look(queries: readonly ViewQuery[] = []): Promise<View> {
+    const view = await views.look(queries)
+    const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []
+    if (faults.length > 0) throw new WrongLedger(faults)
+    return view
+  }
+
+  async function view(queries: readonly ViewQuery[] = []): Promise<View> {
+    await ready()
+    return look(queries)
+  }
+
+  return { ...views, ready, look, view }
+}
