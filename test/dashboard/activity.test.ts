@@ -119,7 +119,7 @@ describe('statements', () => {
     for (const [query, said] of [
       ['?window=month:2027-01-01', 'window: there is no window month:2027-01-01 yet.'],
       ['?window=2026', 'window: must be a month such as month:2026-11-12.'],
-      ['?by=colour', 'by: must be one of budget, project, caller.'],
+      ['?by=colour', 'by: must be one of budget, project, caller, or a tag such as tag:client.'],
     ] as const) {
       const page = await browser.get(`/dashboard/statements${query}`)
       expect([query, page.status]).toEqual([query, 400])
