@@ -37,8 +37,11 @@ const maxVerified = 1_000
 /** These names stand in records and entries where no person acted; `*` means all callers. */
 const reserved = ['guard', 'sweep', 'service', 'setup', '*']
 
-/** 1–256 visible characters without `#`. A stored map could not have the name `__proto__`. */
-export const callerName = /^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/
+/**
+ * 1–256 visible characters without `#`. A stored map could not have the name `__proto__`; `okta:*` would look like all
+ * callers of an issuer.
+ */
+export const callerName = /^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}(?<!\*)$/
 
 /** Names with a colon belong to Slack, schedules and trusted issuers: `okta:ada` could be forged otherwise. */
 export const subject = z.string().check(

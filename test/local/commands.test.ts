@@ -94,7 +94,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
     ['token', ['--sub', '--scope', 'read'], '--sub needs a value'],
     [
       ...(['token', ['--sub', 'a b', '--scope', 'read']] as const),
-      '--sub must be 1 to 128 visible characters without blanks and #, and no reserved name',
+      '--sub must be 1 to 128 visible characters without blanks and #, must not end with *, and must not be a reserved name',
     ],
     [
       ...(['token', ['--sub', 'okta:ada', '--scope', 'read']] as const),

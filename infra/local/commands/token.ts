@@ -38,7 +38,9 @@ export const command = defineCommand({
         `--sub: ${sub} would be refused: names that begin like ${sub.split(':')[0]}: belong to Slack, schedules and trusted issuers; leave the colon out`,
       )
     if (!subject.safeParse(sub).success)
-      throw new WrongUsage('--sub must be 1 to 128 visible characters without blanks and #, and no reserved name')
+      throw new WrongUsage(
+        '--sub must be 1 to 128 visible characters without blanks and #, must not end with *, and must not be a reserved name',
+      )
     const claims = {
       sub,
       scopes: toScopes(scope),

@@ -62,6 +62,7 @@ async function disableCaller(
   const { ledger } = parts
   const change: MakeChange = ({ definitions }) => {
     if (name === unlistedCallers && by.disabled) return { refused: noMember('disabled') }
+    if (isPattern(name) && by.disabled) return { refused: noPatterns }
     const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
     if ((was ?? false) === by.disabled) return { refused: null }
     const note = { type: 'caller', budget: rootBudget, reason: disableReason(name, by) } as const
@@ -128,11 +129,22 @@ const membersForAll = ['limits', 'perUpdate', 'ratePerMinute']
 const noMember = (...members: string[]) =>
   invalidRequest(members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForAll)} can.` })))
 
+/** Such an entry would rule no one, and an operator could believe otherwise. */
+const isPattern = (name: string): boolean => name !== unlistedCallers && name.endsWith('*')
+
+const noPatterns = invalidRequest([
+  {
+    path: 'sub',
+    message: 'must not end with *: names are compared in full, and * alone is for callers that are not listed',
+  },
+])
+
 /** The entry of a caller, or for `*` of those without one. */
 export const listedAs = (definitions: Definitions, name: string): Caller | undefined =>
   name === unlistedCallers ? definitions.unlisted : callerNamed(definitions, name)
 
 function callerChange({ definitions }: View, name: string, caller: Caller, by: Author) {
+  if (isPattern(name)) return { refused: noPatterns }
   const stale = staleness(definitions, by, listedAs(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
   const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const

@@ -144,6 +144,7 @@ describe('a token in the name of a trusted issuer is refused everywhere with the
     ['a subject that is a list', withClaims({ sub: ['ada'] })],
     ['a subject with a space', withClaims({ sub: 'ada l' })],
     ['a subject with #', withClaims({ sub: 'ada#1' })],
+    ['a subject that ends with *', withClaims({ sub: 'ada*' })],
     ['a subject beyond ASCII', withClaims({ sub: 'àda' })],
     ['a name of 257 characters', withClaims({ sub: 'x'.repeat(252) })],
     ['no e-mail', withClaims({ email_verified: true }), byEmail()],

@@ -152,7 +152,7 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['sub of a Slack user', { authorization: bearer({ ...claims, sub: 'slack:U123' }) }],
     ['sub that no list can hold', { authorization: bearer({ ...claims, sub: '__proto__' }) }],
     ['sub of a schedule', { authorization: bearer({ ...claims, sub: 'schedule:daily' }) }],
-    ...['guard', 'sweep', 'service', 'setup', 'Guard', '*'].map((sub): [string, Record<string, string>] => [
+    ...['guard', 'sweep', 'service', 'setup', 'Guard', '*', 'pod-*'].map((sub): [string, Record<string, string>] => [
       `sub ${sub}, which is reserved`,
       { authorization: bearer({ ...claims, sub }) },
     ]),

@@ -163,6 +163,20 @@ describe('rules for callers that are not listed', () => {
     expect((await ask('eve')).status).toBe(402)
   })
 
+  test('a name that ends with * is refused, because it would rule no one', async () => {
+    const { product, list } = await start({ limits: month(40) })
+    for (const name of ['okta:*', '**', 'slack:*'])
+      expect((await list({ disabled: true }, name)).body.errors).toEqual([
+        {
+          path: 'sub',
+          message: 'must not end with *: names are compared in full, and * alone is for callers that are not listed',
+        },
+      ])
+    const disabled = await product.guard.disableCaller('okta:*', { caller: 'ada', reason: 'r', disabled: true })
+    expect(disabled).toMatchObject({ kind: 'problem', problem: { slug: 'invalid-request' } })
+    expect((await product.call('GET', '/callers')).body.callers).toMatchObject([{ sub: '*' }])
+  })
+
   test.each([
     ['scopes', { scopes: ['read'] }],
     ['budgets', { budgets: '*' }],
