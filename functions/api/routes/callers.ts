@@ -4,7 +4,7 @@ import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { unlistedCallers } from '../../../shared/ledger/book/definitions.ts'
+import { type Definitions, unlistedCallers } from '../../../shared/ledger/book/definitions.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -55,7 +55,7 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     const { definitions } = view
     const sub = callerNameOf(c)
     const caller = listedAs(definitions, sub)
-    if (!caller) throw notListed(sub)
+    if (!caller) throw notListed(sub, definitions)
     c.header('ETag', `"${definitions.revision}"`)
     return c.json(sub === unlistedCallers ? showUnlisted(view, caller) : showCaller(view, sub, caller), status)
   }
@@ -107,12 +107,11 @@ function callerNameOf(c: Context<ApiEnv>): string {
   throw new Refusal(problem('not-found', 'There is no such caller.'))
 }
 
-const notListed = (name: string) =>
-  new Refusal(
-    problem(
-      'not-found',
-      name === unlistedCallers
-        ? 'No rules are set for callers that are not listed.'
-        : `${name} is not listed; a token's own scopes and budgets hold for them.`,
-    ),
-  )
+const notListed = (name: string, { unlisted }: Definitions) => {
+  const others = unlisted ? ', and so do the rules of * for callers that are not listed' : ''
+  const detail =
+    name === unlistedCallers
+      ? 'No rules are set for callers that are not listed.'
+      : `${name} is not listed; a token's own scopes and budgets hold for them${others}.`
+  return new Refusal(problem('not-found', detail))
+}
