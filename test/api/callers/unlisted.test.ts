@@ -172,8 +172,10 @@ describe('rules for callers that are not listed', () => {
           message: 'must not end with *: names are compared in full, and * alone is for callers that are not listed',
         },
       ])
-    const disabled = await product.guard.disableCaller('okta:*', { caller: 'ada', reason: 'r', disabled: true })
-    expect(disabled).toMatchObject({ kind: 'problem', problem: { slug: 'invalid-request' } })
+    for (const name of ['okta:*', '*']) {
+      const disabled = await product.guard.disableCaller(name, { caller: 'ada', reason: 'r', disabled: true })
+      expect(disabled).toMatchObject({ kind: 'problem', problem: { slug: 'invalid-request' } })
+    }
     expect((await product.call('GET', '/callers')).body.callers).toMatchObject([{ sub: '*' }])
   })
 

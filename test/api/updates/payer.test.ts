@@ -92,22 +92,6 @@ describe('PUT /callers', () => {
     expect(await put({ mayChargeAncestors: true })).toEqual({ sub: 'bob', disabled: false, mayChargeAncestors: true })
     expect(await put({ mayChargeAncestors: false })).toEqual({ sub: 'bob', disabled: false })
   })
-
-  test.each([{ mayChargeAncestors: true }, { mayForce: true }, { scopes: ['read'] }])(
-    'PUT /callers cannot list * with %o',
-    async (body) => {
-      const { product } = await start()
-      const answer = await product.call('PUT', '/callers/*', { body })
-      expect([answer.status, answer.body.errors]).toEqual([
-        400,
-        [{ path: 'sub', message: 'No caller can be named *.' }],
-      ])
-      expect(await product.guard.disableCaller('*', { caller: 'ada', reason: 'r', disabled: true })).toMatchObject({
-        problem: { slug: 'invalid-request' },
-      })
-      expect((await product.call('GET', '/callers')).body.callers).toEqual([])
-    },
-  )
 })
 
 test('the page of decisions names the owner if another budget pays', async () => {
