@@ -45,8 +45,10 @@ export async function estimateUpdate(call: ToolCall, input: EstimateInput): Prom
   )
   const shown = { ...showEstimate(estimate), left, ...(estimate.approval !== null && { approval: estimate.approval }) }
   if (estimate.problem) {
-    const next = otherWork
-    return answered(`It would be refused: ${estimate.problem.detail} ${next}`, { ...shown, next })
+    const { detail, slug, members } = estimate.problem
+    const verdict = slug === 'already-updated' ? 'It is up to date' : 'It would be refused'
+    const next = earlierOf(slug, members.update) ?? otherWork
+    return answered(`${verdict}: ${detail} ${next}`, { ...shown, next })
   }
   const price = `It would cost ${inUnits(estimate.units)}.`
   if (whyNotSubmit(token.sub, permissions)) {
@@ -65,6 +67,14 @@ export async function estimateUpdate(call: ToolCall, input: EstimateInput): Prom
   const next =
     'To spend these units, call request_update with this quote within ten minutes. It is good for one update.'
   return answered(`${price}${person}${observed} ${next}`, { ...shown, quote, quoteExpiresAt, next })
+}
+
+/** An agent that is told to change something would ask for the same work in another way. */
+function earlierOf(slug: Problem['slug'], update: unknown): string | null {
+  const look = typeof update === 'string' ? `: call get_update with the id ${update}` : ''
+  if (slug === 'already-updated') return `You need no other update${look}.`
+  if (slug === 'duplicate-work') return `Do not ask for the same work while that one stands${look}.`
+  return null
 }
 
 async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers, works }: Estimate) {

@@ -99,6 +99,28 @@ describe('an answer to an agent', () => {
     expect(refusal.data.next).toContain(`call get_update with the id ${data.id}`)
   })
 
+  test('tells an estimate of work that is done, or under way, to look at that update', async () => {
+    const slow = gate()
+    const { connect, seen } = await start({
+      service: ({ url }) => (url.includes('/run') ? { once: slow.opened, body: '{"keyword_units":40}' } : undefined),
+    })
+    const agent = await connect()
+    const quote = await agent.quote('initech')
+    const running = agent.request(quote)
+    await expect.poll(() => seen('run').length).toBe(1)
+    const underWay = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
+    slow.open()
+    const { data } = await running
+    expect(underWay.data.next).toBe(
+      `Do not ask for the same work while that one stands: call get_update with the id ${data.id}.`,
+    )
+    const done = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
+    expect(done.sentence).toMatch(
+      /^It is up to date: The ranking update of initech was done at .*, and nothing is spent\./,
+    )
+    expect(done.data.next).toBe(`You need no other update: call get_update with the id ${data.id}.`)
+  })
+
   test('says that the same call may be made again where the service was at fault', async () => {
     const { connect } = await start({ service: () => ({ status: 500 }) })
     const refusal = await (await connect()).call('estimate_update', { kind: 'ranking', project: 'initech' })
