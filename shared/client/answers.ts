@@ -172,7 +172,7 @@ export interface Estimate {
   /** Whether all would pass now; `problem` says why not. */
   allowed: boolean
   problem?: Problem
-  /** Limits of observed budgets that would refuse it if they were enforced. */
+  /** Limits of observed budgets that would refuse it if they were enforced. Absent where it would be refused anyway. */
   wouldHaveRefused?: { budget: string; window: 'month' | 'day'; short: number }[]
   budgets: (Figures & { budget: string })[]
 }

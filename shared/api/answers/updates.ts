@@ -100,7 +100,7 @@ export const estimate = z.strictObject({
   ),
   wouldHaveRefused: described(
     z.exactOptional(lacked),
-    'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced.',
+    'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced. Absent where it would be refused anyway.',
   ),
   budgets: described(z.array(z.strictObject({ budget: text, ...figures })), 'Every counter that would be moved.'),
 })

@@ -118,7 +118,7 @@ async function estimate(
     allowed: refusal === null,
     problem: refusal,
     approval,
-    wouldHaveRefused: lackedBy(neededTogether(charged, observed)),
+    wouldHaveRefused: refusal === null ? lackedBy(neededTogether(charged, observed)) : [],
     budgets: [...new Set(requests.map(({ budget }) => budget))],
     payers: Object.fromEntries(requests.map((request) => [request.project, payerOf(view.definitions, request)])),
     works: Object.fromEntries(quoted.map(({ known }) => [known.request.project, worksOf(known)])),

@@ -32,3 +32,16 @@ test('an update past an observed limit runs and says so from the gateway, a plan
   const lacked = [{ budget: 'seo', window: 'month', short: 40 }]
   expect(told.toSorted()).toEqual(['gateway', 'mcp', 'schedule', 'slack'].map((via) => [via, 'settled', lacked]))
 })
+
+test('an estimate of what would be refused says nothing about limits that are only observed', async () => {
+  const product = await startProduct({ store: createMemoryStore() })
+  const projects = [{ name: 'shoes' }, { name: 'hats' }]
+  await product.call('PUT', '/budgets/seo', { body: { limits: month(0), enforce: false, projects } })
+  await product.update({ kind: 'ranking', project: 'shoes' })
+  const estimate = async (project: string) =>
+    (await product.call('GET', `/estimates?kind=ranking&project=${project}`)).body
+  const observed = [{ budget: 'seo', window: 'month', short: 40 }]
+  expect(await estimate('hats')).toMatchObject({ allowed: true, wouldHaveRefused: observed })
+  const done = await estimate('shoes')
+  expect([done.problem.type, done.wouldHaveRefused]).toEqual(['/problems/already-updated', undefined])
+})
