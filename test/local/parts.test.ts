@@ -341,11 +341,11 @@ describe('the doctor, looking at the ledger', () => {
       JSON.stringify([plan('night', ['fine', 'p,q', 'x/../acme', 'one, listed']), plan('day', ['p;q'])]),
     )
     expect((await examineStore({}, store, clock, { plans })).toDo).toEqual([
-      'correct the plan night, which is refused for p,q and x/../acme: p,q may be read as several projects; name each of them in projects. If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.',
+      'correct the plan night, which is refused for p,q and x/../acme: p,q may be read as several projects; name each of them by itself. If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.',
     ])
     expect((await examineStore({}, store, clock, { plans, separator: ';' })).toDo).toEqual([
       expect.stringMatching(/^correct the plan night, which is refused for p,q and x\/\.\.\/acme: /),
-      'correct the plan day, which is refused for p;q: p;q names several projects; name each of them in projects.',
+      'correct the plan day, which is refused for p;q: p;q names several projects; name each of them by itself.',
     ])
   })
 

@@ -127,7 +127,7 @@ function whyNotProject(definitions: Definitions, { project, segment }: ProjectNa
   return isListed && isClear ? null : odd.message
 }
 
-const nameEach = 'name each of them in projects'
+const nameEach = 'name each of them by itself'
 
 /** Some servers cut off what follows a `;`. */
 const isDotSegment = (part: string): boolean => ['', '.', '..'].includes(part.split(';')[0]?.trim() ?? '')

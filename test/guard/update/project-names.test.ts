@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { only, startGuard } from '../../support/guard.ts'
 
-const several = 'name each of them in projects'
+const several = 'name each of them by itself'
 const asOne =
   'If it is one project, list it in a budget under exactly this name. For several in one run through the gateway, set PROJECT_SEPARATOR.'
 const cooldown = { ranking: 'day', 'keyword-difficulty': 7 * 24 * 3600_000 } as const
@@ -134,7 +134,7 @@ describe('a project whose name has a comma', () => {
     const guard = await startGuard(withSeparator(','))
     await guard.budget('law', listed)
     expect((await guard.ask({ projects: ['Smith, Jones & Co'] })).problem?.detail).toBe(
-      'Smith, Jones & Co names several projects; name each of them in projects.',
+      'Smith, Jones & Co names several projects; name each of them by itself.',
     )
   })
 })
@@ -144,7 +144,7 @@ test.each(['a;b', 'a；b', 'a;', 'a%3Bb'])(
   async (project) => {
     const guard = await startGuard(withSeparator(';'))
     expect((await guard.ask({ projects: [project] })).problem?.detail).toBe(
-      `${project} names several projects; name each of them in projects.`,
+      `${project} names several projects; name each of them by itself.`,
     )
     expect(guard.sent).toEqual([])
   },
