@@ -9,7 +9,7 @@ interface EventOf<Type extends string, Data> {
   source: string
   type: `unit-guard.${Type}`
   time: string
-  /** The update's id, or the name of the budget or plan. */
+  /** The update's id, or the name of the budget, plan, project or caller. */
   subject: string
   datacontenttype: 'application/json'
   /** Of two events about the same subject, the later one has the higher number. */
@@ -40,8 +40,14 @@ export type UnitGuardEvent =
         willRunOut: { at: string; plan?: string; left: number; short: number; resetsAt: string }
       }
     >
+  | EventOf<'budget.unusual-day', (Budget | Deleted) & { unusualDay: { day: string; used: number; usual: number } }>
   | EventOf<'plan.finished' | 'plan.missed', (Plan | Deleted) & { occurrence: NonNullable<Plan['last']> }>
   | EventOf<'plan.paused' | 'plan.resumed', (Plan | Deleted) & { change: Entry }>
+  | EventOf<'project.price-jumped', Update & { priceJump: { units: number; before: number } }>
+  | EventOf<
+      'caller.repeats',
+      { sub: string; repeats: { budget: string; project: string; count: number; since: string } }
+    >
   | EventOf<'audit.failed', Audit>
 
 /** The message says what is wrong. Answer 400, and use nothing of the request. */

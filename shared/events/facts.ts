@@ -1,19 +1,20 @@
 import { showLast, showPlan } from '../api/plans.ts'
-import { showAudit, showBudget, showEntry } from '../api/to-json.ts'
+import { showAudit, showBudget, showEntry, showUpdate } from '../api/to-json.ts'
 import type { Services } from '../guard/services.ts'
 import { budgetNamed } from '../ledger/book/definitions.ts'
-import type { EntryType } from '../ledger/book/entry.ts'
 import type { EventReference } from '../ledger/updates/deliveries.ts'
-import type { About, OccurrenceState } from '../ledger/updates/tasks.ts'
+import { type About, isForSystems, type NewsForSystems } from '../ledger/updates/tasks.ts'
 import { toRfc3339 } from '../platform/clock.ts'
-import type { EventType } from './types.ts'
+import { type EventType, typeOfNews, typesOfEntries } from './types.ts'
 
-/** What happened to a budget, a plan or the ledger. */
+/** What happened to anything but an update: a budget, a plan, a project, a caller or the ledger. */
 export interface Fact {
   readonly type: EventType
   readonly at: number
   readonly subject: string
   readonly recordversion?: number
+  /** Of the update that it is about. */
+  readonly traceparent?: string
   readonly data: object
 }
 
@@ -30,12 +31,6 @@ export async function factOf(
   return about && { ...about, at: announcement.createdAt }
 }
 
-const typesOfEntries: Partial<Record<EntryType, EventType>> = {
-  ...{ limit: 'budget.changed', 'budget-created': 'budget.changed', 'budget-deleted': 'budget.changed' },
-  ...{ freeze: 'budget.frozen', restore: 'budget.frozen', unfreeze: 'budget.unfrozen' },
-  ...{ pause: 'plan.paused', resume: 'plan.resumed' },
-}
-
 async function factOfEntry(
   parts: FactParts,
   { id, subject }: Extract<EventReference, { kind: 'entry' }>,
@@ -50,41 +45,52 @@ async function factOfEntry(
 }
 
 async function factOfNews(parts: FactParts, about: About): Promise<Omit<Fact, 'at'> | null> {
+  const type = typeOfNews(about)
+  if (type === null || !isForSystems(about)) return null
+  const told = await tellNews(parts, about)
+  return told && { type, ...told }
+}
+
+async function tellNews(parts: FactParts, about: NewsForSystems): Promise<Omit<Fact, 'at' | 'type'> | null> {
+  const { ledger } = parts.guard
   switch (about.kind) {
     case 'threshold': {
       const { budget, window, percent, used, of, resetsAt } = about
       const threshold = { window, percent, used, of, resetsAt: toRfc3339(resetsAt) }
-      return { type: 'budget.threshold', subject: budget, data: { ...(await budgetAsShown(parts, budget)), threshold } }
+      return { subject: budget, data: { ...(await budgetAsShown(parts, budget)), threshold } }
     }
     case 'will-run-out': {
       const { budget, at, plan, left, short, resetsAt } = about
       const times = { at: toRfc3339(at), resetsAt: toRfc3339(resetsAt) }
       const willRunOut = { ...times, ...(plan !== undefined && { plan }), left, short }
-      const data = { ...(await budgetAsShown(parts, budget)), willRunOut }
-      return { type: 'budget.will-run-out', subject: budget, data }
+      return { subject: budget, data: { ...(await budgetAsShown(parts, budget)), willRunOut } }
+    }
+    case 'unusual-day': {
+      const { budget, day, used, usual } = about
+      return { subject: budget, data: { ...(await budgetAsShown(parts, budget)), unusualDay: { day, used, usual } } }
+    }
+    case 'price-jumped': {
+      const update = await ledger.update(about.update)
+      const { units, before } = about
+      const trace = update?.traceparent === undefined ? {} : { traceparent: update.traceparent }
+      return (
+        update && { subject: about.project, ...trace, data: { ...showUpdate(update), priceJump: { units, before } } }
+      )
+    }
+    case 'repeats': {
+      const { caller, budget, project, count, since } = about
+      const repeats = { budget, project, count, since: toRfc3339(since) }
+      return { subject: caller, data: { sub: caller, repeats } }
     }
     case 'occurrence': {
-      const occurrence = await parts.guard.ledger.occurrences.get(about.occurrence)
-      const type = about.state && typesOfOccurrences[about.state]
-      if (!occurrence || !type) return null
+      const occurrence = await ledger.occurrences.get(about.occurrence)
+      if (!occurrence) return null
       const data = { ...(await planNamed(parts, occurrence.plan)), occurrence: showLast(occurrence) }
-      return { type, subject: occurrence.plan, data }
+      return { subject: occurrence.plan, data }
     }
     case 'audit-failed':
-      return {
-        type: 'audit.failed',
-        subject: 'ledger',
-        data: showAudit(about.books.map((row) => ({ ...row, ok: false }))),
-      }
-    // Others are for people, or told by updates and entries.
-    default:
-      return null
+      return { subject: 'ledger', data: showAudit(about.books.map((row) => ({ ...row, ok: false }))) }
   }
-}
-
-const typesOfOccurrences: Partial<Record<OccurrenceState, EventType>> = {
-  ...{ done: 'plan.finished', stopped: 'plan.finished' },
-  ...{ missed: 'plan.missed', paused: 'plan.missed' },
 }
 
 async function budgetAsShown({ guard, kinds }: FactParts, name: string): Promise<object> {

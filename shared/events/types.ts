@@ -1,12 +1,16 @@
+import type { EntryType } from '../ledger/book/entry.ts'
+import { type About, isForSystems, type NewsForSystems, type OccurrenceState } from '../ledger/updates/tasks.ts'
 import { isTerminal, states, type Update } from '../ledger/updates/update.ts'
+
+const budgetEvents = ['changed', 'frozen', 'unfrozen', 'threshold', 'will-run-out', 'unusual-day'] as const
 
 /** As targets name them. In an event `unit-guard.` stands before the name. */
 export const eventTypes = [
   ...states.map((state) => `update.${state}` as const),
   'update.corrected',
-  ...(['changed', 'frozen', 'unfrozen', 'threshold', 'will-run-out'] as const).map((what) => `budget.${what}` as const),
+  ...budgetEvents.map((what) => `budget.${what}` as const),
   ...(['finished', 'paused', 'resumed', 'missed'] as const).map((what) => `plan.${what}` as const),
-  'audit.failed',
+  ...(['project.price-jumped', 'caller.repeats', 'audit.failed'] as const),
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -22,6 +26,29 @@ export function typeOfVersion({ history }: Pick<Update, 'history'>, version: num
   const before = history[version - 2]
   if (before?.state !== line.state || !isTerminal(line.state)) return `update.${line.state}`
   return line.move === undefined ? null : 'update.corrected'
+}
+
+/** Of each of an entry's subjects. Other entries are told by updates, or are of no budget or plan. */
+export const typesOfEntries: Partial<Record<EntryType, EventType>> = {
+  ...{ limit: 'budget.changed', 'budget-created': 'budget.changed', 'budget-deleted': 'budget.changed' },
+  ...{ freeze: 'budget.frozen', restore: 'budget.frozen', unfreeze: 'budget.unfrozen' },
+  ...{ pause: 'plan.paused', resume: 'plan.resumed' },
+}
+
+/** `null`: it is for people, or told by updates and entries. */
+export function typeOfNews(about: About): EventType | null {
+  if (about.kind === 'occurrence') return (about.state && typesOfOccurrences[about.state]) ?? null
+  return isForSystems(about) ? typesOfNews[about.kind] : null
+}
+
+const typesOfOccurrences: Partial<Record<OccurrenceState, EventType>> = {
+  ...{ done: 'plan.finished', stopped: 'plan.finished' },
+  ...{ missed: 'plan.missed', paused: 'plan.missed' },
+}
+
+const typesOfNews: Record<Exclude<NewsForSystems['kind'], 'occurrence'>, EventType> = {
+  ...{ threshold: 'budget.threshold', 'will-run-out': 'budget.will-run-out', 'unusual-day': 'budget.unusual-day' },
+  ...{ 'price-jumped': 'project.price-jumped', repeats: 'caller.repeats', 'audit-failed': 'audit.failed' },
 }
 
 /** @param filters types, or `update.*`. */

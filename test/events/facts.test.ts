@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { bookKey } from '../../shared/ledger/book/book-item.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Write } from '../../shared/ledger/store/store.ts'
-import { hours, minutes } from '../support/clock.ts'
+import { days, hours, minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { mustBeSigned, startReceiver, targetAt } from '../support/receiver.ts'
 
@@ -10,9 +10,11 @@ const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: '
 const month = (units: number) => [{ window: 'month', units }]
 const time = '2026-11-20T10:00:00.000Z'
 
-async function start(options: Parameters<typeof startProduct>[0] = {}) {
+async function start({
+  types = ['budget.*', 'plan.*', 'audit.*'],
+  ...options
+}: Parameters<typeof startProduct>[0] & { types?: readonly string[] } = {}) {
   const receiver = await startReceiver()
-  const types = ['budget.*', 'plan.*', 'audit.*']
   const targets = [targetAt(receiver.url, { types })]
   const product = await startProduct({ store: createMemoryStore(), stream: true, targets, plans: [plan], ...options })
   /** The events since the last call. */
@@ -142,6 +144,65 @@ describe('an event tells of a plan', () => {
     await product.triggers.handle({ plan: 'morning', time: '2026-11-21T10:00:00Z' }, product.endsAt())
     const missed = await told()
     expect(missed).toMatchObject([{ type: 'unit-guard.plan.missed', data: { occurrence: { state: 'missed' } } }])
+  })
+})
+
+describe('an event tells of what is unusual', () => {
+  const types = ['budget.unusual-day', 'project.*', 'caller.*']
+
+  test('a day on which a budget used far more than it usually does, once for each budget', async () => {
+    const { product, told } = await start({ units: { dear: 900 }, types })
+    const nextDay = async () => {
+      product.clock.advance(days(1))
+      await sweep(product)
+    }
+    for (let week = 0; week < 5; week++) {
+      await product.update({ kind: 'ranking', project: `p-${week}` })
+      await nextDay()
+      product.clock.advance(days(6))
+    }
+    await product.update({ kind: 'ranking', project: 'dear' })
+    await sweep(product)
+    const [event, ...others] = await told()
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ type: 'unit-guard.budget.unusual-day', subject: 'account' })
+    const { unusualDay, ...budget } = event.data
+    expect(unusualDay).toEqual({ day: 'day:2026-12-25', used: 900, usual: 40 })
+    const { status: _status, reason: _reason, ...shown } = (await product.call('GET', '/budgets/account')).body
+    expect(budget).toEqual(shown)
+    product.clock.advance(minutes(1))
+    await product.startProcess().triggers.sweep(product.endsAt())
+    expect(await told()).toEqual([])
+  })
+
+  test('a price that jumped, with the update and its trace', async () => {
+    const units = { acme: 100 }
+    const { product, told } = await start({ units, types })
+    await product.update({ kind: 'ranking', project: 'acme' })
+    expect(await told()).toEqual([])
+    product.clock.advance(days(1))
+    units.acme = 420
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const { body } = await product.update({ kind: 'ranking', project: 'acme' }, { headers: { traceparent } })
+    const [event, ...others] = await told()
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ type: 'unit-guard.project.price-jumped', subject: 'acme', traceparent })
+    const { priceJump, ...update } = event.data
+    expect(priceJump).toEqual({ units: 420, before: 100 })
+    expect(update).toEqual((await product.call('GET', `/updates/${body.updates[0].id}`)).body)
+    await sweep(product)
+    expect(await told()).toEqual([])
+  })
+
+  test('a caller that repeats itself, once', async () => {
+    const { product, told } = await start({ types })
+    for (let count = 0; count < 55; count++)
+      await product.update({ kind: 'ranking', project: 'acme' }, { headers: { 'idempotency-key': 'k' } })
+    const repeats = { budget: 'account', project: 'acme', count: 50, since: time }
+    const [event, ...others] = await told()
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ type: 'unit-guard.caller.repeats', subject: 'ada', time })
+    expect(event.data).toEqual({ sub: 'ada', repeats })
   })
 })
 

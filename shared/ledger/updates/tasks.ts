@@ -74,6 +74,16 @@ export type About =
   | { readonly kind: 'audit-failed'; readonly books: readonly WrongCounter[]; readonly more: number }
   | { readonly kind: 'digest'; readonly until: number }
 
+const kindsForSystems = [
+  ...(['threshold', 'will-run-out', 'unusual-day', 'price-jumped', 'repeats', 'occurrence', 'audit-failed'] as const),
+] as const satisfies readonly About['kind'][]
+
+/** Other systems are told too. */
+export type NewsForSystems = Extract<About, { kind: (typeof kindsForSystems)[number] }>
+
+export const isForSystems = (about: About): about is NewsForSystems =>
+  (kindsForSystems as readonly string[]).includes(about.kind)
+
 interface WrongCounter {
   readonly window: string
   readonly budget: string
