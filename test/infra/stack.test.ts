@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { warehouse } from '../support/infra/deployment.ts'
+import { everyOption, warehouse } from '../support/infra/deployment.ts'
 import { synthesize } from '../support/infra/stack.ts'
 
 const { ofType, template } = synthesize()
@@ -119,5 +122,20 @@ describe('the queue of dead letters', () => {
       { Properties: { MessageRetentionPeriod: 1_209_600, SqsManagedSseEnabled: true } },
     ])
     expect(JSON.stringify(ofType('AWS::SQS::QueuePolicy'))).toMatch('aws:SecureTransport')
+  })
+})
+
+describe('the feature flags of cdk.json', () => {
+  const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+  const flags: Record<string, unknown> = read(join(resolve(import.meta.dirname, '../..'), 'cdk.json')).context
+
+  test('each flag that the pinned CDK recommends is set as recommended, but for the one that changes the template', () => {
+    const recommended = createRequire(import.meta.url).resolve('aws-cdk-lib/recommended-feature-flags.json')
+    expect(flags).toEqual({ ...read(recommended), '@aws-cdk/aws-iam:minimizePolicies': false })
+  })
+
+  test('the flags change nothing in the template, so no resource of a deployed stack either', () => {
+    const { template } = synthesize({ ...everyOption, flags })
+    expect(template.toJSON()).toEqual(synthesize(everyOption).template.toJSON())
   })
 })

@@ -26,6 +26,8 @@ export function synthesize(
     plans?: readonly object[]
     issuers?: readonly object[]
     targets?: readonly object[]
+    /** Feature flags of the CDK. */
+    flags?: Record<string, unknown>
     /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
     checks?: (app: App) => void
   } = {},
@@ -45,6 +47,7 @@ export function synthesize(
   const { checks } = options
   const app = new App({
     outdir,
+    ...(options.flags && { context: options.flags }),
     stackTraces: false,
     treeMetadata: false,
     builtinCloudFormationValidation: checks !== undefined,
