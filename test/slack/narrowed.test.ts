@@ -56,6 +56,7 @@ function probesOf({ slack }: Clients): readonly (readonly [what: string, send: S
         .replace(/<[^>]*\|[^>]*>/, names.kind)
         .replace('<project…>', project)
         .replace('[budget=<name>]', budget)
+        .replace('[tag:<key>=<value>]', 'tag:client=acme')
         .replace('[because <reason>]', '')
         .replace('<id>', names.update)
         .replace('<budget>', names.budget)
