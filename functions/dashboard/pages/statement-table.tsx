@@ -39,6 +39,10 @@ export function StatementTable({ statement, previous, definitions, price, curren
   const { by, total } = statement
   const overNames = total.wouldHaveRefused === 0 ? [] : (['Over limits', 'Their units'] as const)
   const isByBudget = by === 'budget'
+  const notes = [
+    ...(isByBudget ? ['“Paid elsewhere” is charged in the rows of budgets above.'] : []),
+    ...(overNames.length > 0 ? ['“Over limits”: updates that enforcing observed limits would have refused.'] : []),
+  ]
   const columns = [
     ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
     ...(price === undefined ? [] : [amount]),
@@ -63,14 +67,7 @@ export function StatementTable({ statement, previous, definitions, price, curren
   return (
     <div class="wide">
       <table class="rows updates">
-        {isByBudget ? (
-          <caption>
-            “Paid elsewhere” is charged in the rows of budgets above.
-            {overNames.length === 0
-              ? null
-              : ' “Over limits”: updates that enforcing observed limits would have refused.'}
-          </caption>
-        ) : null}
+        {notes.length > 0 ? <caption>{notes.join(' ')}</caption> : null}
         <TableHead columns={[keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, ...numberColumns(...columns)]} />
         <tbody>
           {shownRows(statement, definitions).map((row) => (

@@ -88,6 +88,9 @@ describe('what enforcing an observed limit would have refused', () => {
     )
     const statement = await browser.get('/dashboard/statements?by=budget')
     expect(statement.text).toContain('Over limits Their units')
+    expect((await browser.get('/dashboard/statements?by=project')).text).toContain(
+      '“Over limits”: updates that enforcing observed limits would have refused.',
+    )
   })
 
   test('is lifted on the page, which shows before that nothing more is admitted', async () => {
