@@ -42,10 +42,15 @@ export const shownCounter = (name: string): string => callerOfCounter(name) ?? n
 /** For updates: only a budget above the reader's own can be unseen. */
 export const shownBudget = (name: string): string => (name === unseenBudget ? 'a budget above' : name)
 
-export const left = ({ budget, window, available, limit, granted }: Figures): string =>
-  limit === 'unlimited'
-    ? `${shownCounter(budget)} is unlimited this ${window}`
-    : `${shownCounter(budget)} has ${count(available)} of ${units(limit + granted)} left ${window === 'day' ? 'today' : 'this month'}`
+export function left({ budget, window, available, limit, granted }: Figures): string {
+  const name = shownCounter(budget)
+  if (limit === 'unlimited') return `${name} is unlimited this ${window}`
+  const span = window === 'day' ? 'today' : 'this month'
+  const all = units(limit + granted)
+  return available < 0
+    ? `${name} is ${count(-available)} over its ${all} ${span}`
+    : `${name} has ${count(available)} of ${all} left ${span}`
+}
 
 export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`

@@ -37,7 +37,7 @@ describe('what is left', () => {
   test.each<[Partial<Figures>, string]>([
     [{ granted: 50, available: 110 }, 'seo has 110 of 150 units left this month'],
     [{ window: 'day', budget: 'caller:bob' }, 'bob has 60 of 100 units left today'],
-    [{ available: -10 }, 'seo has −10 of 100 units left this month'],
+    [{ available: -10 }, 'seo is 10 over its 100 units this month'],
     [{ limit: 'unlimited' }, 'seo is unlimited this month'],
     [{ limit: 'unlimited', window: 'day', budget: 'caller:bob' }, 'bob is unlimited this day'],
   ])('%o', (changes, sentence) => {

@@ -525,7 +525,7 @@ describe('entries', () => {
     expect(await product.figures('seo', 'day')).toMatchObject({ available: -20, spent: 70 })
     expect(await product.figures('account')).toMatchObject({ available: 49_930, spent: 70 })
     expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).body.detail).toBe(
-      'seo has −20 of 50 units left today; resets 21 Nov 2026 00:00 UTC; ask for more before trying again.',
+      'seo is 20 over its 50 units today; resets 21 Nov 2026 00:00 UTC; ask for more before trying again.',
     )
     expect(await product.audit()).toBe(true)
   })

@@ -145,7 +145,7 @@ describe('limits of a caller', () => {
     expect(await windowsOf(product)).toMatchObject([{ limit: 200, available: 160, spent: 40 }])
     await list({ limits: month(30) })
     expect(await windowsOf(product)).toMatchObject([{ limit: 30, available: -10 }])
-    expect((await ask('b')).body.detail).toMatch(/^eve has −10 of 30 units left this month; /)
+    expect((await ask('b')).body.detail).toMatch(/^eve is 10 over its 30 units this month; /)
     await list({ limits: month('unlimited') })
     expect((await ask('b')).status).toBe(201)
     await list({ limits: month(100) })

@@ -112,7 +112,7 @@ describe('an observed budget', () => {
     const { status, body } = await run('d')
     expect([status, body.detail, body.updates[0].wouldHaveRefused]).toEqual([
       402,
-      'seo has −70 of 50 units left this month; resets 1 Dec 2026 00:00 UTC; ask for more before trying again.',
+      'seo is 70 over its 50 units this month; resets 1 Dec 2026 00:00 UTC; ask for more before trying again.',
       undefined,
     ])
     const seo = (await product.call('GET', '/budgets/seo')).body
