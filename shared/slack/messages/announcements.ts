@@ -113,13 +113,15 @@ export function thresholdMessage({
   const span = window === 'day' ? "today's" : "this month's"
   const left = of - used
   const rest = left > 0 ? `${bold(count(left))} are left` : 'Nothing is left'
-  const lead = `${code(budget)} has used ${bold(`${percent} %`)} of ${span} units: ${count(used)} of ${count(of)}.`
+  const share = `${used > of ? 'more than ' : ''}${bold(`${percent} %`)}`
+  const lead = `${code(budget)} has used ${share} of ${span} units: ${count(used)} of ${count(of)}.`
   const next = isObserved
     ? 'It is only observed, so its limit refuses nothing.'
     : left > 0
       ? 'Updates that need more are refused until then.'
       : 'Updates are refused until then, unless an administrator grants more.'
-  return message(`${lead} ${rest} until ${date(resetsAt, zone)}.`, [
+  // Nothing stops at this limit, so a notification must say so, too.
+  return message(`${lead} ${rest} until ${date(resetsAt, zone)}.${isObserved ? ` ${next}` : ''}`, [
     header(left > 0 ? `${percent} % of a budget is used` : 'A budget is used up'),
     section(`${lead}\n${bar(used, of)}  ${rest} until ${date(resetsAt, zone)}. ${next}`),
     context('“Used” includes what is held for running updates and what is in doubt. `/units` shows all budgets.'),
