@@ -31,9 +31,9 @@ export function readTags(
   for (const text of texts) {
     const [key = ''] = text.split('=', 1)
     const value = key === text ? null : decode(text.slice(key.length + 1))
-    const fault = value === null ? 'must be written as key=value' : faultOf(key, value)
+    const fault = value === null ? 'each tag must be written as key=value' : faultOf(key, value)
     if (fault !== null || value === null) return { fault: fault ?? '' }
-    if (found.has(key)) return { fault: `names ${key} twice` }
+    if (found.has(key)) return { fault: `${key} is named twice` }
     found.set(key, value)
   }
   return found.size > maxTags ? { fault: takesFew } : { tags: Object.fromEntries(found) }

@@ -65,7 +65,7 @@ describe('asking for an update in the browser', () => {
   test('marks a tag that is not written as key=value, and keeps what was typed', async () => {
     const { product, ben, ask } = await start()
     const page = await press(ben, await ask('shop'), 'Ask for the update', { reason: 'r', tags: 'client' })
-    expect(page.text).toContain('Must be written as key=value.')
+    expect(page.text).toContain('Each tag must be written as key=value.')
     expect(page.html).toContain('>client</textarea>')
     expect(product.seen('run')).toEqual([])
   })

@@ -121,6 +121,11 @@ describe('a mistake is said in one sentence, with the line of that command', () 
     [`run ranking a because ${'x'.repeat(501)}`, 'A reason has at most 500 characters; this has 501.', 'run'],
     ['run ranking a budget=x budget=y', 'Name one budget only.', 'run'],
     [
+      'run ranking a tag:client=x tag:client=y',
+      'These tags cannot be read: client is named twice. Write tag:client=acme or tag:client="Acme Inc".',
+      'run',
+    ],
+    [
       'run ranking a budget=SEO',
       '“SEO” cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.',
       'run',

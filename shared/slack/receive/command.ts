@@ -125,7 +125,8 @@ function readRun(words: Words, kinds: Kinds): Command | string {
   const problem = faultOfProjects(projects)
   if (problem) return problem
   const read = readTags(tagWords)
-  if ('fault' in read) return `A tag is written tag:client=acme or tag:client="Acme Inc": ${read.fault}.`
+  if ('fault' in read)
+    return `These tags cannot be read: ${read.fault}. Write tag:client=acme or tag:client="Acme Inc".`
   return {
     ...{ do: 'run', kind: kind.is, projects },
     ...(budget !== undefined && { budget }),

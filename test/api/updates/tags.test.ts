@@ -82,19 +82,19 @@ describe('Unit-Guard-Tags', () => {
   test('any other header is answered with 400, and nothing is asked of the service', async () => {
     const product = await start()
     for (const [header, detail] of [
-      ['', 'must be written as key=value'],
-      ['client', 'must be written as key=value'],
-      ['client=acme,', 'must be written as key=value'],
-      ['client=acme corp', 'must be written as key=value'],
-      ['client="acme"', 'must be written as key=value'],
-      ['client=%zz', 'must be written as key=value'],
-      ['client=%FF', 'must be written as key=value'],
-      ['client=a;b=c', 'must be written as key=value'],
+      ['', 'each tag must be written as key=value'],
+      ['client', 'each tag must be written as key=value'],
+      ['client=acme,', 'each tag must be written as key=value'],
+      ['client=acme corp', 'each tag must be written as key=value'],
+      ['client="acme"', 'each tag must be written as key=value'],
+      ['client=%zz', 'each tag must be written as key=value'],
+      ['client=%FF', 'each tag must be written as key=value'],
+      ['client=a;b=c', 'each tag must be written as key=value'],
       ['client=', 'the value of client must have 1 to 64 characters'],
       ['client=%0Aa', 'the value of client must have 1 to 64 characters'],
       ['Client=a', 'keys have 1 to 32 of a-z'],
       ['__proto__=a', 'keys have 1 to 32 of a-z'],
-      ['a=1,a=2', 'names a twice'],
+      ['a=1,a=2', 'a is named twice'],
       ['a=1,b=2,c=3,d=4,e=5,f=6', 'must have at most 5 tags'],
     ] as const) {
       const { status, body } = await run(product, header)
