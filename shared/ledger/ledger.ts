@@ -61,6 +61,8 @@ export interface Ledger {
   updates(filter: UpdateFilter, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
   /** Both inclusive, the oldest first. */
   updatesFrom(span: Span, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
+  /** Announcements of which other systems are told, both inclusive, the oldest first. */
+  newsFrom(span: Span, limit: number, cursor?: string): Promise<Page<Announcement>>
   open(as: OpenAs, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
   oldestOpen(as: OpenAs, limit: number, sees?: Sees<Update>): Promise<Page<Update>>
   /** Reads the index alone. */

@@ -2,21 +2,28 @@ import { expect, test } from 'vitest'
 import { findPastEvents, replay } from '../../infra/local/commands/events/replay.ts'
 import { openEvents } from '../../shared/events/events.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { minutes } from '../support/clock.ts'
+import { toRfc3339 } from '../../shared/platform/clock.ts'
+import { days, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { mustBeSigned, startReceiver, targetAt } from '../support/receiver.ts'
 
+const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 10 * * ? *)' }
+
 /** Updates at 10:00, 10:10 and 10:20, told to a receiver by the stream. */
 async function start(types: readonly string[] = ['update.*']) {
-  const receiver = await startReceiver()
-  const product = await startProduct({
-    ...{ store: createMemoryStore(), stream: true, targets: [targetAt(receiver.url, { types })] },
-  })
+  const { product, ...rest } = await startWith(types)
   for (const project of ['acme', 'globex', 'initech']) {
     await product.update({ kind: 'ranking', project })
     await product.deliver()
     product.clock.advance(minutes(10))
   }
+  return { product, ...rest }
+}
+
+async function startWith(types: readonly string[], options: Parameters<typeof startProduct>[0] = {}) {
+  const receiver = await startReceiver()
+  const targets = [targetAt(receiver.url, { types })]
+  const product = await startProduct({ store: createMemoryStore(), stream: true, targets, ...options })
   const events = await openEvents(product.services)
   const [target] = events.targets
   if (!target) throw new Error('there is no target')
@@ -26,7 +33,7 @@ async function start(types: readonly string[] = ['update.*']) {
   const past = (since: string, until = '2026-11-20T11:00:00Z') =>
     findPastEvents(product.guard.ledger, target, { since: Date.parse(since), until: Date.parse(until) })
   return {
-    ...{ product, receiver, stop, said, past },
+    ...{ product, receiver, target, stop, said, past },
     again: async (...span: Parameters<typeof past>) => replay(parts, target, { pastEvents: await past(...span) }),
   }
 }
@@ -51,6 +58,58 @@ test('a replay leaves out types that the target does not want, and times outside
   receiver.received.length = 0
   expect(await again('2026-11-20T10:10:00Z', '2026-11-20T10:10:00Z')).toEqual({ sent: 1 })
   expect(receiver.ids()).toEqual([second])
+})
+
+test('a replay also tells of budgets, plans, prices and callers, with the ids of the stream', async () => {
+  const units = { acme: 40 }
+  const types = ['budget.*', 'plan.*', 'project.*', 'caller.*']
+  const { product, receiver, target, again } = await startWith(types, { units, plans: [plan] })
+  const { call, clock, deliver, update } = product
+  const later = async (of: () => Promise<unknown>) => {
+    await of()
+    await deliver()
+    clock.advance(minutes(10))
+  }
+  const limits = (count: number) => ({ body: { limits: [{ window: 'month', units: count }] } })
+  await later(() => call('PUT', '/budgets/seo', limits(50)))
+  await later(() => update({ kind: 'ranking', project: 'acme', budget: 'seo' }))
+  await later(() => call('PUT', '/budgets/seo', limits(5000)))
+  await later(() => call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } }))
+  await later(() => call('POST', '/budgets/seo/unfreeze', { body: { reason: 'mended' } }))
+  await later(() => product.triggers.handle({ plan: 'morning', time: '2026-11-20T10:00:00Z' }, product.endsAt()))
+  clock.advance(days(14))
+  units.acme = 420
+  await later(() => update({ kind: 'ranking', project: 'acme', budget: 'seo' }))
+  const repeat = () => update({ kind: 'ranking', project: 'acme', budget: 'seo' })
+  await later(async () => {
+    for (let count = 0; count < 50; count++) await repeat()
+  })
+  const first = receiver.received.map(({ event }) => event)
+  expect(first.map(({ type }) => type.slice('unit-guard.'.length))).toEqual([
+    ...['budget.changed', 'budget.threshold', 'budget.changed', 'budget.frozen', 'budget.unfrozen', 'plan.finished'],
+    ...['project.price-jumped', 'caller.repeats'],
+  ])
+  const idsOf = (events: typeof first) => events.map(({ id }) => id)
+  receiver.received.length = 0
+  expect(await again('1970-01-01T00:00:00Z', '2027-11-20T00:00:00Z')).toEqual({ sent: 8 })
+  expect(receiver.ids()).toEqual(idsOf(first))
+  receiver.received.length = 0
+  expect(await again('2026-11-20T10:20:00Z', '2026-11-20T10:50:00Z')).toEqual({ sent: 4 })
+  expect(receiver.ids()).toEqual(idsOf(first.slice(2, 6)))
+  const ofPlans = await findPastEvents(
+    product.guard.ledger,
+    { ...target, types: ['plan.*'] },
+    { since: 0, until: clock.now() },
+  )
+  expect(ofPlans.map(({ at }) => toRfc3339(at))).toEqual(['2026-11-20T10:50:00.000Z'])
+})
+
+test('only announcements that are events are in the list by time', async () => {
+  const { product } = await startWith(['budget.*'])
+  const span = { since: 0, until: product.clock.now() }
+  await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a loop' } })
+  expect((await product.guard.ledger.announcements.open(10)).rows.map(({ about }) => about.kind)).toEqual(['stopped'])
+  expect((await product.guard.ledger.newsFrom(span, 10)).rows).toEqual([])
 })
 
 test('a second replay writes nothing and sends the same again', async () => {

@@ -60,7 +60,14 @@ export const refused = (): never => {
 
 const writes = {
   ...{ hold: refused, record: refused, settle: refused, change: refused, faultsOfChange: refused },
-  ...{ enter: refused, entry: refused, previewEntry: refused, openRound: refused, keepAudit: refused },
+  ...{
+    enter: refused,
+    entry: refused,
+    newsFrom: refused,
+    previewEntry: refused,
+    openRound: refused,
+    keepAudit: refused,
+  },
   announcements: { add: refused, get: refused, change: refused, open: refused, round: refused, latest: refused },
   knownDates: { read: refused, write: refused },
   deliveries: { add: refused, get: refused, change: refused, due: refused, waiting: refused, dead: refused },

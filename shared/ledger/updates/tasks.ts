@@ -1,3 +1,4 @@
+import { toRfc3339 } from '../../platform/clock.ts'
 import { type Counter, storedCounter } from '../book/book.ts'
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
@@ -195,7 +196,13 @@ export const announcements: TaskKind<Announcement> = {
     ),
     partOf: optional(text),
   }),
+  // By time, for replays. Others cost no row.
+  listed: ({ about, createdAt }) =>
+    isForSystems(about) ? { in: newsListedIn(toRfc3339(createdAt).slice(0, 7)), at: createdAt } : undefined,
 }
+
+/** @param month `2026-11` */
+export const newsListedIn = (month: string) => `announcements#${month}`
 
 export const announcement = (
   id: string,

@@ -1,7 +1,9 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Entry, type EntryType, entriesListedIn, entryKey, fromEntryItem } from '../book/entry.ts'
-import type { Store } from '../store/store.ts'
+import type { Item, Store } from '../store/store.ts'
+import { fromTaskItem } from '../updates/queue.ts'
+import { announcements, newsListedIn } from '../updates/tasks.ts'
 import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-item.ts'
 import { type Page, walk } from './pages.ts'
@@ -69,15 +71,8 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  const updatesFrom = ({ since, until }: Span, ...paging: Paging<Update>): Promise<Page<Update>> =>
-    walk(store, {
-      index: 'by-time',
-      oldestFirst: true,
-      ...months(since, 1, until, listedIn),
-      bounds: { from: toRfc3339(since), to: `${toRfc3339(until)}~` },
-      ...pageOf(paging),
-      read: fromUpdateItem,
-    })
+  const updatesFrom = listFrom(store, listedIn, fromUpdateItem)
+  const newsFrom = listFrom(store, newsListedIn, (item) => fromTaskItem(announcements, item))
 
   const open = (as: OpenAs, ...paging: Paging<Update>): Promise<Page<Update>> =>
     walk(store, { index: 'open', first: as, ...pageOf(paging), read: fromUpdateItem })
@@ -114,8 +109,21 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     })
   }
 
-  return { updates, updatesFrom, open, oldestOpen, countOpen, entry, entries, projectChanges }
+  return { updates, updatesFrom, newsFrom, open, oldestOpen, countOpen, entry, entries, projectChanges }
 }
+
+/** The oldest first. */
+const listFrom =
+  <Row>(store: Store, named: (month: string) => string, read: (item: Item) => Row) =>
+  ({ since, until }: Span, ...paging: Paging<Row>): Promise<Page<Row>> =>
+    walk(store, {
+      index: 'by-time',
+      oldestFirst: true,
+      ...months(since, 1, until, named),
+      bounds: { from: toRfc3339(since), to: `${toRfc3339(until)}~` },
+      ...pageOf(paging),
+      read,
+    })
 
 export type Lists = ReturnType<typeof createLists>
 

@@ -20,7 +20,7 @@ const usage = `Lists the targets of events, sends one a test event, or sends eve
   npm run events -- replay <target> --since <instant> [--until <instant>]
 
   test      sends a signed event of the type unit-guard.test, and prints how the target answered
-  replay    sends each event of updates in that time again, with the same id, from the histories of the ledger. A target that knows ids takes none
+  replay    sends each event of that time again, with the same id, from the records of the ledger. A target that knows ids takes none
             twice, so it may be repeated. Ctrl-C stops it, and it says how to continue.
   --since   the first time, in RFC 3339: 2026-11-20T09:00:00Z
   --until   the last time; now without it

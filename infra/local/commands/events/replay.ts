@@ -1,8 +1,10 @@
 import type { OpenEvents } from '../../../../shared/events/events.ts'
 import type { SendResult } from '../../../../shared/events/sender.ts'
 import type { Target } from '../../../../shared/events/targets-file.ts'
-import { passes, typeOfVersion } from '../../../../shared/events/types.ts'
+import { type EventType, passes, typeOfNews, typeOfVersion, typesOfEntries } from '../../../../shared/events/types.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
+import type { Definitions } from '../../../../shared/ledger/book/definitions.ts'
+import { monthAfter, monthAt } from '../../../../shared/ledger/book/windows.ts'
 import type { Ledger } from '../../../../shared/ledger/ledger.ts'
 import type { EventReference } from '../../../../shared/ledger/updates/deliveries.ts'
 import { pagesOf } from '../../../../shared/ledger/views/pages.ts'
@@ -22,24 +24,57 @@ export interface PastEvent {
   readonly at: number
 }
 
-/** Each version of an update that began in the span, the oldest first, so that an interrupted replay can continue. */
+type PastLedger = Pick<Ledger, 'view' | 'updatesFrom' | 'entries' | 'newsFrom'>
+
+/** The oldest first, so that an interrupted replay can continue. */
 export async function findPastEvents(
-  { updatesFrom }: Pick<Ledger, 'updatesFrom'>,
+  ledger: PastLedger,
   { types }: Pick<Target, 'types'>,
   { since, until }: Span,
 ): Promise<readonly PastEvent[]> {
+  const { definitions, now } = await ledger.view()
+  const span = { since: Math.max(since, definitions.createdAt - dayMs), until: Math.min(until, now + dayMs) }
   const found: PastEvent[] = []
+  for (const past of [pastUpdates(ledger, span), pastChanges(ledger, span, definitions), pastNews(ledger, span)])
+    for await (const { type, ...event } of past)
+      if (type !== null && event.at >= since && event.at <= until && passes(types, type)) found.push(event)
+  return found.toSorted((a, b) => a.at - b.at)
+}
+
+/** Whether the target wants it, or it is an event at all, is not decided yet. */
+type Candidates = AsyncGenerator<PastEvent & { readonly type: EventType | null }, void>
+
+/** Each line of a history is a version. */
+async function* pastUpdates({ updatesFrom }: PastLedger, { since, until }: Span): Candidates {
   const span = { since: since - updateLastsMs, until }
-  for await (const { rows } of pagesOf((cursor) => updatesFrom(span, pageSize, cursor))) {
+  for await (const { rows } of pagesOf((cursor) => updatesFrom(span, pageSize, cursor)))
     for (const update of rows)
       for (const [index, { at }] of update.history.entries()) {
         const version = index + 1
-        const type = typeOfVersion(update, version)
-        if (at < since || at > until || type === null || !passes(types, type)) continue
-        found.push({ reference: { kind: 'update', update: update.id, version }, at })
+        yield { reference: { kind: 'update', update: update.id, version }, at, type: typeOfVersion(update, version) }
       }
+}
+
+async function* pastChanges(
+  { entries }: PastLedger,
+  { since, until }: Span,
+  { calendar }: Pick<Definitions, 'calendar'>,
+): Candidates {
+  // Processes whose clocks differ name different months around a renewal.
+  let month = monthAt(calendar, since - dayMs)
+  for (; month.start <= until + dayMs; month = monthAfter(calendar, month)) {
+    const { name } = month
+    for await (const { rows } of pagesOf((cursor) => entries({ month: name, since }, pageSize, cursor)))
+      for (const { id, type, at, subjects = [] } of rows)
+        for (const subject of subjects)
+          yield { reference: { kind: 'entry', id, subject }, at, type: typesOfEntries[type] ?? null }
   }
-  return found.toSorted((a, b) => a.at - b.at)
+}
+
+async function* pastNews({ newsFrom }: PastLedger, span: Span): Candidates {
+  for await (const { rows } of pagesOf((cursor) => newsFrom(span, pageSize, cursor)))
+    for (const { id, createdAt, about } of rows)
+      yield { reference: { kind: 'announcement', id }, at: createdAt, type: typeOfNews(about) }
 }
 
 export interface ReplayParts {
