@@ -181,11 +181,13 @@ export function allOrNothing(priced: readonly Priced[]): Problem | null {
   return overBudget(short, total, zoneOf(view), what)
 }
 
-/** What all of one view need of each counter. */
+/** What all need of each counter, as the first one's view has it: the others may be older. */
 export function neededTogether(priced: readonly Priced[], countersIn: typeof enforced) {
   const sums = new Map<string, Shortage & { readonly needed: number }>()
+  const view = priced[0]?.known.view
+  if (!view) return []
   for (const { known, quote } of priced) {
-    const { view, request } = known
+    const { request } = known
     const chain = chainOf(view.definitions, request.budget)
     for (const figures of countersIn(view, countersOf(view, chain, request))) {
       const counter = `${figures.window} ${figures.budget}`
