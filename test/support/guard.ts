@@ -162,6 +162,10 @@ function definitionChanges(ledger: Ledger) {
       change(({ budgets }) => ({
         budgets: { ...budgets, [name]: { name, ...usual, ...budgets[name], ...changes } },
       })),
+    deleteBudget: (name: string) =>
+      change(({ budgets }) => ({
+        budgets: Object.fromEntries(Object.entries(budgets).filter(([each]) => each !== name)),
+      })),
     caller: (name: string, caller: Caller) => change(({ callers }) => ({ callers: { ...callers, [name]: caller } })),
   }
 }

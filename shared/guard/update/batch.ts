@@ -1,4 +1,4 @@
-import { chainOf } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import type { Log } from '../../platform/log.ts'
@@ -188,6 +188,8 @@ export function neededTogether(priced: readonly Priced[], countersIn: typeof enf
   if (!view) return []
   for (const { known, quote } of priced) {
     const { request } = known
+    // Deleted meanwhile: its own update is refused.
+    if (!budgetNamed(view.definitions, request.budget)) continue
     const chain = chainOf(view.definitions, request.budget)
     for (const figures of countersIn(view, countersOf(view, chain, request))) {
       const counter = `${figures.window} ${figures.budget}`

@@ -175,6 +175,24 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
+  test('with refuse a budget that was deleted meanwhile refuses its own update alone', async () => {
+    const { ask, onRun, budget, deleteBudget, other } = await withSlowRuns({ a: 30, b: 30, c: 30 })
+    await budget('gone', { projects: [{ name: 'c' }] })
+    let deleted: Promise<unknown> = Promise.resolve()
+    onRun.push(() => {
+      deleted = deleteBudget('gone')
+    })
+    const { states, problem } = await ask(['a', 'b', 'c'], 'refuse')
+    await deleted
+    expect(Object.keys((await other.view()).definitions.budgets)).toEqual(['account'])
+    expect(problem).toBeNull()
+    expect(states).toEqual([
+      ['a', 'settled', 30],
+      ['b', 'settled', 30],
+      ['c', 'refused', 30],
+    ])
+  })
+
   test('with refuse none of those left is recorded if one has no estimate any more', async () => {
     const { ask, onRun, service, items } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     const priced = service.estimate
