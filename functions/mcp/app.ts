@@ -15,5 +15,6 @@ export function createMcp(
   const publicUrl = own.publicUrl === undefined ? undefined : new URL(own.publicUrl).origin
   const parts = { ...services, quotes: createSignedQuotes({ key: own.quoteKey, clock }) }
   const served = { ...parts, tools: toolsOf(kinds), listing: createListings(kinds), calls: createCalls(parts) }
-  return createEndpoint(services, { publicUrl, serverFor: (request) => createServer(served, request) })
+  const toolNames = served.tools.map(({ name }) => name)
+  return createEndpoint(services, { publicUrl, toolNames, serverFor: (request) => createServer(served, request) })
 }

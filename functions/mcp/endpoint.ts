@@ -28,8 +28,13 @@ export function createEndpoint(
   services: Services,
   {
     publicUrl,
+    toolNames,
     serverFor,
-  }: { readonly publicUrl?: string | undefined; readonly serverFor: (request: McpRequest) => Server },
+  }: {
+    readonly publicUrl?: string | undefined
+    readonly toolNames: readonly string[]
+    readonly serverFor: (request: McpRequest) => Server
+  },
 ) {
   const { clock, log, issuers } = services
   const tokens = createTokens(services)
@@ -70,6 +75,7 @@ export function createEndpoint(
     }
     const message = await readMessage(c)
     if (message === null) return c.json(notOneMessage, 400)
+    c.set('route', routeOf(message, toolNames))
     const { requestId, traceparent, endsAt } = c.var
     const request = { token, requestId, traceparent, endsAt, signal: c.req.raw.signal }
     return answerMessage(() => serverFor(request), { raw: c.req.raw, message })
@@ -91,6 +97,12 @@ function answerMessage(
   const { fetch } = createMcpHandler(factory, { maxSubscriptions: 0 })
   // Without the signal of the HTTP request: a caller who goes away must not end what was begun.
   return fetch(new Request(url, { method, headers }), { parsedBody: message })
+}
+
+/** Other names are not logged, because a caller may write anything there. */
+function routeOf({ method, params }: { readonly [member: string]: Json }, toolNames: readonly string[]): string {
+  const name = method === 'tools/call' && isObject(params) ? params.name : undefined
+  return typeof name === 'string' && toolNames.includes(name) ? `mcp ${name}` : endpoint
 }
 
 /** `null`: no JSON object. A batch could hold a thousand calls. @throws Refusal 400, 413 */

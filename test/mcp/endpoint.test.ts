@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { agentRatePerMinute } from '../../functions/mcp/call.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { listenForAgents } from '../support/mcp.ts'
+import { linesOf } from '../support/log-lines.ts'
+import { listenForAgents, revisions } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { publicUrl } from '../support/quote-key.ts'
@@ -31,6 +32,27 @@ describe('the MCP endpoint', () => {
         `Bearer resource_metadata="${publicUrl}/.well-known/oauth-protected-resource/mcp"`,
       ])
     }
+  })
+
+  test.each(revisions)('logs which tool was called, and no other word of the request (%s)', async (revision) => {
+    const { url, logged, signed, connect } = await start()
+    const { call } = await connect({ revision })
+    await call('list_budgets')
+    await call('estimate_update', { kind: 'ranking', project: 'acme' })
+    const authorization = `Bearer ${await signed({ sub: 'agent', scope: 'read', budgets: '*' })}`
+    const before = linesOf(logged, 'request').length
+    await post(url, message('tools/list'), { authorization })
+    for (const name of ['canary_tool', 'toString', { canary: 1 }])
+      await post(url, message('tools/call', { name, arguments: {} }), { authorization })
+    await post(url, message('canary/call', { name: 'list_budgets' }), { authorization })
+    await post(url, message('tools/call', { name: 'list_budgets' }))
+    const routes = linesOf(logged, 'request').map(({ route }) => route)
+    expect(routes.slice(0, before).filter((route) => route !== '/mcp')).toEqual([
+      'mcp list_budgets',
+      'mcp estimate_update',
+    ])
+    expect(routes.slice(before)).toEqual(Array.from({ length: 6 }, () => '/mcp'))
+    expect(logged.join('')).not.toContain('canary')
   })
 
   test('names itself and the trusted issuers in its metadata, and none where none is trusted', async () => {

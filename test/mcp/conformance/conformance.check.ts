@@ -65,7 +65,7 @@ async function start(what: 'ours' | 'fixture') {
   const mcp =
     what === 'ours'
       ? createMcp(services, { quoteKey: { read: key, reread: key }, publicUrl })
-      : createEndpoint(services, { publicUrl, serverFor: createFixtureServer })
+      : createEndpoint(services, { publicUrl, toolNames: [], serverFor: createFixtureServer })
   // The scenarios bring no token.
   const withToken = (request: Request) => {
     const headers = new Headers(request.headers)
