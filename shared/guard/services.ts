@@ -79,8 +79,9 @@ export function createServices(
   const tracking = trackingOf(settings, { token, log, kinds })
   const ledger = openLedger(settings, { clock, ...(own.store && { store: own.store }) })
   const identity = identityOf(settings, { keys: ledger.issuerKeys, clock, log, withinMs: own.issuersWithinMs })
-  const plans = async () =>
-    settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : []
+  const plans = once(async () =>
+    settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
+  )
   const options = {
     serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
     serviceFlightMs: settings.SERVICE_FLIGHT_MS,
