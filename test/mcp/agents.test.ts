@@ -5,11 +5,16 @@ import { listenForAgents, type Result, revisions } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
 import { mortal } from '../support/store/mortal-store.ts'
+import { createStore } from '../support/store/stores.ts'
 
 const owner = { limits: [{ window: 'month', units: 1000 }], projects: [{ name: 'initech' }] }
 
+/** On DynamoDB Local only where calls race or the table matters. */
+const onDynamoDb = async () => ({ store: await createStore(), stream: false })
+const onMemory = () => ({ store: createMemoryStore(), stream: false })
+
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
-  const product = await startProduct(options)
+  const product = await startProduct(options.store ? options : { ...onMemory(), ...options })
   expect((await product.call('PUT', '/budgets/acme', { body: owner })).status).toBe(201)
   // Retries of these tests come faster than an agent's may.
   for (const sub of ['agent', 'other']) {
@@ -51,7 +56,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
   })
 
   test('runs once with ten requests of one quote in parallel, through two processes of the product', async () => {
-    const product = await start()
+    const product = await start(await onDynamoDb())
     const other = await listenForAgents({ ...product, mcp: product.startProcess().mcp })
     const agents = [await product.connect({ revision }), await other.connect({ revision })]
     const quote = (await agents[0]?.quote('initech')) ?? ''
@@ -86,7 +91,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
 
 describe('a request of an agent', () => {
   test('runs once with a hundred retries of one quote, each with the same answer', async () => {
-    const { connect, seen, figures, audit } = await start()
+    const { connect, seen, figures, audit } = await start(await onDynamoDb())
     const agent = await connect()
     const quote = await agent.quote('initech')
     const results: Result[] = []

@@ -1,13 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { acceptance } from '../../shared/ledger/identity.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { listenForAgents } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
+import { createStore } from '../support/store/stores.ts'
 
 const limits = [{ window: 'month', units: 1000 }]
 
+/** On DynamoDB Local only where calls race or the table matters. */
+const onDynamoDb = async () => ({ store: await createStore(), stream: false })
+const onMemory = () => ({ store: createMemoryStore(), stream: false })
+
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
-  const product = await startProduct(options)
+  const product = await startProduct(options.store ? options : { ...onMemory(), ...options })
   return { ...product, ...(await listenForAgents(product)) }
 }
 
@@ -29,7 +35,7 @@ describe('an answer to an agent', () => {
   })
 
   test('does not say that nothing was spent where a restore may have lost the record of a quote', async () => {
-    const { connect, guard, startProcess, signed, mcp, seen } = await start()
+    const { connect, guard, startProcess, signed, mcp, seen } = await start(await onDynamoDb())
     const quote = await (await connect()).quote('initech')
     const { table = '' } = (await guard.ledger.view()).definitions.identity ?? {}
     const how = { table, epoch: 1, to: undefined, toText: 'yesterday' }

@@ -7,8 +7,10 @@ import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { publicUrl } from '../support/quote-key.ts'
 
+const onMemory = () => ({ store: createMemoryStore(), stream: false })
+
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
-  const product = await startProduct(options)
+  const product = await startProduct(options.store ? options : { ...onMemory(), ...options })
   return { ...product, ...(await listenForAgents(product)) }
 }
 
