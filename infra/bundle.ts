@@ -80,8 +80,8 @@ const nodeModules: Plugin = {
 }
 
 /**
- * Stubs what libraries import and we do not use: of the SDK's clients package.json but for `version`, and endpoints; of
- * the MCP server a validator (ajv) for forms, which ours never shows.
+ * Stubs what libraries import and we do not use: of the SDK's clients package.json but for `version`, endpoints, and the
+ * signed headers of event streams; of the MCP server a validator (ajv) for forms, which ours never shows.
  */
 const unusedParts: Plugin = {
   name: 'unused-parts',
@@ -91,6 +91,9 @@ const unusedParts: Plugin = {
       return { contents: JSON.stringify({ version }), loader: 'json' }
     })
     onLoad({ filter: /[\\/]@aws-sdk[\\/]endpoint-cache[\\/]/ }, () => ({ contents: 'export class EndpointCache {}' }))
+    onLoad({ filter: /[\\/]signature-v4[\\/]dist-es[\\/]HeaderFormatter\.js$/ }, () => ({
+      contents: 'export class HeaderFormatter {}',
+    }))
     onLoad({ filter: /[\\/]@modelcontextprotocol[\\/]server[\\/]dist[\\/]shimsNode\.mjs$/ }, () => ({
       contents: 'export class DefaultJsonSchemaValidator {}',
     }))
