@@ -30,7 +30,7 @@ export interface Answered {
 }
 
 /** The handlers of one process, as AWS would call them; each is created when it is needed. */
-export function createHandlers(machine: Machine, told: (message: string) => void) {
+export function createHandlers(machine: Machine, told: (message: string) => void, eventsOf = createEvents) {
   const { guard, clock, log, ask } = machine
   const services: Services = {
     ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrice: null, isLocal: false },
@@ -45,6 +45,7 @@ export function createHandlers(machine: Machine, told: (message: string) => void
     slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
   }
   const slack = createSlack(services, slackThrough(ask, told))
+  const events = eventsOf(services)
 
   let api: ReturnType<typeof createApi> | undefined
 
@@ -83,7 +84,7 @@ export function createHandlers(machine: Machine, told: (message: string) => void
 
   return {
     ...machine,
-    call,
+    ...{ call, events },
     types: (user: string, text: string, trigger: string) =>
       fromSlack('/slack/commands', { user_id: user, text, trigger_id: trigger, response_url: responseUrl }),
     presses: (user: string, action: string, value: string, trigger: string) =>
@@ -95,8 +96,8 @@ export function createHandlers(machine: Machine, told: (message: string) => void
         }),
       }),
     reads: createStartReader({ guard, slack, clock, log }),
-    tells: createTellReader({ guard, slack, events: createEvents(services), clock, log }),
-    triggers: createTriggers({ ...services, slack, events: createEvents(services) }),
+    tells: createTellReader({ guard, slack, events, clock, log }),
+    triggers: createTriggers({ ...services, slack, events }),
   }
 }
 

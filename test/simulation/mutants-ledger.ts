@@ -1,8 +1,9 @@
 import type { Mutant } from './mutant.ts'
 
 const ledger = (file: string) => `shared/ledger/${file}.ts`
+const events = (file: string) => `shared/events/${file}.ts`
 
-/** And two of other rooms. */
+/** And those of other rooms. */
 export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a lost answer counts as a hold',
@@ -201,5 +202,34 @@ export const ledgerMutants: readonly Mutant[] = [
     file: ledger('book/book-item'),
     find: "return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }",
     replace: "return { kind: 'at-most', path, value: needed + short }",
+  },
+  {
+    bug: 'an event whose delivery cannot be recorded is lost',
+    seed: 56,
+    file: events('tell'),
+    find: 'await keep(parts, receiver, { reference, event, result, tries: isTried ? 1 : 0 }).catch((cause) => {',
+    replace:
+      'await keep(parts, receiver, { reference, event, result, tries: isTried ? 1 : 0 }).catch((cause) => { if (cause) return',
+  },
+  {
+    bug: 'a failed delivery is not repeated',
+    seed: 154,
+    file: events('sweep'),
+    find: 'if (nextAt !== null) await ledger.deliveries.change({ ...delivery, tries, nextAt }, delivery)',
+    replace: 'if (nextAt !== null) await end({ tries })',
+  },
+  {
+    bug: 'the event of a version is skipped when the record has moved on',
+    seed: 7,
+    file: events('event'),
+    find: 'if (type === null || !line) return null',
+    replace: 'if (type === null || !line || version !== update.version) return null',
+  },
+  {
+    bug: 'an event has the id of the version that its record has now',
+    seed: 7,
+    file: events('event'),
+    find: "id: eventIdOf({ kind: 'update', update: update.id, version }),",
+    replace: "id: eventIdOf({ kind: 'update', update: update.id, version: update.version }),",
   },
 ]

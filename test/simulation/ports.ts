@@ -1,3 +1,5 @@
+import type { CloudEvent } from '../../shared/events/event.ts'
+import { failed, type Sender, tooLate } from '../../shared/events/sender.ts'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
@@ -89,6 +91,7 @@ export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
 })
 
 const moreUnits = 7
+const targetTimeoutMs = 5_000
 
 export interface Estimated {
   readonly process: string
@@ -206,6 +209,30 @@ export const slackThrough = (ask: Ask, told: (message: string) => void): SlackCl
         if (fault === 'refuses it') return { kind: 'refused', status: 400, reason: 'simulated' }
         told(JSON.stringify(message))
         return fault === null ? { kind: 'sent' } : { kind: 'try-again', afterMs: 60_000, reason: 'simulated' }
+      },
+    }),
+})
+
+export const targetFaults = [
+  'does not take it',
+  'is not reached',
+  'takes it, answer lost',
+  'takes it, answers too late',
+]
+
+/** @param arrived called with every event that arrived, even where its answer was lost. */
+export const targetThrough = (ask: Ask, arrived: (event: CloudEvent) => void): Sender => ({
+  send: (event) =>
+    ask({
+      what: `sends ${event.id}`,
+      faults: [...targetFaults, death],
+      reads: false,
+      take: async (world, fault) => {
+        if (fault === 'does not take it') return { kind: 'failed', reason: 'simulated', status: 503 }
+        if (fault === 'is not reached') return failed('simulated')
+        arrived(event)
+        if (fault === 'takes it, answers too late') world.now += targetTimeoutMs
+        return fault === null ? { kind: 'delivered' } : failed(tooLate)
       },
     }),
 })

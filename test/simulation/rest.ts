@@ -6,6 +6,9 @@ import { createMachine, type Machine } from './machine.ts'
 import type { Ask } from './step.ts'
 import { copyOf, dayMs, minuteMs, type World } from './world.ts'
 
+/** Called after every step that changed something. */
+type Look = (before: World, after: World) => void
+
 /**
  * A process without faults: each step is taken as soon as it is asked for, and checked.
  *
@@ -18,6 +21,7 @@ export function createCalm(
     unitsPerMonth: number
     excused?: ReadonlySet<string>
     told: (broken: Broken) => void
+    look?: Look
     plans?: readonly Plan[]
     log?: Log
   },
@@ -28,6 +32,7 @@ export function createCalm(
     const value = await step.take(world, null)
     try {
       lookAtStep(before, world, given.excused)
+      given.look?.(before, world)
     } catch (error) {
       if (error instanceof Broken) given.told(error)
       throw error
@@ -58,6 +63,7 @@ export async function comeToRest(
     known: World['items']
     excused?: ReadonlySet<string>
     strictly?: boolean
+    look?: Look
   },
 ): Promise<void> {
   let first: Broken | null = null

@@ -54,6 +54,7 @@ export interface Row {
     readonly senderUntil: number
   }
   readonly doubt?: { readonly by: string; readonly at: number }
+  readonly history: readonly { readonly state: string; readonly move?: unknown }[]
 }
 
 export function broken(why: string): never {

@@ -1,4 +1,3 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import { createLog, type Log } from '../../../shared/platform/log.ts'
 import { lookAtAnswer, lookAtKeys, lookAtReplays, lookAtTeller, lookForSecrets } from '../audit/answers.ts'
@@ -16,6 +15,7 @@ import { createWorld, dayMs, minuteMs, type World } from '../world.ts'
 import { type Action, type Asked, type Day, events, laterMs, plans, requests } from './actions.ts'
 import { chanceOf, one } from './chance.ts'
 import { listClients } from './clients.ts'
+import { EventsOfDay, isEventDay } from './events-of-day.ts'
 import { focusOf } from './focus.ts'
 import {
   observedEvents,
@@ -27,6 +27,7 @@ import {
   rulesOfTeam,
 } from './rule-actions.ts'
 import { Scheduler } from './scheduler.ts'
+import { changesBetween } from './stream.ts'
 
 const unitsPerMonth = 200
 const waves = 3
@@ -71,6 +72,7 @@ class WorkloadDay implements Day {
   readonly #said: string[] = []
   readonly #log: Log
   readonly #scheduler: Scheduler
+  readonly #events: EventsOfDay | null
   #recent: readonly World[] = []
   #estimates: readonly Estimated[] = []
   #broken: Broken | null = null
@@ -88,6 +90,8 @@ class WorkloadDay implements Day {
     this.#skewMs = Math.max(one(this.#nature, [0, 0, 5_000]), this.#focus?.clocksDiffer ? 5_000 : 0)
     this.#log = createLog({ write: (line) => void this.#said.push(line), now: () => this.world.now })
     this.#log.hide(serviceToken)
+    const told = (message: string) => void this.#said.push(message)
+    this.#events = isEventDay(seed) ? new EventsOfDay({ seed, unitsPerMonth, log: this.#log, told }) : null
     this.#scheduler = new Scheduler({
       world: this.world,
       choose: chanceOf(seed * 7919),
@@ -100,7 +104,7 @@ class WorkloadDay implements Day {
   }
 
   get trace(): readonly string[] {
-    return this.#scheduler.trace
+    return [...this.#scheduler.trace, ...(this.#events?.trace ?? [])]
   }
 
   /** What a process was told before does not count any more. */
@@ -136,11 +140,13 @@ class WorkloadDay implements Day {
       }
       await this.#scheduler.settle()
       lookAtConsumption(this.world, new Map())
+      await this.#events?.arrive(this.world)
       // Between waves, because no process lives as long.
       this.world.now += one(this.chance, laterMs)
     }
     await this.#rest()
     await this.#askAgain()
+    await this.#events?.arrive(this.world)
     const items = [...this.world.items.values()].map((item) => JSON.stringify(item))
     lookForSecrets([...this.#said, ...items], [...secrets, serviceToken])
   }
@@ -203,6 +209,7 @@ class WorkloadDay implements Day {
     lookAtPrice(before, after, this.#estimates)
     if (process.endsWith('tells people')) lookAtTeller(before, after)
     this.stream.push(...changesBetween(before, after, this.stream.length))
+    this.#events?.see(before, after)
   }
 
   async #calm(): Promise<Handlers> {
@@ -211,9 +218,12 @@ class WorkloadDay implements Day {
     }
     const machine = await createCalm(this.world, {
       ...{ process: this.#newCalm(), unitsPerMonth, excused: this.excused, told, plans, log: this.#log },
+      look: this.#see,
     })
     return createHandlers(machine, (message) => void this.#said.push(message))
   }
+
+  readonly #see = (before: World, after: World): void => this.#events?.see(before, after)
 
   #newCalm(): string {
     return `calm${++this.#calms}`
@@ -266,7 +276,7 @@ class WorkloadDay implements Day {
 
   async #comeToRest(): Promise<void> {
     const { world, excused } = this
-    await comeToRest(world, { process: this.#newCalm(), unitsPerMonth, known: new Map(), excused })
+    await comeToRest(world, { process: this.#newCalm(), unitsPerMonth, known: new Map(), excused, look: this.#see })
   }
 }
 
@@ -277,16 +287,3 @@ const openTasks = ({ items }: World): Item[] =>
 
 const isAnswer = (answer: unknown): answer is Answered =>
   typeof answer === 'object' && answer !== null && 'status' in answer && 'text' in answer
-
-function changesBetween(before: World, after: World, told: number): object[] {
-  const changed = [...after.items].filter(([name, item]) => item !== before.items.get(name))
-  return changed.map(([name, { pk, sk, state, openAs }], index) => ({
-    eventSource: 'aws:dynamodb',
-    eventName: before.items.has(name) ? 'MODIFY' : 'INSERT',
-    dynamodb: {
-      Keys: marshall({ pk, sk }),
-      NewImage: marshall({ state, openAs }, { removeUndefinedValues: true }),
-      SequenceNumber: String(told + index).padStart(21, '0'),
-    },
-  }))
-}

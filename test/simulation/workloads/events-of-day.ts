@@ -1,0 +1,169 @@
+import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
+import { type CloudEvent, createEventReader } from '../../../shared/events/event.ts'
+import type { Events } from '../../../shared/events/events.ts'
+import { createReceiver, type EventParts } from '../../../shared/events/receiver.ts'
+import { sweep } from '../../../shared/events/sweep.ts'
+import type { WebhookTarget } from '../../../shared/events/targets-file.ts'
+import { tell } from '../../../shared/events/tell.ts'
+import type { Services } from '../../../shared/guard/services.ts'
+import type { Log } from '../../../shared/platform/log.ts'
+import { lookAtTeller } from '../audit/answers.ts'
+import { lookAtEvents } from '../audit/events.ts'
+import { Broken } from '../audit/stored.ts'
+import { isExpected } from '../faults.ts'
+import { createHandlers, type Handlers } from '../handlers.ts'
+import { createMachine } from '../machine.ts'
+import { createIds, targetFaults, targetThrough } from '../ports.ts'
+import { type Ask, type Choose, death } from '../step.ts'
+import { copyOf, minuteMs, type World } from '../world.ts'
+import { chanceOf, one } from './chance.ts'
+import { type Faults, Scheduler } from './scheduler.ts'
+import { changesBetween, type StreamRecord } from './stream.ts'
+
+const target: WebhookTarget = {
+  ...{ kind: 'webhook', name: 'warehouse', url: 'https://warehouse.example/hook', secret: '', types: ['update.*'] },
+}
+
+/** One day of so many. A prime number, so that days of each kind are among them. */
+const eventDays = 7
+const faults: readonly Faults[] = [
+  { max: 8, oneStepOf: 5 },
+  // What the target does not take cannot be kept either.
+  { max: 20, oneStepOf: 2, only: [...targetFaults, 'answer lost, not applied'] },
+  { max: 20, oneStepOf: 3, only: [...targetFaults, death] },
+  // Only the target fails, again and again.
+  { max: 20, oneStepOf: 2, only: targetFaults },
+]
+const maxBatch = 10
+const maxRounds = 60
+const maxLag = 4
+/** Of real time: in the simulation only targets are late. */
+const withinMs = 60_000
+
+export const isEventDay = (seed: number): boolean => seed % eventDays === 0
+
+interface Given {
+  readonly seed: number
+  readonly unitsPerMonth: number
+  readonly log: Log
+  readonly told: (message: string) => void
+}
+
+type Batch = readonly StreamRecord[]
+
+/** Tells a target of the day's updates, with faults, in copies of its world: so the day itself stays as it is without. */
+export class EventsOfDay {
+  readonly trace: string[] = []
+  readonly #given: Given
+  readonly #chance: Choose
+  readonly #arrived: CloudEvent[] = []
+  #untold: StreamRecord[] = []
+  #told = 0
+  #processes = 0
+
+  constructor(given: Given) {
+    this.#given = given
+    this.#chance = chanceOf(given.seed * 32_452_843)
+  }
+
+  see(before: World, after: World): void {
+    const changes = changesBetween(before, after, this.#told)
+    this.#told += changes.length
+    this.#untold.push(...changes.filter(({ dynamodb }) => dynamodb.Keys.sk?.S === 'update'))
+  }
+
+  /** Until the stream has nothing left, and nothing is to be repeated. @throws Broken */
+  async arrive(day: World): Promise<void> {
+    const world = copyOf(day)
+    const life = this.#lifeIn(world)
+    let batches = this.#batches()
+    for (let round = 0; batches.length > 0 || waits(world); round++) {
+      if (round === maxRounds) throw new Broken('an event waits, and nothing fails any more')
+      const left: (() => Batch)[] = []
+      for (const batch of batches) left.push(await life.tells(batch))
+      if (batches.length === 0 || this.#chance(2) === 0) await life.sweeps()
+      await life.settle()
+      world.now += one(this.#chance, [minuteMs, 20 * minuteMs])
+      batches = left.map((each) => each()).filter((batch) => batch.length > 0)
+    }
+    lookAtEvents(day, this.#arrived)
+  }
+
+  /** In order. Some come twice: a record in its batch, or a whole batch at once. */
+  #batches(): readonly Batch[] {
+    const batches: Batch[] = []
+    for (let from = 0; from < this.#untold.length; from += maxBatch) {
+      const batch = this.#untold.slice(from, from + maxBatch)
+      batches.push([...batch, ...batch.slice(0, this.#chance(3))])
+    }
+    this.#untold = []
+    return this.#chance(3) === 0 && batches.length > 0 ? [...batches, one(this.#chance, batches)] : batches
+  }
+
+  #lifeIn(world: World) {
+    const { seed, log, told, unitsPerMonth } = this.#given
+    let recent: readonly World[] = []
+    const scheduler = new Scheduler({
+      ...{ world, faults: one(this.#chance, faults), choose: chanceOf(seed * 49_979_687 + this.#processes) },
+      look: (before, after) => {
+        recent = [...recent.slice(-maxLag + 1), before]
+        lookAtTeller(before, after)
+      },
+      failed: (process, error) => {
+        if (!isExpected(error)) throw new Broken(`${process} fails: ${error instanceof Error ? error.stack : error}`)
+      },
+    })
+    const start = (what: string, action: (handlers: Handlers) => Promise<unknown>) => {
+      const process = `event${++this.#processes} ${what}`
+      return scheduler.start(process, async (ask) => {
+        const machine = await createMachine({
+          ...{ process, ask, world, unitsPerMonth, log },
+          now: () => world.now,
+          late: {
+            lagging: () => (recent[0] ?? world).store,
+            lands: (what, write) => scheduler.later(what, write),
+          },
+        })
+        await action(createHandlers(machine, told, (services) => this.#eventsOf(services, ask, process)))
+      })
+    }
+    return {
+      /** @returns what the stream has to deliver again, once all has settled. */
+      tells: async (batch: Batch): Promise<() => Batch> => {
+        // Without an answer, all of it.
+        let left = batch
+        await start('tells targets', async ({ tells, endsAt }) => {
+          left = leftOf(batch, await tells({ Records: batch }, endsAt()))
+        })
+        return () => left
+      },
+      sweeps: () => start('sweeps', ({ events, endsAt }) => events.sweep(endsAt())),
+      settle: () => scheduler.settle().finally(() => this.trace.push(...scheduler.trace.splice(0))),
+    }
+  }
+
+  /** The product's own, but for the way to the target. */
+  #eventsOf(services: Services, ask: Ask, process: string): Events {
+    const { guard, clock, log } = services
+    const own = { ledger: guard.ledger, clock, log }
+    const sender = targetThrough(ask, (event) => {
+      this.#arrived.push(event)
+      this.#given.told(JSON.stringify(event))
+    })
+    const parts: EventParts = {
+      ...{ ...own, withinMs, eventOf: createEventReader(services), ids: createIds(process) },
+      receivers: [createReceiver(target, sender, own)],
+    }
+    return { tell: (references) => tell(parts, references), sweep: (endsAt) => sweep(parts, endsAt) }
+  }
+}
+
+const waits = ({ items }: World): boolean =>
+  [...items.values()].some(({ openAs }) => openAs === `delivery#${target.name}`)
+
+/** As Lambda reads the answer: everything from the first record that failed. */
+function leftOf(batch: Batch, { batchItemFailures }: BatchAnswer): Batch {
+  const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+  const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb.SequenceNumber))
+  return first === -1 ? [] : batch.slice(first)
+}

@@ -1,0 +1,18 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import type { World } from '../world.ts'
+
+/** @param told how many the stream has told before. */
+export function changesBetween(before: World, after: World, told: number) {
+  const changed = [...after.items].filter(([name, item]) => item !== before.items.get(name))
+  return changed.map(([name, { pk, sk, state, openAs, version, subjects, traceparent }], index) => ({
+    eventSource: 'aws:dynamodb',
+    eventName: before.items.has(name) ? 'MODIFY' : 'INSERT',
+    dynamodb: {
+      Keys: marshall({ pk, sk }),
+      NewImage: marshall({ state, openAs, version, subjects, traceparent }, { removeUndefinedValues: true }),
+      SequenceNumber: String(told + index).padStart(21, '0'),
+    },
+  }))
+}
+
+export type StreamRecord = ReturnType<typeof changesBetween>[number]
