@@ -101,7 +101,7 @@ describe('the page Events', () => {
     const { show } = await start({ env: { EVENT_BUS: 'company' } })
     expect(factsOf((await show()).html).slice(0, 2)).toEqual([
       ['Sent to', 'the bus company'],
-      ['Types', 'update.*, budget.*, plan.* and audit.*'],
+      ['Types', 'update.*, budget.*, plan.*, project.*, caller.* and audit.*'],
     ])
   })
 })

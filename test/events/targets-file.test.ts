@@ -73,7 +73,7 @@ describe('the targets file', () => {
       kind: 'bus',
       name: 'bus',
       bus: 'company',
-      types: ['update.*', 'budget.*', 'plan.*', 'audit.*'],
+      types: ['update.*', 'budget.*', 'plan.*', 'project.*', 'caller.*', 'audit.*'],
     })
     expect(readTargets({})).toEqual([])
   })

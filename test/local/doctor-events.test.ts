@@ -31,7 +31,7 @@ test('the doctor finds no fault in a target with a public address and a key', as
   expect(found).toEqual({
     lines: [
       'warehouse: warehouse.example gets update.settled',
-      'bus: the bus company gets update.*, budget.*, plan.* and audit.*',
+      'bus: the bus company gets update.*, budget.*, plan.*, project.*, caller.* and audit.*',
     ],
     toDo: [],
   })
