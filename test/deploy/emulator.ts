@@ -41,8 +41,10 @@ export async function adaptToEmulator(assembly: string, endpoint: string): Promi
   await writeFile(file, JSON.stringify(template))
   for (const folder of await readdir(assembly)) {
     if (!folder.startsWith('asset.')) continue
+    // A module of its own, because what a module imports runs before it.
+    await writeFile(join(assembly, folder, 'buffered.mjs'), buffered)
     const code = join(assembly, folder, 'index.mjs')
-    await writeFile(code, `${buffered}${await readFile(code, 'utf8')}`)
+    await writeFile(code, `import './buffered.mjs';${await readFile(code, 'utf8')}`)
   }
   return changed
 }
