@@ -16,24 +16,16 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { metricNamespace } from '../shared/platform/metrics.ts'
+import { usualNamespace } from '../shared/platform/metrics.ts'
+import { usualPrefix } from '../shared/platform/prefix.ts'
 import { acknowledge } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
-import {
-  alarmOf,
-  errorLines,
-  logMetrics,
-  ofAll,
-  otherErrors,
-  vital,
-  type Watch,
-  type Watched,
-  watchesOf,
-} from './watches.ts'
+import { alarmOf, LogMetrics, logMetrics, ofAll, otherErrors, type Watch, type Watched, watchesOf } from './watches.ts'
 
 const runbook = 'docs/runbook.md'
 
-export interface AlarmsProps extends Watched {
+export interface AlarmsProps extends Omit<Watched, 'metrics'> {
+  readonly prefix: string
   readonly logGroup: LogGroup
   readonly ledger: LedgerTable
   /** Without it the dashboard shows alarms, and nothing sends them. */
@@ -43,8 +35,9 @@ export interface AlarmsProps extends Watched {
 export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
-    const watches = watchesOf(props)
-    this.countLines(props.logGroup, watches)
+    const metrics = new LogMetrics(namespaceOf(props.prefix))
+    const watches = watchesOf({ ...props, metrics })
+    this.countLines(props.logGroup, metrics, watches)
     const topic = props.email === undefined ? null : this.mailTo(props.email)
     const alarms = watches.map((watch) => {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
@@ -54,14 +47,14 @@ export class Alarms extends Construct {
     })
     new Dashboard(this, 'Dashboard', {
       // Dashboard names are unique across regions.
-      dashboardName: `unit-guard-${Stack.of(this).region}`,
+      dashboardName: `${props.prefix}-${Stack.of(this).region}`,
       defaultInterval: Duration.days(1),
-      widgets: [[new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 })], ...rowsOf(props)],
+      widgets: [[new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 })], ...rowsOf(props, metrics)],
     })
   }
 
-  private countLines(logGroup: LogGroup, watches: readonly Watch[]): void {
-    const counted = { logGroup, metricNamespace, metricValue: '1' }
+  private countLines(logGroup: LogGroup, { namespace }: LogMetrics, watches: readonly Watch[]): void {
+    const counted = { logGroup, metricNamespace: namespace, metricValue: '1' }
     new MetricFilter(this, 'ErrorLines', {
       ...counted,
       metricName: logMetrics.errorLines,
@@ -101,19 +94,25 @@ export class Alarms extends Construct {
   }
 }
 
+/** Guards in one account must not share metrics. */
+export const namespaceOf = (prefix: string): string => (prefix === usualPrefix ? usualNamespace : prefix)
+
 const graph = (title: string, left: IMetric[], more: Partial<GraphWidgetProps> = {}): IWidget =>
   new GraphWidget({ title, left, width: 8, ...more })
 
-const rowsOf = ({ functions, streamReaders, deadLetters, ledger: { table }, logGroup }: AlarmsProps): IWidget[][] => {
+const rowsOf = (
+  { functions, streamReaders, deadLetters, ledger: { table }, logGroup }: AlarmsProps,
+  metrics: LogMetrics,
+): IWidget[][] => {
   const lambdas = Object.values(functions).map(({ lambda }) => lambda)
   const errorsByEvent = new MathExpression({
-    expression: `SEARCH('{${metricNamespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
+    expression: `SEARCH('{${metrics.namespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
     label: '',
   })
   return [
     [
-      graph('Account used, %', [vital('AccountUsedPercent')], { leftYAxis: { min: 0 } }),
-      graph('Oldest doubt, minutes', [vital('OldestDoubtMinutes')]),
+      graph('Account used, %', [metrics.vital('AccountUsedPercent')], { leftYAxis: { min: 0 } }),
+      graph('Oldest doubt, minutes', [metrics.vital('OldestDoubtMinutes')]),
       graph('Errors in the log, by event', [errorsByEvent]),
     ],
     [
@@ -133,8 +132,8 @@ const rowsOf = ({ functions, streamReaders, deadLetters, ledger: { table }, logG
     ],
     [
       graph('Behind the stream, ms', [ofAll(streamReaders, 'IteratorAge', 'MAX')]),
-      graph('Size of book and definitions, bytes', [vital('BookBytes'), vital('DefinitionsBytes')], {
-        right: [vital('OpenAnnouncements')],
+      graph('Size of book and definitions, bytes', [metrics.vital('BookBytes'), metrics.vital('DefinitionsBytes')], {
+        right: [metrics.vital('OpenAnnouncements')],
       }),
       graph(
         'Table: units written and read',
@@ -142,7 +141,7 @@ const rowsOf = ({ functions, streamReaders, deadLetters, ledger: { table }, logG
           table.metricConsumedWriteCapacityUnits({ statistic: 'Sum' }),
           table.metricConsumedReadCapacityUnits({ statistic: 'Sum' }),
         ],
-        { right: [errorLines('not-admitted')] },
+        { right: [metrics.errorLines('not-admitted')] },
       ),
     ],
     [

@@ -3,20 +3,19 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { WrongIssuers } from '../shared/auth/issuers-file.ts'
 import { WrongTargets } from '../shared/events/targets-file.ts'
 import { WrongPlans } from '../shared/guard/plans/plans-file.ts'
+import { usualPrefix } from '../shared/platform/prefix.ts'
 import { environment, WrongSettings } from '../shared/platform/settings.ts'
 import { bundleAll } from './bundle.ts'
-import { readDeployment } from './deployment.ts'
+import { readProps } from './options.ts'
 import { UnitGuardStack } from './unit-guard-stack.ts'
 
 const app = new App()
 try {
-  const deployment = readDeployment(
-    environment(),
-    (name) => app.node.tryGetContext(name),
-    Object.keys(app.node.getAllContext()),
-  )
-  const { folders: bundles } = await bundleAll({ into: 'cdk.out/bundles', files: deployment.files })
-  new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
+  const props = readProps(environment(), (name) => app.node.tryGetContext(name), Object.keys(app.node.getAllContext()))
+  const bundles = 'cdk.out/bundles'
+  await bundleAll({ into: bundles })
+  const { prefix = usualPrefix } = props
+  new UnitGuardStack(app, prefix === usualPrefix ? 'UnitGuard' : prefix, { ...props, bundles })
   // A finding that is not acknowledged fails the synthesis.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()

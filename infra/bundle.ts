@@ -2,54 +2,27 @@ import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BundleName, bundleNames } from './code.ts'
 import { writeReference } from './openapi/reference.tsx'
 
-export type BundleName = 'api' | 'dashboard' | 'mcp' | 'slack' | 'scheduled' | 'outbox' | 'sandbox'
-
-export type Bundles = Readonly<Record<BundleName, string>>
-
-const names: readonly BundleName[] = ['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'outbox', 'sandbox']
-
-/** The files that settings name, in the working directory of the function. */
-export const besideCode = {
-  PLANS: 'plans.json',
-  TRUSTED_ISSUERS: 'issuers.json',
-  EVENT_TARGETS: 'event-targets.json',
-} as const
-
-const readers: Readonly<Record<keyof typeof besideCode, readonly BundleName[]>> = {
-  PLANS: ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
-  TRUSTED_ISSUERS: ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
-  EVENT_TARGETS: ['dashboard', 'scheduled', 'outbox'],
-}
-
-/** The path of each file on the machine that deploys. */
-export type SettingsFiles = { readonly [Name in keyof typeof besideCode]?: string | undefined }
-
 /** Source maps hold relative paths, so a changed `into` would deploy every function again. */
-export async function bundleAll({ into, files = {} }: { into: string; files?: SettingsFiles }) {
+export async function bundleAll({ into }: { into: string }) {
   await rm(into, { recursive: true, force: true })
   const bundled = await Promise.all(
-    names.map(async (name) => {
+    bundleNames.map(async (name) => {
       const folder = join(into, name)
       await mkdir(folder, { recursive: true })
       const { bytes } = await bundle({ entry: `functions/${name}/handler.ts`, into: folder })
-      await copyFiles(files, name, folder)
       return { name, folder, bytes }
     }),
   )
   for (const name of ['api', 'dashboard']) await writeReference(join(into, name))
   await copyFile('functions/dashboard/dashboard.css', join(into, 'dashboard', 'dashboard.css'))
   return {
-    folders: Object.fromEntries(bundled.map(({ name, folder }) => [name, folder])) as Bundles,
+    folders: Object.fromEntries(bundled.map(({ name, folder }) => [name, folder])) as Readonly<
+      Record<BundleName, string>
+    >,
     bytes: Object.fromEntries(bundled.map(({ name, bytes }) => [name, bytes])) as Readonly<Record<BundleName, number>>,
-  }
-}
-
-async function copyFiles(files: SettingsFiles, bundle: BundleName, folder: string): Promise<void> {
-  for (const [setting, name] of Object.entries(besideCode) as [keyof typeof besideCode, string][]) {
-    const path = files[setting]
-    if (path !== undefined && readers[setting].includes(bundle)) await copyFile(path, join(folder, name))
   }
 }
 

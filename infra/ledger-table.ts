@@ -10,7 +10,8 @@ import { CfnParameter as StoredParameter } from 'aws-cdk-lib/aws-ssm'
 import { CfnParameter, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { expiryAttribute, indexes, tableKey } from '../shared/ledger/stored.ts'
-import { ledgerParameter, noMarker } from '../shared/platform/settings.ts'
+import { ledgerParameterOf } from '../shared/platform/prefix.ts'
+import { noMarker } from '../shared/platform/settings.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 interface Restored {
@@ -30,7 +31,7 @@ type WriteAction = (typeof writeActions)[number]
 export class LedgerTable extends Construct {
   readonly table: Table | ITable
 
-  constructor(scope: Construct, id: string, props: { restored: Restored | null }) {
+  constructor(scope: Construct, id: string, props: { restored: Restored | undefined }) {
     super(scope, id)
     this.table = props.restored ? this.adopt(props.restored) : this.create()
   }
@@ -96,14 +97,15 @@ const keysOf = ({ partition, sort }: Readonly<Record<keyof typeof tableKey, stri
 })
 
 /** The first deployment creates the marker and fails if it exists; later ones read it and fail if it is missing. */
-export function ledgerMarker(scope: Construct, isFirst: boolean): string {
+export function ledgerMarker(scope: Construct, { prefix, isFirst }: { prefix: string; isFirst: boolean }): string {
+  const name = ledgerParameterOf(prefix)
   if (!isFirst) {
     const type = 'AWS::SSM::Parameter::Value<String>'
     const description = 'Where the marker of the ledger is; npm run account -- begin writes it'
-    return new CfnParameter(scope, 'LedgerMarker', { type, default: ledgerParameter, description }).valueAsString
+    return new CfnParameter(scope, 'LedgerMarker', { type, default: name, description }).valueAsString
   }
   const made = new StoredParameter(scope, 'LedgerParameter', {
-    name: ledgerParameter,
+    name,
     type: 'String',
     value: noMarker,
     description: 'Which ledger Unit Guard keeps, and in which table; npm run account and npm run restore write it',

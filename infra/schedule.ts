@@ -7,13 +7,13 @@ import type { Plan } from '../shared/guard/plans/plans-file.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 
-const prefix = 'unit-guard-'
 /** https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutRule.html */
 const maxNameLength = 64
 /** A plan that fires later counts as missed. */
 const maxEventAge = Duration.hours(1)
 
 export interface ScheduleProps {
+  readonly prefix: string
   readonly fn: GuardFunction
   readonly plans: readonly Plan[]
   readonly deadLetters: DeadLetters
@@ -25,8 +25,8 @@ export class Schedule extends Construct {
   constructor(scope: Construct, id: string, props: ScheduleProps) {
     super(scope, id)
     this.props = props
-    const { fn, deadLetters } = props
-    const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: `${prefix}*` })
+    const { prefix, fn, deadLetters } = props
+    const rules = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: `${prefix}-*` })
 
     // One permission for each rule would exceed the size of the function's policy at about fifty plans.
     new CfnPermission(this, 'MayCall', {
@@ -52,13 +52,13 @@ export class Schedule extends Construct {
       if (budget !== undefined && !mayChargeAncestors)
         Annotations.of(this).addInfoV2(`@unit-guard:${name}`, paysItself(name, budget))
       // The time of the rule identifies the occurrence, however often its event is delivered.
-      this.rule(`Plan-${name}`, planRule(name), schedule.text, { plan: name, time: EventField.time })
+      this.rule(`Plan-${name}`, planRule(prefix, name), schedule.text, { plan: name, time: EventField.time })
     }
   }
 
   private rule(id: string, name: string, schedule: string, input: object): void {
-    const { fn, deadLetters } = this.props
-    const rule = new Rule(this, id, { ruleName: `${prefix}${name}`, schedule: RuleSchedule.expression(schedule) })
+    const { prefix, fn, deadLetters } = this.props
+    const rule = new Rule(this, id, { ruleName: `${prefix}-${name}`, schedule: RuleSchedule.expression(schedule) })
     rule.addTarget({
       bind: () => ({
         arn: fn.lambda.functionArn,
@@ -74,9 +74,9 @@ const paysItself = (plan: string, budget: string): string =>
   `the plan ${plan} names the budget ${budget} without mayChargeAncestors: it is refused for projects that a budget below ${budget} owns`
 
 /** A name that is too long is cut, and a digest keeps it unique. */
-function planRule(plan: string): string {
+function planRule(prefix: string, plan: string): string {
   const name = `plan-${plan}`
-  const maxLength = maxNameLength - prefix.length
+  const maxLength = maxNameLength - prefix.length - 1
   if (name.length <= maxLength) return name
   const mark = createHash('sha256').update(plan).digest('hex').slice(0, 8)
   return `${name.slice(0, maxLength - mark.length - 1)}-${mark}`

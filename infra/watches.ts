@@ -1,6 +1,6 @@
 import { ComparisonOperator, type IMetric, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import { Duration } from 'aws-cdk-lib/core'
-import { metricNamespace, type Vital } from '../shared/platform/metrics.ts'
+import type { Vital } from '../shared/platform/metrics.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 
@@ -26,13 +26,26 @@ export const logMetrics = {
   plansNotDone: 'PlansNotDone',
 } as const
 
-export const vital = (name: Vital, statistic: 'Maximum' | 'SampleCount' = 'Maximum', period = fiveMinutes): Metric =>
-  new Metric({ namespace: metricNamespace, metricName: name, statistic, period })
+/** Metrics that the log of one guard feeds. */
+export class LogMetrics {
+  readonly namespace: string
 
-const logMetric = (metricName: string, dimensionsMap: Record<string, string> = {}): Metric =>
-  new Metric({ namespace: metricNamespace, metricName, dimensionsMap, statistic: 'Sum', period: fiveMinutes })
+  constructor(namespace: string) {
+    this.namespace = namespace
+  }
 
-export const errorLines = (event: string): Metric => logMetric(logMetrics.errorLines, { event })
+  vital(name: Vital, statistic: 'Maximum' | 'SampleCount' = 'Maximum', period = fiveMinutes): Metric {
+    return new Metric({ namespace: this.namespace, metricName: name, statistic, period })
+  }
+
+  sum(metricName: string, dimensionsMap: Record<string, string> = {}): Metric {
+    return new Metric({ namespace: this.namespace, metricName, dimensionsMap, statistic: 'Sum', period: fiveMinutes })
+  }
+
+  errorLines(event: string): Metric {
+    return this.sum(logMetrics.errorLines, { event })
+  }
+}
 
 export function ofAll(functions: Readonly<Record<string, GuardFunction>>, name: string, together: 'SUM' | 'MAX') {
   const idOf = (id: string) => `${name.toLowerCase()}_${id}`
@@ -51,17 +64,22 @@ export interface Watched {
   readonly functions: Readonly<Record<string, GuardFunction>>
   readonly streamReaders: Readonly<Record<string, GuardFunction>>
   readonly deadLetters: DeadLetters
+  readonly metrics: LogMetrics
 }
 
-const fromLog = (event: string, name: string, says: string, anchor = event): Watch => ({
-  ...{ event, name, says, anchor, atLeast: 1 },
-  metric: errorLines(event),
+const watchingBy = (metrics: LogMetrics) => ({
+  metrics,
+  fromLog: (event: string, name: string, says: string, anchor = event): Watch => ({
+    ...{ event, name, says, anchor, atLeast: 1 },
+    metric: metrics.errorLines(event),
+  }),
+  fromVital: (vital: Vital, atLeast: number, name: string, says: string, anchor: string): Watch => ({
+    ...{ name, says, anchor, atLeast },
+    metric: metrics.vital(vital),
+  }),
 })
 
-const fromVital = (vitalName: Vital, atLeast: number, name: string, says: string, anchor: string): Watch => ({
-  ...{ name, says, anchor, atLeast },
-  metric: vital(vitalName),
-})
+type Watching = ReturnType<typeof watchingBy>
 
 /** Why these errors raise no alarm. All others without one of their own raise `OtherErrors`. */
 export const errorsWithoutAlarm = {
@@ -82,14 +100,12 @@ export const otherErrors = (watches: readonly Watch[]): string => {
   return `{ $.level = "error"${others.join('')} }`
 }
 
-export const watchesOf = (watched: Watched): readonly Watch[] => [
-  ...unitWatches(),
-  ...serviceWatches(),
-  ...functionWatches(watched),
-  ...sizeWatches(),
-]
+export function watchesOf(watched: Watched): readonly Watch[] {
+  const by = watchingBy(watched.metrics)
+  return [...unitWatches(by), ...serviceWatches(by), ...functionWatches(by, watched), ...sizeWatches(by)]
+}
 
-const unitWatches = (): readonly Watch[] => [
+const unitWatches = ({ metrics, fromLog, fromVital }: Watching): readonly Watch[] => [
   fromVital('OldestDoubtMinutes', 60, 'InDoubt', 'An update has been in doubt for an hour', 'in-doubt'),
   fromLog('overrun', 'Overrun', 'An update cost more than was held for it'),
   fromLog('impossible-units', 'ImpossibleUnits', 'An update states units that cannot be'),
@@ -99,7 +115,7 @@ const unitWatches = (): readonly Watch[] => [
     name: 'AuditNotOk',
     says: 'A counter differs from the sum of the lines that moved it',
     anchor: 'the-audit-is-not-ok',
-    metric: vital('AuditNotOk', 'Maximum', Duration.days(1)),
+    metric: metrics.vital('AuditNotOk', 'Maximum', Duration.days(1)),
     atLeast: 1,
   },
   fromLog('not-audited', 'NotAudited', 'The books were not audited in the night'),
@@ -112,7 +128,7 @@ const unitWatches = (): readonly Watch[] => [
   ),
 ]
 
-const serviceWatches = (): readonly Watch[] => [
+const serviceWatches = ({ metrics, fromLog }: Watching): readonly Watch[] => [
   fromLog('token-refused', 'TokenRefused', 'The service answers 401 to a token that was just read', 'token-refused'),
   fromLog('service-token-expires', 'TokenExpires', 'The service’s token ends within 14 days, or has ended'),
   fromLog('secret-unavailable', 'SecretUnavailable', 'A secret cannot be read'),
@@ -127,7 +143,7 @@ const serviceWatches = (): readonly Watch[] => [
     name: 'PlanNotDone',
     says: 'A plan was missed, stopped, or could not update all of its projects',
     anchor: 'a-plan-was-not-done',
-    metric: logMetric(logMetrics.plansNotDone),
+    metric: metrics.sum(logMetrics.plansNotDone),
     atLeast: 1,
   },
   fromLog('plan-not-run', 'PlanNotRun', 'A rule fired for a plan that there is not'),
@@ -135,12 +151,15 @@ const serviceWatches = (): readonly Watch[] => [
   fromLog('event-dead', 'EventDead', 'A receiver did not take an event, and it is not sent again'),
 ]
 
-const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): readonly Watch[] => [
+const functionWatches = (
+  { metrics, fromLog }: Watching,
+  { functions, streamReaders, deadLetters }: Watched,
+): readonly Watch[] => [
   {
     name: 'SweepSilent',
     says: 'No sweep has come to its figures for a quarter of an hour',
     anchor: 'the-sweep-is-silent',
-    metric: vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
+    metric: metrics.vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
     atLeast: 1,
     whenSilent: true,
   },
@@ -158,7 +177,7 @@ const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): re
     // A call whose answer broke off has to fail, but the function did nothing wrong.
     metric: new MathExpression({
       expression: 'failed - FILL(broken, 0)',
-      usingMetrics: { failed: ofAll(functions, 'Errors', 'SUM'), broken: errorLines('answer-broken') },
+      usingMetrics: { failed: ofAll(functions, 'Errors', 'SUM'), broken: metrics.errorLines('answer-broken') },
       label: 'Errors',
       period: fiveMinutes,
     }),
@@ -169,7 +188,7 @@ const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): re
     name: 'OtherErrors',
     says: 'An error was logged that has no alarm of its own',
     anchor: 'other-errors',
-    metric: logMetric(logMetrics.otherErrorLines),
+    metric: metrics.sum(logMetrics.otherErrorLines),
     atLeast: 1,
   },
   {
@@ -188,7 +207,7 @@ const functionWatches = ({ functions, streamReaders, deadLetters }: Watched): re
   },
 ]
 
-const sizeWatches = (): readonly Watch[] => [
+const sizeWatches = ({ fromVital }: Watching): readonly Watch[] => [
   fromVital('BookBytes', largeItemBytes, 'BookSize', 'The book is near DynamoDB’s item limit', 'item-size'),
   fromVital(
     'DefinitionsBytes',

@@ -44,8 +44,10 @@ export function readTrigger(event: unknown): Trigger {
 }
 
 /** Scheduled jobs. Each step runs even if others fail; the next sweep repeats what failed. */
-export function createTriggers({ guard, clock, log, slack, events }: Services & { slack: Slack; events: Events }) {
-  const report = (measurements: Measurements) => log.info('vitals', metricFields(measurements, clock.now()))
+export function createTriggers(services: Services & { slack: Slack; events: Events }) {
+  const { guard, clock, log, slack, events, metricNamespace } = services
+  const report = (measurements: Measurements) =>
+    log.info('vitals', metricFields(measurements, clock.now(), metricNamespace))
 
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []

@@ -2,7 +2,11 @@ import { readTargets } from '../../shared/events/targets-file.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 
 /** On one machine the secret `unit-guard/x/y` is the environment variable `X_Y`. */
-const variableOf = (secret: string): string => secret.replace('unit-guard/', '').replace(/[/-]/g, '_').toUpperCase()
+const variableOf = (secret: string): string =>
+  secret
+    .replace(/^[^/]+\//, '')
+    .replace(/[/-]/g, '_')
+    .toUpperCase()
 
 export interface LocalEvents {
   /** Where events go, for the terminal. */

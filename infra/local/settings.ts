@@ -77,6 +77,7 @@ const otherVariables = [
   'UNIT_GUARD_URL',
   'UNIT_GUARD_TOKEN',
   'UNIT_GUARD_PID',
+  'GUARD_PREFIX',
   'SANDBOX_URL',
   'SANDBOX_TOKEN',
   'FOUND_HERE',

@@ -57,8 +57,10 @@ function isUrl(text: string): boolean {
 }
 
 /** No other secret may become the key of a signature. */
-const takesSecret = 'must be the name of a secret, unit-guard/events/ and 1 to 31 of a-z, 0-9 and -'
-const secret = z.string(takesSecret).check(z.regex(/^unit-guard\/events\/[a-z][a-z0-9-]{0,30}$/, takesSecret))
+const takesSecret = 'must be the name of a secret, unit-guard/events/ (or your prefix) and 1 to 31 of a-z, 0-9 and -'
+const secret = z
+  .string(takesSecret)
+  .check(z.regex(/^[a-z](-?[a-z0-9]){0,23}\/events\/[a-z][a-z0-9-]{0,30}$/, takesSecret))
 
 const takesType = 'must be the type of an event, such as update.settled, or update.*'
 const types = z

@@ -37,6 +37,7 @@ export interface Services {
   readonly unitPrice: UnitPrice | null
   /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean
+  readonly metricNamespace: string
   readonly clock: Clock
   readonly log: Log
 }
@@ -116,6 +117,7 @@ export function createServices(
     dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,
     unitPrice,
     isLocal: settings.SECRETS_ENDPOINT !== undefined,
+    metricNamespace: settings.METRIC_NAMESPACE,
     clock,
     log,
   }

@@ -1,4 +1,4 @@
-export const metricNamespace = 'UnitGuard'
+export const usualNamespace = 'UnitGuard'
 
 export const vitals = {
   OldestDoubtMinutes: 'None',
@@ -19,11 +19,11 @@ export type Measurements = Readonly<Partial<Record<Vital, number>>>
  * @see
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
-export function metricFields(measured: Measurements, at: number): Readonly<Record<string, unknown>> {
+export function metricFields(measured: Measurements, at: number, namespace: string): Readonly<Record<string, unknown>> {
   const names = (Object.keys(vitals) as Vital[]).filter((name) => measured[name] !== undefined)
   const Metrics = names.map((name) => ({ Name: name, Unit: vitals[name] }))
   return {
     ...measured,
-    _aws: { Timestamp: at, CloudWatchMetrics: [{ Namespace: metricNamespace, Dimensions: [[]], Metrics }] },
+    _aws: { Timestamp: at, CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [[]], Metrics }] },
   }
 }

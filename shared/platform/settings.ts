@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { isZone } from './clock.ts'
+import { usualNamespace } from './metrics.ts'
 import { maxUnits, slackChannelId, toUnits } from './words.ts'
 
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
@@ -57,6 +58,8 @@ const ledgerSettings = z.object({
   /** If the address is not the name: the stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
   LEDGER_MARKER: z.optional(ledgerMarker),
+  /** Of the metrics in the log. Guards in one account need one each. */
+  METRIC_NAMESPACE: z._default(z.string(), usualNamespace),
 })
 
 export const secretSettings = z.object({
@@ -115,8 +118,6 @@ export interface Marker {
   readonly table: string
   readonly tableName: string
 }
-
-export const ledgerParameter = '/unit-guard/ledger'
 
 const words = /^(led_\w+) (\d{1,9}) (\S+) (\S+)$/
 

@@ -22,7 +22,7 @@ import {
 import { DeleteParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { createTable } from '../../infra/local/database/table.ts'
 import { signAdminToken } from '../../infra/local/secrets.ts'
-import { ledgerParameter } from '../../shared/platform/settings.ts'
+import { ledgerParameterOf } from '../../shared/platform/prefix.ts'
 import { readOptions } from '../support/process/command-line.ts'
 import { signingSecret } from '../support/slack/slack.ts'
 import { rehearseAgents } from './agents.ts'
@@ -255,7 +255,7 @@ async function takeDown(): Promise<void> {
       await dynamo.send(new DeleteTableCommand({ TableName: tableName }))
     }
     if (restoredName !== undefined) await dynamo.send(new DeleteTableCommand({ TableName: restoredName }))
-    await ssm.send(new DeleteParameterCommand({ Name: ledgerParameter })).catch(() => {})
+    await ssm.send(new DeleteParameterCommand({ Name: ledgerParameterOf('unit-guard') })).catch(() => {})
     await deleteBus(region).catch(() => {})
     for (const SecretId of names) {
       await secrets.send(new DeleteSecretCommand({ SecretId, ForceDeleteWithoutRecovery: true })).catch(() => {})

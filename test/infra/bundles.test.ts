@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
-import { type BundleName, bundleAll } from '../../infra/bundle.ts'
+import { bundleAll } from '../../infra/bundle.ts'
+import { type BundleName, bundleNames, GuardCode } from '../../infra/code.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import { allOperations } from '../../infra/openapi/document.ts'
 import { commonTexts } from '../../shared/api/schemas.ts'
@@ -34,6 +35,7 @@ const kilobyte = 1024
 describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   let folder: string
   let bundles: Awaited<ReturnType<typeof bundleAll>>
+  let code: GuardCode
   let service: ScriptedService
   let slack: Awaited<ReturnType<typeof startSlackChannel>>
   let secrets: Awaited<ReturnType<typeof startTestSecrets>>
@@ -45,14 +47,13 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
     const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 5 * * ? *)' }
-    bundles = await bundleAll({
-      into: folder,
-      files: {
-        PLANS: writePlans([plan]),
-        TRUSTED_ISSUERS: writeIssuers([okta]),
-        EVENT_TARGETS: writeTargets([warehouse]),
-      },
-    })
+    bundles = await bundleAll({ into: folder })
+    const files = {
+      PLANS: writePlans([plan]),
+      TRUSTED_ISSUERS: writeIssuers([okta]),
+      EVENT_TARGETS: writeTargets([warehouse]),
+    }
+    code = new GuardCode({ bundles: folder, files })
     service = await startScriptedService({ fallback: answerOf })
     slack = await startSlackChannel({})
     secrets = await startTestSecrets({
@@ -69,7 +70,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       ACCOUNT_UNITS_PER_MONTH: '50000',
       TRACKING_BASE_URL: service.baseUrl,
       DASHBOARD_URL: 'https://dashboard.example',
-      PLANS: join(bundles.folders.api, 'plans.json'),
+      PLANS: join(code.folderOf('api'), 'plans.json'),
     }
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
     vi.stubGlobal('awslambda', awslambda)
@@ -91,6 +92,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     vi.restoreAllMocks()
     vi.unstubAllGlobals()
     vi.unstubAllEnvs()
+    code.clear()
     await Promise.all([service.close(), slack.close(), secrets.close(), rm(folder, { recursive: true })])
   })
 
@@ -375,8 +377,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
 
   test('each file of the settings lies beside the code of the functions that read it', async () => {
     const having: Record<string, string[]> = { 'plans.json': [], 'issuers.json': [], 'event-targets.json': [] }
-    for (const [name, folder] of Object.entries(bundles.folders))
-      for (const file of await readdir(folder)) having[file]?.push(name)
+    for (const name of bundleNames) for (const file of await readdir(code.folderOf(name))) having[file]?.push(name)
     expect(having).toEqual({
       'plans.json': ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],
       'issuers.json': ['api', 'dashboard', 'mcp', 'scheduled', 'outbox'],

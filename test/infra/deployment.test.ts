@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readDeployment } from '../../infra/deployment.ts'
+import { readProps } from '../../infra/options.ts'
 import { needed, warehouse, writePlans, writeTargets } from '../support/infra/deployment.ts'
 
 const nothing = () => undefined
@@ -27,7 +27,7 @@ describe('a deployment with a wrong setting', () => {
     ],
     ['plans that are not there', { PLANS: '/nowhere/plans.json' }, 'the plans file plans.json is not there'],
   ])('%s', (_what, env, sentence) => {
-    expect(() => readDeployment({ ...needed, ...env }, nothing)).toThrow(sentence)
+    expect(() => readProps({ ...needed, ...env }, nothing)).toThrow(sentence)
   })
 
   test.each<[string, object, string]>([
@@ -39,7 +39,7 @@ describe('a deployment with a wrong setting', () => {
     ['no project', { projects: [] }, 'plan 1 (morning), projects: must have 1 to 500 projects'],
   ])('a plan with %s', (_what, wrong, sentence) => {
     const PLANS = writePlans([{ ...plan, ...wrong }])
-    expect(() => readDeployment({ ...needed, PLANS }, nothing)).toThrow(sentence)
+    expect(() => readProps({ ...needed, PLANS }, nothing)).toThrow(sentence)
   })
 
   test.each<[string, object, string]>([
@@ -47,7 +47,7 @@ describe('a deployment with a wrong setting', () => {
     ['a misspelt type', { types: ['updates.*'] }, '0.types.0: must be the type of an event'],
   ])('an event target with %s', (_what, wrong, sentence) => {
     const EVENT_TARGETS = writeTargets([{ ...warehouse, ...wrong }])
-    expect(() => readDeployment({ ...needed, EVENT_TARGETS }, nothing)).toThrow(sentence)
+    expect(() => readProps({ ...needed, EVENT_TARGETS }, nothing)).toThrow(sentence)
   })
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -58,12 +58,12 @@ describe('a deployment with a wrong setting', () => {
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
     ['ledgerTable alone', { ledgerTable: 'restored' }, 'take the restored table and its stream, both or neither'],
   ])('an option: %s', (_what, context, sentence) => {
-    expect(() => readDeployment(needed, (name) => context[name])).toThrow(sentence)
+    expect(() => readProps(needed, (name) => context[name])).toThrow(sentence)
   })
 
   test('a refused deployment names all faults and shows no value', () => {
     const wrong = { ACCOUNT_RENEWAL_DAY: 'canary', ACCOUNT_TIME_ZONE: 'canary' }
-    const said = () => readDeployment(wrong, nothing)
+    const said = () => readProps(wrong, nothing)
     expect(said).toThrow(/ACCOUNT_UNITS_PER_MONTH.*ACCOUNT_RENEWAL_DAY.*ACCOUNT_TIME_ZONE.*TRACKING_BASE_URL/)
     expect(said).not.toThrow('canary')
   })
@@ -71,6 +71,10 @@ describe('a deployment with a wrong setting', () => {
 
 test('options of cdk.json are read like those of -c', () => {
   const context: Record<string, unknown> = { reserve: 'on', sandbox: false }
-  const { options } = readDeployment(needed, (name) => context[name])
-  expect(options).toEqual({ sandbox: false, firstLedger: false, reserve: true })
+  const { sandbox, firstLedger, reserveConcurrency } = readProps(needed, (name) => context[name])
+  expect({ sandbox, firstLedger, reserveConcurrency }).toEqual({
+    sandbox: false,
+    firstLedger: false,
+    reserveConcurrency: true,
+  })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readDeployment } from '../../infra/deployment.ts'
 import { readSettings } from '../../infra/local/settings.ts'
+import { readProps } from '../../infra/options.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
 import { login, needed, okta, writeIssuers } from '../support/infra/deployment.ts'
 
@@ -47,7 +47,7 @@ describe('a deployment is refused, by name,', () => {
       'these variables are not known: ACCOUNT_RENEWAL_DAYS: is it ACCOUNT_RENEWAL_DAY? COOLDOWN_RANKIN: is it COOLDOWN_RANKING? Correct or unset them.',
     ],
   ])('%s', (_, env, sentence) => {
-    expect(() => readDeployment({ ...needed, ...env }, () => undefined)).toThrow(sentence)
+    expect(() => readProps({ ...needed, ...env }, () => undefined)).toThrow(sentence)
   })
 
   test.each<[string, Record<string, string>, string]>([
@@ -72,7 +72,7 @@ describe('a deployment is refused, by name,', () => {
       'ACCOUNT_UNITS_USED_AT_START: must be a whole number of units from 0 to 1000000000000; ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31; ACCOUNT_TIME_ZONE: must be',
     ],
   ])('%s', (_, context, sentence) => {
-    const read = () => readDeployment(needed, (name) => context[name], Object.keys(context))
+    const read = () => readProps(needed, (name) => context[name], Object.keys(context))
     expect(read).toThrow(sentence)
   })
 
@@ -106,7 +106,7 @@ describe('a deployment is refused, by name,', () => {
     ['a login that leads nowhere', {}, { ...login, DASHBOARD_URL: '' }, 'DASHBOARD_URL: is needed with LOGIN_ISSUER'],
   ])('with issuers and %s', (_, entry, env, sentence) => {
     const TRUSTED_ISSUERS = writeIssuers([{ ...okta, ...entry }])
-    expect(() => readDeployment({ ...needed, ...env, TRUSTED_ISSUERS }, () => undefined)).toThrow(sentence)
+    expect(() => readProps({ ...needed, ...env, TRUSTED_ISSUERS }, () => undefined)).toThrow(sentence)
   })
 
   test.each<[string, Record<string, string>, string]>([
@@ -118,14 +118,14 @@ describe('a deployment is refused, by name,', () => {
     ['neither issuers nor own tokens', { MINTED_TOKENS: 'off' }, 'MINTED_TOKENS: off needs an issuer in the file'],
     ['no issuer and no own tokens', { MINTED_TOKENS: 'off', TRUSTED_ISSUERS: writeIssuers([]) }, 'MINTED_TOKENS: off'],
   ])('with %s', (_, env, sentence) => {
-    expect(() => readDeployment({ ...needed, ...env }, () => undefined)).toThrow(sentence)
+    expect(() => readProps({ ...needed, ...env }, () => undefined)).toThrow(sentence)
   })
 
   test('a deployment accepts the CDK’s own options and the settings of npm start', () => {
     const names = ['aws:cdk:enable-path-metadata', '@aws-cdk/core:newStyle', 'firstLedger']
     const env = { ...needed, ...opening, TRACKING_TOKEN: 't', UNIT_GUARD_URL: 'u', SANDBOX_URL: 's', HOME: '/root' }
-    const { options } = readDeployment(env, (name) => (name === 'firstLedger' ? 'true' : undefined), names)
-    expect(options.firstLedger).toBe(true)
+    const { firstLedger } = readProps(env, (name) => (name === 'firstLedger' ? 'true' : undefined), names)
+    expect(firstLedger).toBe(true)
   })
 })
 

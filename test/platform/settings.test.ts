@@ -25,6 +25,7 @@ describe('settings', () => {
     SERVICE_TOKEN_SECRET: 'unit-guard/service-token',
     CALLER_KEY_SECRET: 'unit-guard/caller-key',
     LOGIN_CLIENT_SECRET: 'unit-guard/login-client',
+    METRIC_NAMESPACE: 'UnitGuard',
     MINTED_TOKENS: 'on',
     SLACK_SECRET: 'unit-guard/slack',
     ACCOUNT_UNITS_PER_MONTH: 50_000,

@@ -9,6 +9,7 @@ import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
+import { secretsOf } from '../../../shared/platform/prefix.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
@@ -207,7 +208,7 @@ export function noSuch(what: string, typed: string, choices: readonly string[]):
 
 /**
  * The env file of `npm start`, overridden by the environment, empty variables included: `SECRETS_ENDPOINT= npm run …`
- * uses AWS. The file's token is sent to no other guard.
+ * uses AWS. The file's token is sent to no other guard. `GUARD_PREFIX` names the secrets of one guard of several.
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)
@@ -215,6 +216,7 @@ export function commandEnvironment(all: Environment = environment()): Environmen
   const isSame = (name: string) => given[name] === undefined || given[name] === written[name]
   return {
     ...written,
+    ...(given.GUARD_PREFIX && secretsOf(given.GUARD_PREFIX)),
     ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
     ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
     ...given,

@@ -10,6 +10,7 @@ import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/st
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { usualPrefix } from '../../../shared/platform/prefix.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { createSlack } from '../../../shared/slack/slack.ts'
 import { withoutFound } from '../data-directory.ts'
@@ -73,7 +74,13 @@ async function findTable(env: Environment, shutdown: Shutdown) {
     const table = environment().TABLE_NAME
     if (!table) throw new CannotContinue(noTable(environment()))
     const where = `the table ${table} on AWS`
-    return { endpoint: undefined, accessKey: undefined, table, where, marker: parameterMarker() }
+    return {
+      endpoint: undefined,
+      accessKey: undefined,
+      table,
+      where,
+      marker: parameterMarker(environment().GUARD_PREFIX || usualPrefix),
+    }
   }
   if (isInMemory(env)) throw new CannotContinue('The ledger is in the memory of npm start, and ends with it.')
   const local = readSettings(withoutFound(environment()))

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
-import { ledgerParameter, type Marker, parseMarker, toMarkerText } from '../../../shared/platform/settings.ts'
+import { ledgerParameterOf } from '../../../shared/platform/prefix.ts'
+import { type Marker, parseMarker, toMarkerText } from '../../../shared/platform/settings.ts'
 import { makeDirectory, writePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
@@ -22,13 +23,14 @@ export function fileMarker(directory: string): MarkerStore {
 }
 
 /** A parameter of the Systems Manager, which survives its stack. */
-export function parameterMarker(): MarkerStore {
+export function parameterMarker(prefix: string): MarkerStore {
+  const name = ledgerParameterOf(prefix)
   const client = new SSMClient({})
-  const where = `the parameter ${ledgerParameter}`
+  const where = `the parameter ${name}`
   return {
     read: async () => {
       try {
-        const { Parameter } = await client.send(new GetParameterCommand({ Name: ledgerParameter }))
+        const { Parameter } = await client.send(new GetParameterCommand({ Name: name }))
         return parsed(Parameter?.Value ?? null, where)
       } catch (error) {
         if (error instanceof ParameterNotFound) return null
@@ -38,7 +40,7 @@ export function parameterMarker(): MarkerStore {
       }
     },
     write: async (marker) => {
-      const put = { Name: ledgerParameter, Value: toMarkerText(marker), Type: 'String', Overwrite: true } as const
+      const put = { Name: name, Value: toMarkerText(marker), Type: 'String', Overwrite: true } as const
       await client.send(new PutParameterCommand(put)).catch((error) => {
         throw new CannotContinue(`${where} cannot be written: ${reasonOf(error)}`)
       })

@@ -11,7 +11,7 @@ const lines = ({ logged }: Product, event: string) =>
   logged.map((line) => JSON.parse(line)).filter((line) => line.event === event)
 
 test('a measurement is one line that CloudWatch reads metrics from', () => {
-  expect(metricFields({ BookBytes: 812, AuditNotOk: 0 }, 1795168800000)).toEqual({
+  expect(metricFields({ BookBytes: 812, AuditNotOk: 0 }, 1795168800000, 'UnitGuard')).toEqual({
     BookBytes: 812,
     AuditNotOk: 0,
     _aws: {

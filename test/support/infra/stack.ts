@@ -1,10 +1,10 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
-import type { Bundles } from '../../../infra/bundle.ts'
-import { readDeployment } from '../../../infra/deployment.ts'
+import { bundleNames } from '../../../infra/code.ts'
+import { readProps } from '../../../infra/options.ts'
 import { UnitGuardStack } from '../../../infra/unit-guard-stack.ts'
 import { needed, writeIssuers, writePlans, writeTargets } from './deployment.ts'
 
@@ -39,10 +39,7 @@ export function synthesize(
     ...(options.issuers && { TRUSTED_ISSUERS: writeIssuers(options.issuers) }),
     ...(options.targets && { EVENT_TARGETS: writeTargets(options.targets) }),
   }
-  const deployment = readDeployment(env, (name) => options.context?.[name])
-  const folder = emptyBundle()
-  const names = ['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'outbox', 'sandbox']
-  const bundles = Object.fromEntries(names.map((name) => [name, folder])) as Bundles
+  const props = readProps(env, (name) => options.context?.[name])
   const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
   const { checks } = options
   const app = new App({
@@ -52,7 +49,7 @@ export function synthesize(
     treeMetadata: false,
     builtinCloudFormationValidation: checks !== undefined,
   })
-  const stack = new UnitGuardStack(app, 'UnitGuard', { deployment, bundles })
+  const stack = new UnitGuardStack(app, 'UnitGuard', { ...props, bundles: emptyBundles() })
   checks?.(app)
   app.synth()
   const template = Template.fromStack(stack)
@@ -90,8 +87,11 @@ export function plain(value: Json): Json {
 
 const withoutHash = (id: string): string => id.replace(/[0-9A-F]{8}$/, '')
 
-function emptyBundle(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'unit-guard-bundle-'))
-  writeFileSync(join(folder, 'index.mjs'), '')
+export function emptyBundles(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'unit-guard-bundles-'))
+  for (const name of bundleNames) {
+    mkdirSync(join(folder, name))
+    writeFileSync(join(folder, name, 'index.mjs'), '')
+  }
   return folder
 }

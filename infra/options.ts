@@ -1,0 +1,94 @@
+import * as z from 'zod/mini'
+import { refuseMisspelt } from '../shared/platform/misspelt.ts'
+import { parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+import { checkDeployment } from './deployment.ts'
+import { propOf, settingNames, settingsOfConstructs, type UnitGuardProps } from './props.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const trueOrFalse = z.pipe(
+  z.enum(['true', 'false'], 'must be true or false'),
+  z.transform((text) => text === 'true'),
+)
+
+const onOrOff = z.pipe(
+  z.enum(['on', 'off'], 'must be on or off'),
+  z.transform((text) => text === 'on'),
+)
+
+/** Options of `-c` and `cdk.json`. */
+const options = z.object({
+  /** Deploys a stand-in, which the guard calls instead of the service. */
+  sandbox: z._default(trueOrFalse, false),
+  /** Reserves concurrency. Off by default, because synth cannot see the quota: new AWS accounts cannot reserve any. */
+  reserve: z._default(onOrOff, false),
+  alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
+  ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
+  firstLedger: z._default(trueOrFalse, false),
+  ledgerStream: z.optional(
+    z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'must be the ARN of its stream')),
+  ),
+})
+
+/**
+ * What the environment and the options of the command ask for, checked.
+ *
+ * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
+ */
+export function readProps(
+  env: Environment,
+  context: (name: string) => unknown,
+  names: readonly string[] = [],
+): UnitGuardProps {
+  refuseUnknown(names)
+  refuseMisspelt('variables', Object.keys(env), [...settingNames, ...settingsOfConstructs, ...localVariables])
+  const {
+    ledgerTable: table,
+    ledgerStream: stream,
+    reserve,
+    alarmEmail,
+    ...others
+  } = parseSettings(options, contextOf(context))
+  if ((table === undefined) !== (stream === undefined))
+    throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
+  const settings = settingNames.flatMap((name) => (env[name] ? [[propOf(name), env[name]]] : []))
+  const props: UnitGuardProps = {
+    // Text, as the construct passes every setting on: the check refuses what is no number.
+    ...(Object.fromEntries(settings) as Pick<UnitGuardProps, 'accountUnitsPerMonth'>),
+    ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
+    ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
+    ...(alarmEmail !== undefined && { alarmEmail }),
+    ...{ reserveConcurrency: reserve, ...others },
+  }
+  checkDeployment(props)
+  return props
+}
+
+/** A shell that has sourced the env file of `npm start` has these. */
+const localVariables = [
+  ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
+  'SANDBOX_UNITS_PER_MONTH',
+  ...[
+    'TRACKING_TOKEN',
+    'SLACK_SIGNING_SECRET',
+    'SLACK_WEBHOOK_URL',
+    'SLACK_BOT_TOKEN',
+    'LOGIN_CLIENT',
+    'UNIT_GUARD_URL',
+    'GUARD_PREFIX',
+    'UNIT_GUARD_TOKEN',
+  ],
+]
+
+/** Names with a colon belong to the CDK. */
+function refuseUnknown(names: readonly string[]): void {
+  const known = Object.keys(options.shape)
+  const unknown = names.filter((name) => !name.includes(':') && !known.includes(name))
+  if (unknown.length > 0)
+    throw new WrongSettings(
+      `these options (-c, cdk.json) are not known: ${unknown.join(', ')}; there are ${known.join(', ')}`,
+    )
+}
+
+const contextOf = (context: (name: string) => unknown): Environment =>
+  Object.fromEntries(Object.keys(options.shape).map((name) => [name, context(name)?.toString()]))

@@ -1,0 +1,104 @@
+import { mcpSettings } from '../functions/mcp/settings.ts'
+import { guardSettings } from '../shared/guard/options.ts'
+import { settingOfSecret } from '../shared/platform/prefix.ts'
+
+/** The settings of docs/settings.md, each under its name in camel case; there it says more about each. */
+interface SettingProps {
+  /** The address of the service, https, ending in `/v3`; with `sandbox` it is not taken. */
+  readonly trackingBaseUrl?: string
+  /** The first limit of a new ledger, in units. Always needed. */
+  readonly accountUnitsPerMonth: number
+  /** What the month has already cost when the ledger begins. Needed with `firstLedger`, like the two after it. */
+  readonly accountUnitsUsedAtStart?: number
+  /** The day of the month on which the account's month turns, 1 to 31. */
+  readonly accountRenewalDay?: number
+  /** A time zone of the IANA database. */
+  readonly accountTimeZone?: string
+  /** `HH:MM`, `00:00` by default. */
+  readonly accountRenewalTime?: string
+  /** The deadline of one call of the service; 20,000 by default. */
+  readonly serviceTimeoutMs?: number
+  /** How long a call may still take effect after its deadline; 300,000 by default. */
+  readonly serviceFlightMs?: number
+  /** JSON Pointers (RFC 6901) to the units in the service's answers. */
+  readonly estimatePointerRanking?: string
+  readonly estimatePointerDifficulty?: string
+  readonly runPointerRanking?: string
+  readonly runPointerDifficulty?: string
+  /** How long the same work is answered with the earlier update: `day`, `0`, or a time such as `6h`. */
+  readonly cooldownRanking?: string
+  readonly cooldownDifficulty?: string
+  /** Separates several projects in one path segment of a `run`. */
+  readonly projectSeparator?: string
+  /** The path of the plans file. */
+  readonly plans?: string
+  /** The path of the file of trusted issuers. */
+  readonly trustedIssuers?: string
+  /** `off` refuses the tokens that `npm run token` makes. */
+  readonly mintedTokens?: 'on' | 'off'
+  /** The name of the issuer where people log in to the dashboard; `loginClientId` and `dashboardUrl` with it. */
+  readonly loginIssuer?: string
+  readonly loginClientId?: string
+  /** The dashboard's address, where it has one besides its function URL. */
+  readonly dashboardUrl?: string
+  /** The address of agents, where they have one besides their function URL. */
+  readonly publicUrl?: string
+  /** The path of the file of event targets. */
+  readonly eventTargets?: string
+  /** The name of an event bus of EventBridge in the same account and region, which gets all events. */
+  readonly eventBus?: string
+  /** The id of the channel for announcements. */
+  readonly slackChannel?: string
+  /** What a unit costs, a decimal such as `0.012`; `currency` with it. */
+  readonly pricePerUnit?: string
+  /** ISO 4217. */
+  readonly currency?: string
+}
+
+export interface UnitGuardProps extends SettingProps {
+  /**
+   * Begins every name that AWS does not make up: secrets, rules, the parameter of the ledger. Two guards in one account and
+   * region need two. `unit-guard` by default.
+   */
+  readonly prefix?: string
+  /** The folder of the bundles; those of the package by default. */
+  readonly bundles?: string
+  /** Deploys a stand-in, which the guard calls instead of the service. */
+  readonly sandbox?: boolean
+  /** The first deployment, and no other. */
+  readonly firstLedger?: boolean
+  /** A restored table instead of one of its own. */
+  readonly restored?: { readonly table: string; readonly stream: string }
+  /** Reserves concurrency for Slack and schedules, and caps the API, agents and the dashboard. */
+  readonly reserveConcurrency?: boolean
+  /** Gets the alarms by mail, after it has confirmed. */
+  readonly alarmEmail?: string
+}
+
+/** Set by the constructs; values from the shell are for `npm start`. */
+export const settingsOfConstructs = [
+  ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'METRIC_NAMESPACE'],
+  ...['SECRETS_ENDPOINT', 'SECRETS_ACCESS_KEY', 'SLACK_API_URL'],
+  ...Object.values(settingOfSecret),
+]
+
+/** What a deployment may set. */
+export const settingNames: readonly string[] = [
+  ...Object.keys(guardSettings.shape),
+  ...Object.keys(mcpSettings.shape),
+].filter((name) => !settingsOfConstructs.includes(name))
+
+/** `accountTimeZone` of `ACCOUNT_TIME_ZONE`. */
+export const propOf = (setting: string): string =>
+  setting.toLowerCase().replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
+
+/** The settings as functions read them: text. */
+export function settingsOf(props: UnitGuardProps): Readonly<Record<string, string>> {
+  const given = new Map<string, unknown>(Object.entries(props))
+  return Object.fromEntries(
+    settingNames.flatMap((name) => {
+      const value = given.get(propOf(name))
+      return value === undefined || value === '' ? [] : [[name, String(value)]]
+    }),
+  )
+}

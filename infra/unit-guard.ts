@@ -1,0 +1,200 @@
+import { join } from 'node:path'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { Duration, RemovalPolicy } from 'aws-cdk-lib/core'
+import { Construct } from 'constructs'
+import { sandboxService } from '../shared/ledger/identity.ts'
+import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
+import { ledgerOnlySettings } from '../shared/platform/settings.ts'
+import { Alarms, namespaceOf } from './alarms.ts'
+import { type BundleName, besideCode, GuardCode } from './code.ts'
+import { DeadLetters } from './dead-letters.ts'
+import { checkDeployment } from './deployment.ts'
+import { EventTargets } from './event-targets.ts'
+import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
+import { GuardSecrets } from './guard-secrets.ts'
+import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
+import { StreamReader } from './outbox.ts'
+import type { UnitGuardProps } from './props.ts'
+import { Sandbox } from './sandbox.ts'
+import { Schedule } from './schedule.ts'
+
+/** Where `npm run construct` puts them. */
+const ownBundles = join(import.meta.dirname, 'bundles')
+
+interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' | 'memoryMb' | 'timeout'> {
+  readonly bundle: BundleName
+  readonly ledger: LedgerAccess
+  readonly secrets: readonly SecretName[]
+  /** With `reserve=on`: reserved and at most. Functions with a public URL have one, so that a flood leaves room for the stream. */
+  readonly concurrency?: number
+}
+
+/** A run takes at most a minute and its settlement 12 seconds. */
+const functions = {
+  // Pages only estimate: the stream starts what is asked for or approved there.
+  Dashboard: {
+    bundle: 'dashboard',
+    description: 'The dashboard and the documentation of the API, for browsers',
+    memoryMb: 1024,
+    timeout: Duration.minutes(2),
+    ledger: { lists: true },
+    secrets: ['service-token', 'caller-key', 'login-client'],
+    concurrency: 50,
+  },
+  Api: {
+    bundle: 'api',
+    description: 'The HTTP API and the /v3 gateway, for internal tools',
+    memoryMb: 1024,
+    timeout: Duration.minutes(2),
+    ledger: { lists: true },
+    secrets: ['service-token', 'caller-key'],
+    concurrency: 200,
+  },
+  // It runs what a quote is for within the call, as the API does. Of the table it writes only what an update writes.
+  Mcp: {
+    bundle: 'mcp',
+    description: 'The tools of agents (Model Context Protocol)',
+    memoryMb: 1024,
+    timeout: Duration.minutes(2),
+    ledger: {
+      lists: true,
+      writes: {
+        ConditionCheckItem: ['book', 'definitions'],
+        PutItem: ['announcement#', 'book', 'definitions', 'entry#', 'issuer-keys#', 'update#', 'work#'],
+        UpdateItem: ['book', 'summary#', 'work#'],
+      },
+    },
+    secrets: ['service-token', 'caller-key', 'quote-key'],
+    concurrency: 100,
+  },
+  // Slack gives up after three seconds.
+  SlackApp: {
+    bundle: 'slack',
+    description: 'Requests of Slack: verifies, records and acknowledges them',
+    memoryMb: 1024,
+    timeout: Duration.seconds(10),
+    ledger: { lists: false, writes: { PutItem: ['slack-event#'] } },
+    secrets: ['slack'],
+    concurrency: 20,
+  },
+  Scheduled: {
+    bundle: 'scheduled',
+    description: 'Rules of EventBridge: plans, the sweep, the digest and the audit',
+    memoryMb: 512,
+    timeout: Duration.minutes(15),
+    ledger: { lists: true },
+    secrets: ['service-token', 'slack'],
+    concurrency: 50,
+  },
+  // It starts all updates of a batch at once, and each waits for the service.
+  OutboxStart: {
+    bundle: 'outbox',
+    entry: 'start',
+    description: 'Starts requested updates, from the stream of the table',
+    memoryMb: 512,
+    timeout: Duration.minutes(5),
+    ledger: { lists: true },
+    secrets: ['service-token', 'slack'],
+  },
+  OutboxTell: {
+    bundle: 'outbox',
+    entry: 'tell',
+    description: 'Announces changes in Slack, from the stream of the table',
+    memoryMb: 512,
+    timeout: Duration.minutes(2),
+    ledger: { lists: true, writes: { PutItem: ['announcement#'] } },
+    secrets: ['slack'],
+  },
+} as const satisfies Record<string, FunctionSpec>
+
+/** What tell could not deliver, and what the dashboard shows of each target. */
+const tellsEvents: LedgerAccess = {
+  lists: true,
+  writes: { PutItem: ['announcement#', 'delivery#'], UpdateItem: ['event-target#'] },
+}
+
+/** A whole guard: the ledger, its secrets, functions, rules, alarms. Throws what is wrong with its props, by name. */
+export class UnitGuard extends Construct {
+  readonly apiUrl: string
+  readonly dashboardUrl: string
+  readonly mcpUrl: string
+  readonly slackUrl: string
+  readonly table: LedgerTable['table']
+  readonly logGroup: LogGroup
+
+  constructor(scope: Construct, id: string, props: UnitGuardProps) {
+    super(scope, id)
+    const { prefix, settings: given, plans, eventTargets, files, publicUrl } = checkDeployment(props)
+    const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
+    const code = new GuardCode({ bundles, files })
+
+    const ledger = new LedgerTable(this, 'Ledger', { restored })
+    this.table = ledger.table
+    const secrets = new GuardSecrets(this, 'Secrets', { prefix, login: given.LOGIN_ISSUER !== undefined })
+    const deadLetters = new DeadLetters(this, 'DeadLetters')
+    // All functions share one log group, so that the lines of an update stand together.
+    const logGroup = new LogGroup(this, 'Log', {
+      retention: RetentionDays.THREE_MONTHS,
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    this.logGroup = logGroup
+
+    const sandbox = props.sandbox ? new Sandbox(this, 'Sandbox', { code: code.folderOf('sandbox'), logGroup }) : null
+    sandbox?.shareToken(secrets)
+    const { EVENT_BUS: bus, ...common } = given
+    const settings = {
+      ...common,
+      LEDGER_MARKER: ledgerMarker(this, { prefix, isFirst: firstLedger }),
+      ...(prefix !== usualPrefix && { METRIC_NAMESPACE: namespaceOf(prefix) }),
+      ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
+    }
+    const ledgerOnly = Object.fromEntries(Object.entries(settings).filter(([name]) => name in ledgerOnlySettings.shape))
+    const withFiles = {
+      ...settings,
+      ...(files.PLANS !== undefined && { PLANS: besideCode.PLANS }),
+      ...(files.TRUSTED_ISSUERS !== undefined && { TRUSTED_ISSUERS: besideCode.TRUSTED_ISSUERS }),
+    }
+
+    const sendsEvents = eventTargets.length > 0
+    const receivers = new EventTargets(this, 'Events', { targets: eventTargets })
+    const events = eventSettings(files.EVENT_TARGETS, bus)
+
+    const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
+      const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
+      const own = { ...spec, code: code.folderOf(bundle), logGroup, environment }
+      const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
+      ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
+      secrets.bindTo(fn, ...names)
+      return fn
+    }
+    const dashboard = add('Dashboard', { ...withFiles, ...events })
+    this.dashboardUrl = dashboard.openUrl({ streams: true }).url
+    // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
+    const linking = { DASHBOARD_URL: this.dashboardUrl, ...withFiles }
+    const api = add('Api', linking)
+    this.apiUrl = api.openUrl({ streams: true }).url
+    const mcp = add('Mcp', { ...linking, ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }) })
+    this.mcpUrl = mcp.openUrl({ streams: true }).url
+    const slack = add('SlackApp', ledgerOnly)
+    this.slackUrl = slack.openUrl({ streams: false }).url
+    const scheduled = add('Scheduled', { ...linking, ...events })
+    new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters })
+    const start = add('OutboxStart', linking)
+    new StreamReader(start, 'Stream', { fn: start, name: 'start', ledger, deadLetters })
+    const tell = add('OutboxTell', { ...linking, ...events })
+    new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', sendsEvents, ledger, deadLetters })
+    for (const fn of [scheduled, tell]) receivers.bindTo(fn)
+    code.clear()
+
+    new Alarms(this, 'Watching', {
+      ...{ prefix, ledger, logGroup, deadLetters, email: props.alarmEmail },
+      functions: { api, dashboard, mcp, slack, scheduled, start, tell },
+      streamReaders: { start, tell },
+    })
+  }
+}
+
+const eventSettings = (file: string | undefined, bus: string | undefined): Readonly<Record<string, string>> => ({
+  ...(file !== undefined && { EVENT_TARGETS: besideCode.EVENT_TARGETS }),
+  ...(bus !== undefined && { EVENT_BUS: bus }),
+})

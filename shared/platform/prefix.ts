@@ -1,0 +1,23 @@
+/** Begins every name that AWS does not make up. */
+export const usualPrefix = 'unit-guard'
+
+/** The names of rules have 64 characters. */
+export const isPrefix = (text: string): boolean => /^[a-z](-?[a-z0-9]){0,23}$/.test(text)
+
+/** Where the marker of the ledger is. */
+export const ledgerParameterOf = (prefix: string): string => `/${prefix}/ledger`
+
+export type SecretName = 'service-token' | 'caller-key' | 'quote-key' | 'slack' | 'login-client'
+
+/** The settings that tell a function its secrets. */
+export const settingOfSecret: Readonly<Record<SecretName, string>> = {
+  'service-token': 'SERVICE_TOKEN_SECRET',
+  'caller-key': 'CALLER_KEY_SECRET',
+  'quote-key': 'QUOTE_KEY_SECRET',
+  slack: 'SLACK_SECRET',
+  'login-client': 'LOGIN_CLIENT_SECRET',
+}
+
+/** The secrets of the guard with this prefix, by setting. */
+export const secretsOf = (prefix: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(settingOfSecret).map(([name, setting]) => [setting, `${prefix}/${name}`]))
