@@ -8,4 +8,4 @@ import { createApi } from './app.ts'
 const services = createServices(parseSettings(guardSettings, environment()))
 
 /** Streams answers, because an export may be long. */
-export const handler = streamAnswers(createApi(services, referenceBeside(import.meta.url)), services.log)
+export const handler = streamAnswers('api', createApi(services, referenceBeside(import.meta.url)), services.log)

@@ -29,7 +29,7 @@ import { createPageRoutes } from './session.tsx'
 /** The pages call the guard of the API, so the same permissions hold. */
 export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
-  app.use(acceptRequests(services))
+  app.use(acceptRequests('dashboard', services))
   const routes = createPageRoutes(app, services)
   app.use(refuseTwoHosts)
   addAssets(app)

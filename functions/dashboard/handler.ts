@@ -8,4 +8,8 @@ import { createDashboard } from './app.ts'
 const services = createServices(parseSettings(guardSettings, environment()))
 
 /** Streams its responses, because an export may be long. */
-export const handler = streamAnswers(createDashboard(services, referenceBeside(import.meta.url)), services.log)
+export const handler = streamAnswers(
+  'dashboard',
+  createDashboard(services, referenceBeside(import.meta.url)),
+  services.log,
+)

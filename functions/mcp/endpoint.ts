@@ -41,7 +41,7 @@ export function createEndpoint(
   const addressOf = ({ req }: McpContext) => publicUrl ?? new URL(req.url).origin
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
 
-  app.use(acceptRequests({ clock, log }))
+  app.use(acceptRequests('mcp', { clock, log }))
   app.use(refuseTwoHosts)
 
   /** RFC 9728. Each document names the resource at whose address it stands. */

@@ -14,4 +14,4 @@ const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_A
 const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
 
 /** Streams answers, because clients of earlier revisions read events. */
-export const handler = streamAnswers(createMcp(services, { quoteKey, publicUrl }), log)
+export const handler = streamAnswers('mcp', createMcp(services, { quoteKey, publicUrl }), log)

@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda'
 import { createEvents } from '../../shared/events/events.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { inLogContext } from '../../shared/platform/log.ts'
+import { inInvocation } from '../../shared/platform/log.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createStartReader, createTellReader, type Reader } from './readers.ts'
@@ -10,11 +10,11 @@ import { createStartReader, createTellReader, type Reader } from './readers.ts'
 const services = createServices(parseSettings(guardSettings, environment()))
 const slack = createSlack(services)
 
-const onLambda = (read: Reader) => (event: unknown, context: Context) =>
-  inLogContext({ lambdaRequestId: context.awsRequestId }, () =>
+const onLambda = (name: 'start' | 'tell', read: Reader) => (event: unknown, context: Context) =>
+  inInvocation({ function: name, lambdaRequestId: context.awsRequestId }, () =>
     read(event, services.clock.now() + context.getRemainingTimeInMillis()),
   )
 
 /** The two functions on the table's stream, each with its own filter. */
-export const start = onLambda(createStartReader({ ...services, slack }))
-export const tell = onLambda(createTellReader({ ...services, slack, events: createEvents(services) }))
+export const start = onLambda('start', createStartReader({ ...services, slack }))
+export const tell = onLambda('tell', createTellReader({ ...services, slack, events: createEvents(services) }))

@@ -29,15 +29,15 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
     const changes = readChanges(event).map(({ pk, state, isNew, isOpen, ...change }) => ({
       ...change,
       pk,
-      update: state === 'requested' ? idIn(pk, 'update') : null,
+      starts: state === 'requested' ? idIn(pk, 'update') : null,
       slackEvent: isNew && isOpen ? idIn(pk, 'slack-event') : null,
     }))
     const slackEvents = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
     await asJob(parts, 'start', { slackEvents: slackEvents.length > 0 ? slackEvents : undefined }, () =>
-      inParallel(changes, maxParallel, ({ pk, update, slackEvent, ...change }) =>
+      inParallel(changes, maxParallel, ({ pk, starts, slackEvent, ...change }) =>
         inTraceOf(change, async () => {
           try {
-            if (update !== null) await guard.start(update, endsAt)
+            if (starts !== null) await guard.start(starts, endsAt)
             if (slackEvent !== null) await slack.answer(slackEvent)
           } catch (cause) {
             log.error('not-begun', { item: pk, cause })

@@ -14,7 +14,9 @@ export interface Change {
   readonly wasAnnounced: boolean
   /** Of an entry: the budgets or the plan that events tell of. */
   readonly subjects: readonly string[]
-  /** Of the update that it is or is about. */
+  /** That it is or is about. */
+  readonly update?: string
+  /** Of that update. */
   readonly traceparent?: string
 }
 
@@ -51,6 +53,7 @@ export function readChanges(event: unknown): readonly Change[] {
   if (!parsed.success) throw new Error('not an event of a DynamoDB stream')
   return parsed.data.Records.map(({ eventName, dynamodb: { Keys, NewImage, SequenceNumber } }) => ({
     pk: Keys.pk.S,
+    ...updateIn(Keys.pk.S),
     sequenceNumber: SequenceNumber,
     isNew: eventName === 'INSERT',
     ...(NewImage?.state?.S !== undefined && { state: NewImage.state.S }),
@@ -60,6 +63,12 @@ export function readChanges(event: unknown): readonly Change[] {
     subjects: (NewImage?.subjects?.L ?? []).flatMap(({ S }) => S ?? []),
     ...(NewImage?.traceparent?.S !== undefined && { traceparent: NewImage.traceparent.S }),
   }))
+}
+
+/** Ids of announcements about an update begin with its id. */
+function updateIn(pk: string): Pick<Change, 'update'> {
+  const [, update] = /^(?:update|announcement)#(upd_[\w-]+)/.exec(pk) ?? []
+  return update === undefined ? {} : { update }
 }
 
 /** The part of a key after `name#`; `null` for other keys. */

@@ -43,7 +43,7 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   app.notFound((c) => failed(c, 404, 'Not Found'))
   app.onError((error, c) => {
     if (error instanceof ProjectTooLarge || error instanceof BodyTooLarge) return failed(c, 413, 'Content Too Large')
-    log?.error('sandbox-failed', { error })
+    log?.error('sandbox-failed', { cause: error })
     return failed(c, 500, 'Internal Server Error')
   })
   return app

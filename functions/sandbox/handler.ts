@@ -31,6 +31,7 @@ const state = createTableState({
 
 /** Streams answers, because an export may be long. */
 export const handler = streamAnswers(
+  'sandbox',
   createSandbox({
     clock: systemClock,
     token: async () => Object.values(await secret.read()).filter((value) => value !== null),

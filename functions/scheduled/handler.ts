@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda'
 import { createEvents } from '../../shared/events/events.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { inLogContext } from '../../shared/platform/log.ts'
+import { inInvocation } from '../../shared/platform/log.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createTriggers } from './triggers.ts'
@@ -11,6 +11,6 @@ const services = createServices(parseSettings(guardSettings, environment()))
 const { handle } = createTriggers({ ...services, slack: createSlack(services), events: createEvents(services) })
 
 export const handler = (event: unknown, context: Context): Promise<void> =>
-  inLogContext({ lambdaRequestId: context.awsRequestId }, () =>
+  inInvocation({ function: 'scheduled', lambdaRequestId: context.awsRequestId }, () =>
     handle(event, services.clock.now() + context.getRemainingTimeInMillis()),
   )

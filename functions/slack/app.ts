@@ -4,7 +4,7 @@ import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { SlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { type Platform, rawPathOf, readWhole } from '../../shared/platform/http.ts'
+import { type Platform, rawPathOf, readWhole, sourceIpOf } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext, type Log } from '../../shared/platform/log.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
@@ -56,11 +56,13 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
 
   app.use((c, next) => {
     const requestId = systemIds.random()
-    return inLogContext({ requestId }, async () => {
+    return inLogContext({ function: 'slack', requestId }, async () => {
       const from = clock.now()
       await next()
       const { method, routePath: route } = c.req
-      log.info('request', { caller: c.get('caller'), method, route, status: c.res.status, ms: clock.now() - from })
+      const sourceIp = sourceIpOf(c.env)
+      const ms = clock.now() - from
+      log.info('request', { caller: c.get('caller'), sourceIp, method, route, status: c.res.status, ms })
     })
   })
 

@@ -1,7 +1,7 @@
 import { handle } from 'hono/aws-lambda'
 import { openSlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
-import { createLog, inLogContext } from '../../shared/platform/log.ts'
+import { createLog, inInvocation } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
@@ -35,4 +35,4 @@ const answer = handle(
 
 /** Can read no secret but Slack's. */
 export const handler: typeof answer = (event, context) =>
-  inLogContext({ lambdaRequestId: context?.awsRequestId }, () => answer(event, context))
+  inInvocation({ function: 'slack', lambdaRequestId: context?.awsRequestId }, () => answer(event, context))

@@ -5,6 +5,8 @@ import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import { type Schedule, timesOf } from '../../shared/guard/plans/schedule.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { dayMs, hourMs, minuteMs, toRfc3339 } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { inLogContext } from '../../shared/platform/log.ts'
 import { createSlots } from '../../shared/platform/parallel.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createDelivery, type Follow } from './database/stream.ts'
@@ -42,7 +44,9 @@ export async function startBackground(
   const followings = await Promise.all(deliveries.map(({ take }) => follow({ take, log })))
 
   const tried = (failure: string, work: () => Promise<unknown>): Promise<void> =>
-    tasks.add(work().catch((cause) => log.error(failure, { cause })))
+    inLogContext({ function: 'scheduled', requestId: systemIds.random() }, () =>
+      tasks.add(work().catch((cause) => log.error(failure, { cause }))),
+    )
 
   async function repeat(everyMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
     while (!tasks.isStopping()) {

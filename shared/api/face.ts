@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { MiddlewareHandler } from 'hono'
 import { problem } from '../guard/problems.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type Platform, readWhole } from '../platform/http.ts'
+import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
-import { inLogContext, type Log, notedUpdates } from '../platform/log.ts'
+import { type FunctionName, inLogContext, type Log, notedUpdates } from '../platform/log.ts'
 import { readTraceparent } from '../platform/trace.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal } from './refusal.ts'
@@ -30,17 +30,20 @@ export interface FaceEnv {
 /** The time limit where the platform sets none. */
 const requestLastsMs = 120_000
 
-export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): MiddlewareHandler<FaceEnv> {
+export function acceptRequests(
+  name: FunctionName,
+  { clock, log }: { clock: Clock; log: Log },
+): MiddlewareHandler<FaceEnv> {
   const expensiveReads = createExpensiveReads({ clock })
   return (c, next) => {
-    const requestId = systemIds.random()
+    const requestId = c.env?.requestId ?? systemIds.random()
     c.set('requestId', requestId)
     const traceparent = readTraceparent(c.req.header('traceparent'))
     c.set('traceparent', traceparent)
     c.set('expensiveReads', expensiveReads)
     const from = clock.now()
     c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
-    return inLogContext({ requestId, lambdaRequestId: c.env?.context?.awsRequestId, traceparent }, async () => {
+    return inLogContext({ function: name, requestId, traceparent }, async () => {
       await next()
       const passedOn = c.get('passedOn')
       if (passedOn === undefined) {
@@ -50,7 +53,9 @@ export function acceptRequests({ clock, log }: { clock: Clock; log: Log }): Midd
       const { method, routePath } = c.req
       const status = passedOn ?? c.res.status
       const route = c.get('route') ?? routePath
-      log.info('request', { caller: c.get('sub'), method, route, status, ms: clock.now() - from, ...notedUpdates() })
+      const sourceIp = sourceIpOf(c.env)
+      const ms = clock.now() - from
+      log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms, ...notedUpdates() })
     })
   }
 }

@@ -56,6 +56,12 @@ export function updateEvent(update: Update, version: number, source: string): Cl
 
 export const sourceOf = ({ identity }: Pick<Definitions, 'identity'>): string => `/unit-guard/${identity?.ledger ?? ''}`
 
+/** For the log. */
+export const aboutEvent = ({ type, subject, traceparent }: CloudEvent) => ({
+  ...(type.startsWith('unit-guard.update.') && { update: subject }),
+  ...(traceparent !== undefined && { traceparent }),
+})
+
 /** Builds an event from the record that it refers to. `null`: there is no such event. */
 export type EventOf = (reference: EventReference) => Promise<CloudEvent | null>
 

@@ -3,7 +3,7 @@ import type { Delivery, TargetState } from '../ledger/updates/deliveries.ts'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import { inTraceOf, type Log } from '../platform/log.ts'
-import type { CloudEvent, EventOf } from './event.ts'
+import { aboutEvent, type CloudEvent, type EventOf } from './event.ts'
 import type { Sender, SendResult } from './sender.ts'
 import type { Target } from './targets-file.ts'
 
@@ -69,7 +69,7 @@ export async function attempt(
   { event, deadline, notes = {} }: { event: CloudEvent; deadline: AbortSignal; notes?: Notes },
 ): Promise<SendResult> {
   const result = await sender.send(event, deadline)
-  return inTraceOf(event, () => {
+  return inTraceOf(aboutEvent(event), () => {
     const about = { target: target.name, eventId: event.id, type: event.type }
     const note = { at: clock.now(), event: event.id }
     if (result.kind === 'delivered') {
@@ -90,7 +90,7 @@ export function tellDead(
   { event, tries, reason }: { event: CloudEvent; tries: number; reason: string },
 ): void {
   const about = { target: target.name, eventId: event.id, type: event.type }
-  inTraceOf(event, () => log.error('event-dead', { ...about, tries, reason }))
+  inTraceOf(aboutEvent(event), () => log.error('event-dead', { ...about, tries, reason }))
 }
 
 const firstRetryMs = minuteMs

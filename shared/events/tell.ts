@@ -1,6 +1,7 @@
 import { deliveryId, type EventReference } from '../ledger/updates/deliveries.ts'
+import { inTraceOf } from '../platform/log.ts'
 import { inParallel } from '../platform/parallel.ts'
-import type { CloudEvent } from './event.ts'
+import { aboutEvent, type CloudEvent } from './event.ts'
 import { attempt, type EventParts, type Notes, nextAttemptAt, type Receiver, tellDead } from './receiver.ts'
 import { failed, type SendResult } from './sender.ts'
 import { filterTypeOf, passes } from './types.ts'
@@ -25,7 +26,8 @@ export async function tell(
       const event = await parts.eventOf(reference)
       return event ? [{ reference, event }] : []
     } catch (cause) {
-      parts.log.error('event-not-built', { reference, cause })
+      const update = reference.kind === 'update' ? reference.update : undefined
+      parts.log.error('event-not-built', { reference, update, cause })
       lost.add(reference)
       return []
     }
@@ -61,7 +63,9 @@ async function tellOne(
     if (result.kind === 'delivered') return
     if (result.kind === 'gone') tellDead(parts, receiver, { event, tries: 1, reason: result.reason })
     await keep(parts, receiver, { reference, event, result, tries: isTried ? 1 : 0 }).catch((cause) => {
-      parts.log.error('event-not-kept', { target: receiver.target.name, eventId: event.id, cause })
+      inTraceOf(aboutEvent(event), () =>
+        parts.log.error('event-not-kept', { target: receiver.target.name, eventId: event.id, cause }),
+      )
       lost.add(reference)
     })
   })

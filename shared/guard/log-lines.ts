@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
+import { functionNames } from '../platform/log.ts'
 
 /** Other tools read these lines (docs/log.md). Readers drop unknown members, so that they accept later versions. */
 
@@ -11,8 +12,11 @@ const ids = z.readonly(z.array(text))
 const common = {
   at: z.iso.datetime(),
   level: z.literal('info'),
+  /** Lines of earlier versions have none. */
+  function: z.exactOptional(z.enum(functionNames)),
   requestId: z.exactOptional(text),
   lambdaRequestId: z.exactOptional(text),
+  coldStart: z.exactOptional(z.literal(true)),
   traceparent: z.exactOptional(text),
 }
 
@@ -48,6 +52,7 @@ export const requestLine = z.object({
   route: text,
   status: z.int(),
   caller: z.exactOptional(text),
+  sourceIp: z.exactOptional(text),
   ms: z.number(),
   updates: z.exactOptional(ids),
   moreUpdates: z.exactOptional(z.int()),

@@ -2,45 +2,53 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Context, LambdaFunctionURLEvent, StreamifyHandler } from 'aws-lambda'
 import type { Env, Hono } from 'hono'
-import type { Log } from './log.ts'
+import { systemIds } from './ids.ts'
+import { type FunctionName, inInvocation, type Log } from './log.ts'
 
 /**
  * If an answer breaks, the handler fails: destroying the runtime's stream would end the process, and ending the stream
  * would make half an answer look whole.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
-export function streamAnswers<E extends Env>(app: Hono<E>, log: Log): StreamifyHandler<LambdaFunctionURLEvent> {
-  return awslambda.streamifyResponse<LambdaFunctionURLEvent>(async (event, stream, context) => {
-    const answer = await answerOf(app, event, context)
-    const out = awslambda.HttpResponseStream.from(stream, headOf(answer))
-    try {
-      let isEmpty = true
-      for await (const chunk of answer.body ?? []) {
-        isEmpty = false
-        if (!out.write(chunk)) await once(out, 'drain')
+export function streamAnswers<E extends Env>(
+  name: FunctionName,
+  app: Hono<E>,
+  log: Log,
+): StreamifyHandler<LambdaFunctionURLEvent> {
+  return awslambda.streamifyResponse<LambdaFunctionURLEvent>((event, stream, context) => {
+    // The body is read when the app has answered, and its lines carry the same id.
+    const requestId = systemIds.random()
+    return inInvocation({ function: name, requestId, lambdaRequestId: context.awsRequestId }, async () => {
+      const answer = await answerOf(app, { event, context, requestId })
+      const out = awslambda.HttpResponseStream.from(stream, headOf(answer))
+      try {
+        let isEmpty = true
+        for await (const chunk of answer.body ?? []) {
+          isEmpty = false
+          if (!out.write(chunk)) await once(out, 'drain')
+        }
+        // The head goes out with the first write.
+        if (isEmpty) out.write('')
+      } catch (cause) {
+        log.error('answer-broken', { cause })
+        throw new Error('the answer broke in its middle')
       }
-      // The head goes out with the first write.
-      if (isEmpty) out.write('')
-    } catch (cause) {
-      log.error('answer-broken', { lambdaRequestId: context.awsRequestId, cause })
-      throw new Error('the answer broke in its middle')
-    }
-    out.end()
+      out.end()
+    })
   })
 }
 
 function answerOf<E extends Env>(
   app: Hono<E>,
-  event: LambdaFunctionURLEvent,
-  context: Context,
+  platform: { event: LambdaFunctionURLEvent; context: Context; requestId: string },
 ): Response | Promise<Response> {
   let request: Request
   try {
-    request = requestOf(event)
+    request = requestOf(platform.event)
   } catch {
     return new Response('Bad Request\n', { status: 400, headers: { 'content-type': 'text/plain; charset=utf-8' } })
   }
-  return app.fetch(request, { event, context } as unknown as E['Bindings'])
+  return app.fetch(request, platform as unknown as E['Bindings'])
 }
 
 /** @throws TypeError */
@@ -72,8 +80,17 @@ export interface Platform {
   /** On one machine. */
   readonly incoming?: IncomingMessage
   /** On Lambda. */
-  readonly event?: { readonly rawPath: string; readonly rawQueryString: string }
+  readonly event?: {
+    readonly rawPath: string
+    readonly rawQueryString: string
+    readonly requestContext?: { readonly http: { readonly sourceIp: string } }
+  }
+  /** On Lambda, where answers are streamed. */
+  readonly requestId?: string
 }
+
+/** As the platform saw it: a caller may write any header. */
+export const sourceIpOf = ({ event }: Platform = {}): string | undefined => event?.requestContext?.http.sourceIp
 
 /** URL parsers tidy paths and queries (`/v3/../updates`, `%7e`). */
 export function rawTargetOf({ url }: Request, { incoming, event }: Platform = {}) {

@@ -22,14 +22,26 @@ export function createLog(options: { write(line: string): void; now(): number })
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
-    const context = logContext()
-    const requestId = context?.requestId
-    const lambdaRequestId = context?.lambdaRequestId
-    const traceparent = context?.traceparent
+    const { function: by, requestId, lambdaRequestId, coldStart, traceparent, update } = contexts.getStore() ?? nowhere
     // A second spread would double the cost of a line.
-    const text = redact(toJson({ at, level, event, requestId, lambdaRequestId, traceparent, ...fields }), hidden)
+    const named = {
+      at,
+      level,
+      event,
+      function: by,
+      requestId,
+      lambdaRequestId,
+      coldStart,
+      traceparent,
+      update,
+      ...fields,
+    }
+    const text = redact(toJson(named), hidden)
     // Alarms read JSON, so a long line is cut as a field.
-    const cut = () => ({ at, level, event, requestId, lambdaRequestId, traceparent, cut: text.slice(0, cutLength) })
+    const cut = () => ({
+      ...{ at, level, event, function: by, requestId, lambdaRequestId, coldStart, traceparent },
+      ...{ update: named.update, cut: text.slice(0, cutLength) },
+    })
     options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
   }
   return {
@@ -66,7 +78,12 @@ function redact(text: string, hidden: readonly string[]): string {
   return redacted.replace(jwtLike, '[redacted]').replace(bearer, '$1[redacted]')
 }
 
+/** Which function writes a line: the stand-in of the service is one. */
+export const functionNames = ['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'start', 'tell', 'sandbox'] as const
+export type FunctionName = (typeof functionNames)[number]
+
 export interface LogIds {
+  readonly function?: FunctionName | undefined
   readonly requestId?: string | undefined
   /** CloudWatch finds Lambda's own lines by it. */
   readonly lambdaRequestId?: string | undefined
@@ -75,27 +92,41 @@ export interface LogIds {
 }
 
 interface LogContext extends LogIds {
+  /** That the lines are about. */
+  readonly update?: string | undefined
+  readonly coldStart?: true | undefined
+  /** That the request or job recorded, changed or answered with. */
   readonly updates: Set<string>
 }
 
 const contexts = new AsyncLocalStorage<LogContext>()
+const nowhere: Partial<LogContext> = {}
 
 export function inLogContext<T>(ids: LogIds, work: () => T): T {
-  const around = contexts.getStore()
-  const requestId = ids.requestId ?? around?.requestId
-  const lambdaRequestId = ids.lambdaRequestId ?? around?.lambdaRequestId
-  const traceparent = ids.traceparent ?? around?.traceparent
-  return contexts.run({ requestId, lambdaRequestId, traceparent, updates: new Set() }, work)
+  return contexts.run({ ...contexts.getStore(), ...ids, update: undefined, updates: new Set() }, work)
+}
+
+let isCold = true
+
+/** An invocation on Lambda. Its process has started for the first one. */
+export function inInvocation<T>(ids: LogIds, work: () => T): T {
+  const coldStart = isCold || undefined
+  isCold = false
+  return contexts.run({ ...ids, coldStart, updates: new Set() }, work)
 }
 
 /** Lines about an update carry the trace of the request that asked for it. */
-export function inTraceOf<T>({ traceparent }: Pick<LogIds, 'traceparent'>, work: () => T): T {
+export function inTraceOf<T>(of: Pick<LogContext, 'traceparent' | 'update'>, work: () => T): T {
   const around = contexts.getStore()
-  if (traceparent === undefined || traceparent === around?.traceparent) return work()
-  return contexts.run({ updates: new Set(), ...around, traceparent }, work)
+  const { traceparent = around?.traceparent, update = around?.update } = of
+  if (traceparent === around?.traceparent && update === around?.update) return work()
+  return contexts.run({ updates: new Set(), ...around, traceparent, update }, work)
 }
 
-const logContext = (): LogContext | undefined => contexts.getStore()
+export const aboutUpdate = <T>(
+  { id, traceparent }: { readonly id: string; readonly traceparent?: string },
+  work: () => T,
+): T => inTraceOf({ update: id, traceparent }, work)
 
 export const noteUpdate = (id: string): void => void contexts.getStore()?.updates.add(id)
 
@@ -116,7 +147,8 @@ export async function asJob<T>(
   fields: { readonly plan?: string; readonly time?: string; readonly slackEvents?: readonly string[] | undefined },
   work: () => Promise<T>,
 ): Promise<T> {
-  return inLogContext({ requestId: systemIds.random() }, async () => {
+  const name = job === 'start' || job === 'tell' ? job : 'scheduled'
+  return inLogContext({ function: name, requestId: systemIds.random() }, async () => {
     const from = clock.now()
     let failed: true | undefined = true
     try {

@@ -169,7 +169,7 @@ describe('an address that has to be tidied first', () => {
       onTestFinished(() => void vi.unstubAllGlobals())
       const product = await startProduct({ store: createMemoryStore() })
       // biome-ignore lint/suspicious/noExplicitAny: Lambda calls it without types.
-      const handler = streamAnswers(product.api, product.services.log) as any
+      const handler = streamAnswers('api', product.api, product.services.log) as any
       const token = await product.signed({ sub: 'tool', scope: 'run read', budgets: '*' })
       const authorization = `Bearer ${token}`
       expect(await callStreaming(handler, urlEvent('GET', path, { headers: { authorization } }))).toMatchObject({

@@ -352,6 +352,17 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
   })
 
+  test('every line names its function, its request and its invocation, and the first of each process is cold', () => {
+    const lines = logged.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+    const ids = { requestId: expect.any(String), lambdaRequestId: contextFor(0).awsRequestId }
+    for (const line of lines) expect(line).toMatchObject({ function: expect.any(String), ...ids })
+    const cold = new Map(lines.flatMap((line) => (line.coldStart ? [[line.requestId, line.function]] : [])))
+    // Both readers of the stream are one module here.
+    expect([...cold.values()]).toEqual(['api', 'dashboard', 'mcp', 'start', 'slack', 'scheduled'])
+    const writers = new Set(lines.map((line) => line.function))
+    expect([...writers].sort()).toEqual(['api', 'dashboard', 'mcp', 'scheduled', 'slack', 'start', 'tell'])
+  })
+
   test('bundles are as small as the documentation says', async () => {
     const rows = [...(await readFile('docs/deploy.md', 'utf8')).matchAll(/^\| `(\w+)` \| (\d+) KB \|/gm)]
     expect(rows.map(([, name]) => name)).toEqual(['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'outbox', 'sandbox'])

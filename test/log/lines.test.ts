@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { documentedEvents, eventsInSource, eventsWithoutName, linesOf, schemas } from '../support/log-lines.ts'
+import { common, documentedEvents, eventsInSource, eventsWithoutName, linesOf, schemas } from '../support/log-lines.ts'
 import { json, type Product, serviceToken, startProduct } from '../support/product.ts'
 
 const held = {
@@ -88,7 +88,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     const { run, of } = followed(product)
     expect(run).toMatchObject({ plan: 'morning', caller: 'schedule:morning', via: 'schedule', charged: 40 })
     expect(of.at(-1)).toEqual({
-      ...lineOf('job', run.requestId),
+      ...lineOf('job', run.requestId, 'scheduled'),
       ...{ job: 'plan', plan: 'morning', time: '2026-11-20T10:00:00.000Z', ms: 0, updates: [run.update] },
     })
   })
@@ -202,13 +202,13 @@ describe('docs/log.md', () => {
   test.each(Object.entries(schemas))('names the members of %s as its schema does', (event, schema) => {
     const [, members = ''] = new RegExp(`^\\| \`${event}\` \\| (.*?) \\|`, 'm').exec(document) ?? []
     const named = [...members.replace('all of `hold`', '').matchAll(/`(\w+)\??`/g)].map(([, name]) => name)
-    const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId', 'traceparent']
+    const shared = common.filter((name) => name !== 'update')
     const ofHold = event === 'run' ? Object.keys(schemas.hold.shape) : []
-    const own = Object.keys(schema.shape).filter((name) => !common.includes(name) && !ofHold.includes(name))
+    const own = Object.keys(schema.shape).filter((name) => !shared.includes(name) && !ofHold.includes(name))
     expect(named).toEqual(own)
   })
 })
 
-const lineOf = (event: string, requestId: unknown) => ({
-  ...{ at: '2026-11-20T10:00:00.000Z', level: 'info', event, requestId },
+const lineOf = (event: string, requestId: unknown, name = 'api') => ({
+  ...{ at: '2026-11-20T10:00:00.000Z', level: 'info', event, function: name, requestId },
 })

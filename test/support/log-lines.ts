@@ -10,7 +10,10 @@ export const linesOf = (logged: readonly string[], ...events: readonly string[])
 
 export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run: runLine, closed: closedLine }
 
-const common = ['at', 'level', 'event', 'requestId', 'lambdaRequestId', 'traceparent']
+/** Of every line, where there is one. */
+export const common = [
+  ...['at', 'level', 'event', 'function', 'requestId', 'lambdaRequestId', 'coldStart', 'traceparent', 'update'],
+]
 
 /** From docs/log.md, "Other events". */
 export const documentedEvents: ReadonlyMap<string, { readonly level: string; readonly members: readonly string[] }> =
@@ -28,6 +31,8 @@ export function faultOf(text: string): string | null {
   const { event, level } = line
   const members = Object.keys(line)
   if (members.includes('cut')) return null
+  if (members.includes('requestId') && !members.includes('function')) return `names no function: ${text}`
+  if (members.includes('update') && !/^upd_[0-9a-z]+$/.test(line.update)) return `not the id of an update: ${text}`
   const schema = schemas[event as keyof typeof schemas]
   if (schema) {
     const parsed = schema.safeParse(line)
@@ -45,7 +50,7 @@ export function eventsInSource(): Map<string, Set<string>> {
   const events = new Map<string, Set<string>>()
   const files = ['functions', 'shared'].flatMap((room) =>
     readdirSync(room, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.tsx?$/.test(file) && !join(room, file).startsWith('functions/sandbox'))
+      .filter((file) => /\.tsx?$/.test(file))
       .map((file) => join(room, file)),
   )
   for (const file of files) {

@@ -65,7 +65,7 @@ async function approve(c: Context<ApiEnv>, { log }: Services): Promise<Response>
   if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
   // If starting fails here, the queue starts it.
   const startedUpdate = await guard.start(id, c.var.endsAt).catch((cause) => {
-    log.error('not-begun', { item: `update#${id}`, cause })
+    log.error('not-begun', { update: id, item: `update#${id}`, cause })
     return null
   })
   const update = startedUpdate ?? outcome.update

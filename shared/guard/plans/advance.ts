@@ -115,12 +115,15 @@ async function attempt(
   endsAt: number,
 ): Promise<AttemptResult | 'not-now'> {
   const { begin, log, ledger } = parts
+  let update: string | undefined
   try {
-    return await begin(await requestOf(ledger, plan, occurrence, tried), endsAt)
+    const request = await requestOf(ledger, plan, occurrence, tried)
+    update = request.id
+    return await begin(request, endsAt)
   } catch (cause) {
     if (cause instanceof LedgerUnavailable && !(cause instanceof ItemTooLarge)) throw cause
     const { project } = tried
-    log.error('project-waits', { plan: plan.name, time: occurrence.time, project, cause })
+    log.error('project-waits', { update, plan: plan.name, time: occurrence.time, project, cause })
     // Without a token or room in the book the round waits. Other faults concern only this project.
     return cause instanceof SecretUnavailable || cause instanceof ItemTooLarge ? 'not-now' : { update: null }
   }

@@ -6,7 +6,7 @@ import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-item.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type Clock, dayMs } from '../../platform/clock.ts'
-import { inTraceOf, type Log } from '../../platform/log.ts'
+import { aboutUpdate, type Log } from '../../platform/log.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
 import { beginLateAfterMs, type GuardOptions, planStepMs, requestLastsMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
@@ -73,7 +73,7 @@ async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
       as,
       () => clock.now() < askedUntil,
       async (update, mayAsk) => {
-        const became = await inTraceOf(update, () =>
+        const became = await aboutUpdate(update, () =>
           step(update, mayAsk).catch((cause): StepResult => {
             log.error('not-swept', { update: update.id, cause })
             return 'failed'

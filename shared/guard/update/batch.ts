@@ -1,7 +1,7 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
-import type { Log } from '../../platform/log.ts'
+import { aboutUpdate, type Log } from '../../platform/log.ts'
 import { createSlots, inParallel } from '../../platform/parallel.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { type GuardOptions, runsAtOnce } from '../options.ts'
@@ -80,7 +80,10 @@ async function perform(
 }
 
 const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
-  inParallel(knowns, runsAtOnce, async (known) => ({ known, quoted: await quotes.quote(known.request) }))
+  inParallel(knowns, runsAtOnce, async (known) => {
+    const { request } = known
+    return { known, quoted: await aboutUpdate(request, () => quotes.quote(request)) }
+  })
 
 /** With `isWhole` it holds none, if an estimate is missing or the sum is short. */
 async function admissible(

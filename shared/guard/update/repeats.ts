@@ -12,7 +12,10 @@ export function createRepeats({ ledger, clock, log }: { ledger: Ledger; clock: C
   const callers = new Map<string, { times: number[]; toldAt?: number }>()
 
   /** Writes only with the repeat that is one too many. An answer never fails because a notice cannot be written. */
-  async function note(caller: string, { budget, project }: Pick<Update, 'budget' | 'project'>): Promise<void> {
+  async function note(
+    caller: string,
+    { id: update, budget, project }: Pick<Update, 'id' | 'budget' | 'project'>,
+  ): Promise<void> {
     const now = clock.now()
     if (callers.size >= maxCallers && !callers.has(caller)) callers.clear()
     const known = callers.get(caller) ?? { times: [] }
@@ -27,7 +30,7 @@ export function createRepeats({ ledger, clock, log }: { ledger: Ledger; clock: C
     try {
       await ledger.announcements.add(announcement(id, now, about))
     } catch (cause) {
-      log.error('repeats-not-told', { caller, cause })
+      log.error('repeats-not-told', { caller, update, cause })
     }
   }
 

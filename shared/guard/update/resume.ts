@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
-import { inTraceOf, type Log } from '../../platform/log.ts'
+import { aboutUpdate, type Log } from '../../platform/log.ts'
 import { type GuardOptions, requestLastsMs } from '../options.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
@@ -25,7 +25,7 @@ export interface ResumeParts {
 /** Starts updates that are queued, approved, or left by a process that ran out of time. */
 export const createResume = (parts: ResumeParts) => ({
   start: (id: string, endsAt: number) => start(parts, id, endsAt),
-  begin: (request: UpdateRequest, endsAt: number) => inTraceOf(request, () => begin(parts, request, endsAt)),
+  begin: (request: UpdateRequest, endsAt: number) => aboutUpdate(request, () => begin(parts, request, endsAt)),
 })
 
 /** Without an estimate the update stays `requested`, for the sweep. */
@@ -35,7 +35,7 @@ async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Up
   // Occurrences start a plan's updates in order. An approved update starts here.
   const isOfOccurrence = found?.plan !== undefined && !found.approval
   if (found?.state !== 'requested' || isOfOccurrence) return found
-  return inTraceOf(found, async () => (await begin(parts, found, endsAt)).update)
+  return aboutUpdate(found, async () => (await begin(parts, found, endsAt)).update)
 }
 
 /** The update may not be recorded yet. */

@@ -3,7 +3,7 @@ import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import type { SettleOutcome } from '../../ledger/book/settle.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { ServiceAnswer, Update } from '../../ledger/updates/update.ts'
-import { inTraceOf, type Log } from '../../platform/log.ts'
+import { aboutUpdate, type Log } from '../../platform/log.ts'
 import { isUnits, maxUnits, type Units } from '../../platform/words.ts'
 import type { RunResult, StatedUnits, StoredBody } from '../../tracking/tracking.ts'
 import { problem } from '../problems.ts'
@@ -15,7 +15,7 @@ export interface SettleParts {
 }
 
 export const settle = (parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> =>
-  inTraceOf(update, () => settleAndLog(parts, update, outcome))
+  aboutUpdate(update, () => settleAndLog(parts, update, outcome))
 
 async function settleAndLog(parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
   const { ledger, log } = parts

@@ -39,7 +39,7 @@ export const createTeller = (parts: TellerParts) => ({
   /** The oldest first: readers take the last for the current state. */
   sweep: (options: SweepOptions): Promise<void> =>
     sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
-      inTraceOf(announcement, () =>
+      inTraceOf({ ...announcement, update: updateOf(announcement) }, () =>
         tell(parts, announcement.id).catch((cause) =>
           parts.log.error('not-told', { announcement: announcement.id, cause }),
         ),
@@ -48,6 +48,8 @@ export const createTeller = (parts: TellerParts) => ({
 })
 
 export type Teller = ReturnType<typeof createTeller>
+
+const updateOf = ({ about }: Announcement): string | undefined => ('update' in about ? about.update : undefined)
 
 async function tell(parts: TellerParts, id: string): Promise<void> {
   const { guard, clock, log } = parts
