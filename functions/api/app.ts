@@ -33,7 +33,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   })
   const app = new Hono<ApiEnv>({ getPath: rawPathOf })
 
-  app.use(acceptRequests('api', { clock, log }))
+  app.use(acceptRequests('api', services))
   app.use(refuseTwoHosts)
 
   addReference(app, reference, services.dashboardUrl)

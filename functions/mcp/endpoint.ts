@@ -36,12 +36,12 @@ export function createEndpoint(
     readonly serverFor: (request: McpRequest) => Server
   },
 ) {
-  const { clock, log, issuers } = services
+  const { log, issuers } = services
   const tokens = createTokens(services)
   const addressOf = ({ req }: McpContext) => publicUrl ?? new URL(req.url).origin
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
 
-  app.use(acceptRequests('mcp', { clock, log }))
+  app.use(acceptRequests('mcp', services))
   app.use(refuseTwoHosts)
 
   /** RFC 9728. Each document names the resource at whose address it stands. */

@@ -4,6 +4,7 @@ import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { SlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
+import { type EdgeCheck, edgeRetryAfter, originHeader } from '../../shared/platform/edge.ts'
 import { type Platform, rawPathOf, readWhole, sourceIpOf } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext, type Log } from '../../shared/platform/log.ts'
@@ -36,6 +37,8 @@ interface SlackEnv {
 export interface SlackAppParts {
   ledger: SlackLedger
   secret: Secret
+  /** `null`: there is no edge. */
+  edge: EdgeCheck | null
   clock: Clock
   log: Log
   kinds?: Kinds
@@ -51,14 +54,16 @@ type SlackContext = Context<SlackEnv>
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
 export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
-  const { clock, log } = parts
+  const { clock, log, edge } = parts
   const app = new Hono<SlackEnv>({ getPath: rawPathOf })
 
   app.use((c, next) => {
     const requestId = systemIds.random()
     return inLogContext({ function: 'slack', requestId }, async () => {
       const from = clock.now()
-      await next()
+      const refusal = edge && (await whyNotFromEdge(c, edge))
+      if (refusal) c.res = refusal
+      else await next()
       const { method, routePath: route } = c.req
       const sourceIp = sourceIpOf(c.env)
       const ms = clock.now() - from
@@ -89,6 +94,13 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
   })
 
   return app
+}
+
+async function whyNotFromEdge(c: SlackContext, edge: EdgeCheck): Promise<Response | null> {
+  const cameFrom = await edge(c.req.header(originHeader))
+  c.req.raw.headers.delete(originHeader)
+  if (cameFrom === 'unknown') return c.text('unavailable', 503, { 'retry-after': String(edgeRetryAfter) })
+  return cameFrom === 'edge' ? null : c.text('wrong address', 403)
 }
 
 async function takeCommand(parts: SlackAppParts, c: SlackContext, body: string): Promise<Response> {

@@ -1,6 +1,7 @@
 import { handle } from 'hono/aws-lambda'
 import { openSlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
+import { edgeOf } from '../../shared/platform/edge.ts'
 import { createLog, inInvocation } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
@@ -9,12 +10,11 @@ import { createSlackApp } from './app.ts'
 
 const settings = parseSettings(ledgerOnlySettings, environment())
 const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
-const secret = createSecret({
+const secrets = {
   client: createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY),
-  id: settings.SLACK_SECRET,
   clock: systemClock,
   log,
-})
+}
 
 const client = createSlackClientOf({
   clock: systemClock,
@@ -26,7 +26,8 @@ const client = createSlackClientOf({
 const answer = handle(
   createSlackApp({
     ledger: openSlackLedger(settings, { clock: systemClock }),
-    secret,
+    secret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
+    edge: edgeOf(settings, secrets),
     client,
     clock: systemClock,
     log,

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { appAt } from '../../shared/api/paths.ts'
 import type { Reference } from '../../shared/api/reference.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { CannotContinue } from './failures.ts'
@@ -72,15 +73,7 @@ export const localReference: Reference = async (name) => {
   return files.get(name) ?? null
 }
 
-const dashboardPaths = /^\/(|login(\/(start|callback))?|logout|docs|docs\.css|(dashboard|problems)(\/.*)?)$/
-
-const mcpPaths = /^\/(mcp|\.well-known\/oauth-protected-resource(\/mcp)?)$/
-
 export function createRouter(apps: Record<'api' | 'dashboard' | 'slack', App> & { readonly mcp?: App }): App {
-  function appFor(path: string): App {
-    if (path.startsWith('/slack/')) return apps.slack
-    if (mcpPaths.test(path)) return apps.mcp ?? apps.api
-    return dashboardPaths.test(path) ? apps.dashboard : apps.api
-  }
-  return { fetch: (request, env) => appFor(rawPathOf(request, { env })).fetch(request, env) }
+  const all = { mcp: apps.api, ...apps }
+  return { fetch: (request, env) => all[appAt(rawPathOf(request, { env }))].fetch(request, env) }
 }

@@ -170,14 +170,14 @@ const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>
 
 function appsOf(services: Services, settings: GuardSettings, local: LocalSettings & { readonly url: string }) {
   const { quoteKeySecret: id, publicUrl, url } = local
-  const { guard, slackSecret, clock, log } = services
+  const { guard, slackSecret, edge, clock, log } = services
   const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
   const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
   return {
     api: createApi(services, localReference),
     dashboard: createDashboard(services, localReference),
     slack: createSlackApp({
-      ...{ ledger: guard.ledger, secret: slackSecret, clock, log },
+      ...{ ledger: guard.ledger, secret: slackSecret, edge, clock, log },
       client: createSlackClientOf(services),
     }),
     mcp: createMcp(services, { quoteKey, publicUrl: publicUrl ?? url }),

@@ -54,7 +54,7 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
 }
 
 const everywhere: ReadonlySet<Slug> = new Set([
-  ...(['unauthorized', 'forbidden', 'too-many-requests'] as const),
+  ...(['wrong-address', 'unauthorized', 'forbidden', 'too-many-requests'] as const),
   ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const),
 ])
 const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'unsupported-media-type'])

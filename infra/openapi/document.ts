@@ -158,6 +158,7 @@ const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
 export function problemsByStatus(operation: Operation): ReadonlyMap<number, readonly Slug[]> {
   const { scopes, body, query, headers = [], otherStatuses = {} } = operation
   const found = new Set<Slug>([
+    'wrong-address',
     ...(scopes ? (['unauthorized', 'forbidden', 'too-many-requests'] as const) : []),
     ...(scopes
       ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const)

@@ -33,6 +33,12 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     counted: nothing,
     toDo: 'Ask an administrator for the scope or the budget that `detail` names, or another person to decide.',
   },
+  'wrong-address': {
+    meaning:
+      'This deployment takes requests through its edge (CloudFront) only, and this one was sent to a function behind it.',
+    counted: nothing,
+    toDo: 'Send it to the address of your company for Unit Guard: an operator of the guard knows it, and `/units help` links to it.',
+  },
   'over-budget': {
     meaning:
       'A budget on the way up to `account`, or the caller’s own limit, has fewer units left than this needs. `budgets` lists every counter that refused, with its figures and when it resets.',

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { problem } from '../guard/problems.ts'
 import type { Clock } from '../platform/clock.ts'
+import { type EdgeCheck, edgeRetryAfter, originHeader } from '../platform/edge.ts'
 import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
 import { type FunctionName, inLogContext, type Log, notedUpdates } from '../platform/log.ts'
 import { readTraceparent } from '../platform/trace.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
-import { invalid, Refusal } from './refusal.ts'
+import { invalid, Refusal, secretUnavailable } from './refusal.ts'
+import { showProblem } from './to-json.ts'
 
 export interface FaceEnv {
   Variables: {
@@ -30,9 +32,10 @@ export interface FaceEnv {
 /** The time limit where the platform sets none. */
 const requestLastsMs = 120_000
 
+/** Refuses what skips the edge before anything reads the request. */
 export function acceptRequests(
   name: FunctionName,
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, edge }: { clock: Clock; log: Log; edge: EdgeCheck | null },
 ): MiddlewareHandler<FaceEnv> {
   const expensiveReads = createExpensiveReads({ clock })
   return (c, next) => {
@@ -44,7 +47,9 @@ export function acceptRequests(
     const from = clock.now()
     c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
     return inLogContext({ function: name, requestId, traceparent }, async () => {
-      await next()
+      const refusal = edge && (await whyNotFromEdge(c, edge))
+      if (refusal) c.res = refusal
+      else await next()
       const passedOn = c.get('passedOn')
       if (passedOn === undefined) {
         c.res.headers.set('X-Request-Id', requestId)
@@ -59,6 +64,22 @@ export function acceptRequests(
     })
   }
 }
+
+/** The same answer on every path, whatever was asked. */
+async function whyNotFromEdge(c: Context<FaceEnv>, edge: EdgeCheck): Promise<Response | null> {
+  const cameFrom = await edge(c.req.header(originHeader))
+  c.req.raw.headers.delete(originHeader)
+  if (cameFrom === 'edge') return null
+  const { status, ...fields } = showProblem(cameFrom === 'elsewhere' ? wrongAddress : secretUnavailable)
+  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  if (cameFrom === 'unknown') headers.set('retry-after', String(edgeRetryAfter))
+  return new Response(JSON.stringify({ ...fields, status, requestId: c.var.requestId }), { status, headers })
+}
+
+const wrongAddress = problem(
+  'wrong-address',
+  'Requests reach Unit Guard at another address, and this one takes none; nothing was read, sent or spent.',
+)
 
 /** Refuses two Host headers, because Node and a proxy may read different ones. @throws Refusal 400 */
 export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {

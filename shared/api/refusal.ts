@@ -45,7 +45,7 @@ export function problemOf(error: unknown, log: Log): Problem {
   return internal
 }
 
-const secretUnavailable = problem(
+export const secretUnavailable = problem(
   'secret-unavailable',
   'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
 )

@@ -195,6 +195,7 @@ export interface ProblemMembers {
   'invalid-request': { errors: { path: string; message: string }[] }
   unauthorized: object
   forbidden: { budget?: string | null; update?: string }
+  'wrong-address': object
   'over-budget': {
     units: number | null
     short: number | null

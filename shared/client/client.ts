@@ -243,6 +243,7 @@ const leavesOutcomeOpen: ReadonlySet<string> = new Set([
 const hidesEarlierAttempt: ReadonlySet<string> = new Set([
   '/problems/unauthorized',
   '/problems/forbidden',
+  '/problems/wrong-address',
   '/problems/too-many-requests',
   '/problems/identity-unavailable',
   '/problems/secret-unavailable',

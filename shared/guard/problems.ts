@@ -10,6 +10,7 @@ export const problems = {
   'invalid-request': { status: 400, title: 'The request is not valid' },
   unauthorized: { status: 401, title: 'A valid token is needed' },
   forbidden: { status: 403, title: 'This caller may not do that' },
+  'wrong-address': { status: 403, title: 'This address is not open' },
   'over-budget': { status: 402, title: 'Not enough units available' },
   'over-update-limit': { status: 402, title: 'More units than one update may cost' },
   'too-many-callers': { status: 402, title: 'No more unlisted callers can be counted' },

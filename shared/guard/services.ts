@@ -3,6 +3,7 @@ import type { Issuer } from '../auth/issuers-file.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store/store.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import { type EdgeCheck, edgeOf } from '../platform/edge.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { once } from '../platform/parallel.ts'
@@ -23,6 +24,8 @@ export interface Services {
   readonly acceptsMinted: boolean
   /** Where people log in. */
   readonly login: LoginClient | null
+  /** `null`: there is no edge. */
+  readonly edge: EdgeCheck | null
   readonly callerKey: Secret
   readonly slackSecret: Secret
   /** The file of targets, and the bus. */
@@ -107,6 +110,7 @@ export function createServices(
     ...identity,
     acceptsMinted,
     login: loginOf(settings, secrets, own.issuersWithinMs),
+    edge: edgeOf(settings, secrets),
     callerKey,
     slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
     eventSettings: { EVENT_TARGETS: settings.EVENT_TARGETS, EVENT_BUS: settings.EVENT_BUS },

@@ -7,7 +7,7 @@ export const isPrefix = (text: string): boolean => /^[a-z](-?[a-z0-9]){0,23}$/.t
 /** Where the marker of the ledger is. */
 export const ledgerParameterOf = (prefix: string): string => `/${prefix}/ledger`
 
-export type SecretName = 'service-token' | 'caller-key' | 'quote-key' | 'slack' | 'login-client'
+export type SecretName = 'service-token' | 'caller-key' | 'quote-key' | 'slack' | 'login-client' | 'origin'
 
 /** The settings that tell a function its secrets. */
 export const settingOfSecret: Readonly<Record<SecretName, string>> = {
@@ -16,6 +16,7 @@ export const settingOfSecret: Readonly<Record<SecretName, string>> = {
   'quote-key': 'QUOTE_KEY_SECRET',
   slack: 'SLACK_SECRET',
   'login-client': 'LOGIN_CLIENT_SECRET',
+  origin: 'ORIGIN_SECRET',
 }
 
 /** The secrets of the guard with this prefix, by setting. */

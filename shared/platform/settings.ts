@@ -69,6 +69,8 @@ export const secretSettings = z.object({
   CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
   LOGIN_CLIENT_SECRET: z._default(z.string(), 'unit-guard/login-client'),
+  /** Only behind the edge: other requests are then refused. */
+  ORIGIN_SECRET: z.optional(z.string()),
 })
 
 const slackSettings = z.object({

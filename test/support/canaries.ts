@@ -6,7 +6,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
  * token or a key of signatures.
  */
 const canary =
-  /canary-(?:service|caller|quote|login|slack|webhook|response|new|newest|rotated)[\w-]*|whsec_[\w+/=]+|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
+  /canary-(?:service|caller|quote|origin|login|slack|webhook|response|new|newest|rotated)[\w-]*|whsec_[\w+/=]+|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
 
 /** Exempt: Slack's response URL is kept until it was answered. */
 type Allowed = 'canary-response'

@@ -36,6 +36,7 @@ export const problemMembers = {
   'invalid-request': { errors: z.array(z.strictObject({ path: text, message: text })) },
   unauthorized: {},
   forbidden: { budget: z.exactOptional(budget), update },
+  'wrong-address': {},
   'over-budget': {
     units: z.nullable(whole),
     short: z.nullable(whole),

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { originHeader } from '../../shared/platform/edge.ts'
+import { minutes } from '../support/clock.ts'
+import { originSecret, originValue, startBehindEdge } from '../support/edge/edge.ts'
+import { linesOf } from '../support/log-lines.ts'
+
+const earlier = 'canary-origin-earlier-0123456789abcdefghijkl'
+const wrong = originValue.replace('0', '1')
+const asked = ({ product }: Awaited<ReturnType<typeof startBehindEdge>>) =>
+  product.secrets.asked.filter((each) => each.startsWith(originSecret))
+
+const everyAddress = [
+  ['api', 'GET', '/health'],
+  ['api', 'GET', '/openapi.json'],
+  ['api', 'POST', '/updates'],
+  ['api', 'GET', '/v3/on-demand/acme/run'],
+  ['api', 'HEAD', '/nothing'],
+  ['dashboard', 'GET', '/'],
+  ['dashboard', 'GET', '/login'],
+  ['dashboard', 'POST', '/login'],
+  ['dashboard', 'GET', '/docs'],
+  ['mcp', 'POST', '/mcp'],
+  ['mcp', 'GET', '/.well-known/oauth-protected-resource'],
+  ['slack', 'POST', '/slack/commands'],
+  ['slack', 'GET', '/slack/commands?ssl_check=1'],
+] as const
+
+describe.each(['events', 'sockets'] as const)('a request that skips the edge, on %s', (on) => {
+  test('is refused with the same words on every address, and nothing is read for it', async () => {
+    const edge = await startBehindEdge({ on })
+    const { product, token, skip } = edge
+    const headers = { authorization: `Bearer ${token}` }
+    const answers = new Set<string>()
+    for (const [app, method, path] of everyAddress) {
+      const { status, text, headers: answered } = await skip(app, method, path, { headers })
+      expect([app, method, path, status]).toEqual([app, method, path, 403])
+      if (method !== 'HEAD' && app !== 'slack') {
+        expect(answered['content-type']).toBe('application/problem+json')
+        answers.add(JSON.stringify({ ...JSON.parse(text), requestId: 'of the request' }))
+      }
+    }
+    expect([...answers].map((text) => JSON.parse(text))).toEqual([
+      {
+        type: '/problems/wrong-address',
+        title: 'This address is not open',
+        status: 403,
+        detail:
+          'Requests reach Unit Guard at another address, and this one takes none; nothing was read, sent or spent.',
+        requestId: 'of the request',
+      },
+    ])
+    expect(product.secrets.asked).toEqual([])
+    expect(product.service.requests).toEqual([])
+    const lines = linesOf(product.logged)
+    expect(lines.map(({ event, status }) => [event, status])).toEqual(everyAddress.map(() => ['request', 403]))
+  })
+
+  test('is refused where it makes up the header, which reads the secret once in ten seconds', async () => {
+    const edge = await startBehindEdge({ on })
+    const { product, skip } = edge
+    const statuses = new Set<number>()
+    for (const given of [wrong, '', originValue.slice(1), `${originValue}, ${wrong}`, JSON.stringify(originValue)])
+      for (const app of ['api', 'dashboard', 'mcp', 'slack'] as const)
+        statuses.add((await skip(app, 'GET', '/health', { headers: { [originHeader]: given } })).status)
+    expect([...statuses]).toEqual([403])
+    expect(asked(edge)).toHaveLength(1)
+    product.clock.advance(10_000)
+    for (let flood = 0; flood < 5; flood++) await skip('api', 'GET', '/health', { headers: { [originHeader]: wrong } })
+    expect(asked(edge)).toHaveLength(2)
+  })
+})
+
+describe('the value of the edge', () => {
+  test.each([
+    ['it is the current one', { current: originValue }, 200],
+    ['it is the previous one', { current: earlier, previous: originValue }, 200],
+    ['it was taken out', { current: earlier }, 403],
+  ])('is %s', async (_what, secret, status) => {
+    const { call } = await startBehindEdge({ secret: JSON.stringify(secret) })
+    expect((await call('GET', '/budgets')).status).toBe(status)
+  })
+
+  test('is accepted at once where it is newer than what was read, and refused when it was taken out', async () => {
+    const { product, call } = await startBehindEdge({ secret: JSON.stringify({ current: earlier }) })
+    expect((await call('GET', '/health')).status).toBe(403)
+    product.secrets.values[originSecret] = JSON.stringify({ current: originValue, previous: earlier })
+    product.clock.advance(10_000)
+    expect((await call('GET', '/health')).status).toBe(200)
+    product.secrets.values[originSecret] = JSON.stringify({ current: earlier })
+    product.clock.advance(minutes(5))
+    expect((await call('GET', '/health')).status).toBe(403)
+  })
+
+  test('reaches neither the service nor a line of the log', async () => {
+    for (const on of ['events', 'sockets'] as const) {
+      const { product, call } = await startBehindEdge({ on })
+      product.service.script('/projects', { body: '[]' })
+      expect((await call('GET', '/v3/projects')).text).toBe('[]')
+      expect(JSON.stringify(product.service.requests)).not.toContain(originHeader)
+      expect(product.logged.join()).not.toContain(originValue)
+    }
+  })
+
+  test('is hidden in lines that quote it', async () => {
+    const secret = JSON.stringify({ current: earlier, previous: originValue })
+    const { product, behind, call } = await startBehindEdge({ secret })
+    await call('GET', '/health')
+    behind.services.log.error('failed', { cause: new Error(`${earlier} and ${originValue}`) })
+    expect(linesOf(product.logged, 'failed')).toMatchObject([{ cause: { message: '[redacted] and [redacted]' } }])
+  })
+})
+
+describe('a secret that cannot be read', () => {
+  test.each([
+    ['is missing', undefined],
+    ['is not JSON', originValue],
+    ['is short', '{"current":""}'],
+    ['has other members', JSON.stringify({ current: originValue, next: earlier })],
+  ])('a secret that %s closes every function, and says so once in ten seconds', async (_what, secret) => {
+    const edge = await startBehindEdge()
+    const { product, call } = edge
+    product.secrets.values[originSecret] = secret
+    for (const path of ['/health', '/login', '/mcp', '/slack/commands', '/budgets']) {
+      const answer = await call('GET', path)
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '10'])
+    }
+    expect(asked(edge)).toHaveLength(1)
+    const errors = linesOf(product.logged).filter(({ level }) => level === 'error')
+    expect(errors).toMatchObject([{ event: 'secret-unavailable', secret: originSecret }])
+    product.secrets.values[originSecret] = JSON.stringify({ current: originValue })
+    product.clock.advance(10_000)
+    expect((await call('GET', '/health')).status).toBe(200)
+  })
+
+  test('is known from before where Secrets Manager does not answer', async () => {
+    const { product, call } = await startBehindEdge()
+    expect((await call('GET', '/health')).status).toBe(200)
+    product.secrets.values[originSecret] = undefined
+    product.clock.advance(minutes(5))
+    expect((await call('GET', '/health')).status).toBe(200)
+  })
+})
