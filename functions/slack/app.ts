@@ -4,7 +4,7 @@ import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { SlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { type EdgeCheck, edgeRetryAfter, originHeader } from '../../shared/platform/edge.ts'
+import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../../shared/platform/edge.ts'
 import { type Platform, rawPathOf, readWhole, sourceIpOf } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext, type Log } from '../../shared/platform/log.ts'
@@ -65,7 +65,8 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
       if (refusal) c.res = refusal
       else await next()
       const { method, routePath: route } = c.req
-      const sourceIp = sourceIpOf(c.env)
+      const ip = sourceIpOf(c.env)
+      const sourceIp = edge && !refusal ? viewerOf(c.req.header('x-forwarded-for'), ip) : ip
       const ms = clock.now() - from
       log.info('request', { caller: c.get('caller'), sourceIp, method, route, status: c.res.status, ms })
     })

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Context, MiddlewareHandler } from 'hono'
 import { problem } from '../guard/problems.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type EdgeCheck, edgeRetryAfter, originHeader } from '../platform/edge.ts'
+import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../platform/edge.ts'
 import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
 import { type FunctionName, inLogContext, type Log, notedUpdates } from '../platform/log.ts'
@@ -58,7 +58,8 @@ export function acceptRequests(
       const { method, routePath } = c.req
       const status = passedOn ?? c.res.status
       const route = c.get('route') ?? routePath
-      const sourceIp = sourceIpOf(c.env)
+      const ip = sourceIpOf(c.env)
+      const sourceIp = edge && !refusal ? viewerOf(c.req.header('x-forwarded-for'), ip) : ip
       const ms = clock.now() - from
       log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms, ...notedUpdates() })
     })

@@ -9,6 +9,16 @@ import { createSecret, SecretUnavailable } from './secrets.ts'
  */
 export const originHeader = 'x-origin-verify'
 
+/**
+ * Who called the edge: the last address of `X-Forwarded-For` but for the edge's own, which Lambda may add. What stands
+ * before it, the caller may have written.
+ */
+export const viewerOf = (forwardedFor = '', edgeIp = ''): string | undefined =>
+  forwardedFor
+    .split(/[\s,]+/)
+    .filter((each) => each !== edgeIp)
+    .at(-1) || undefined
+
 /** `unknown`: the secret could not be read. */
 type CameFrom = 'edge' | 'elsewhere' | 'unknown'
 

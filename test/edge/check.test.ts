@@ -110,6 +110,24 @@ describe('the value of the edge', () => {
   })
 })
 
+describe.each(['events', 'sockets'] as const)('the address of the caller, on %s', (on) => {
+  test('is the one that the edge saw, whatever the caller wrote', async () => {
+    const { product, call } = await startBehindEdge({ on })
+    await call('GET', '/health')
+    await call('GET', '/health', { headers: { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' } })
+    await call('GET', '/slack/commands', { headers: { 'x-forwarded-for': '203.0.113.9' } })
+    expect(linesOf(product.logged, 'request').map(({ sourceIp }) => sourceIp)).toEqual(
+      Array.from({ length: 3 }, () => '198.51.100.7'),
+    )
+  })
+})
+
+test('the address of a caller who skips the edge is the one that Lambda saw', async () => {
+  const { product, skip } = await startBehindEdge()
+  await skip('api', 'GET', '/health', { headers: { 'x-forwarded-for': '203.0.113.9', [originHeader]: wrong } })
+  expect(linesOf(product.logged, 'request')).toMatchObject([{ status: 403, sourceIp: '192.0.2.1' }])
+})
+
 describe('a secret that cannot be read', () => {
   test.each([
     ['is missing', undefined],

@@ -37,13 +37,8 @@ export function createHandlers(machine: Machine, told: (message: string) => void
     tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
     issuers: async () => [],
     identity: async () => null,
-<<<<<<< HEAD
     ...{ acceptsMinted: true, metricNamespace: 'UnitGuard', login: null },
-=======
-    acceptsMinted: true,
-    login: null,
     edge: null,
->>>>>>> 6296395 (wip)
     callerKey: secretOf(callerKey),
     slackApi: { channel: null },
     ...{ eventSettings: {}, secretNamed: () => secretOf('') },

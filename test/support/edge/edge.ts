@@ -79,7 +79,11 @@ type Behind = ReturnType<Product['startProcess']>
 async function serveEvents({ api, dashboard, mcp, slackApp, services: { log } }: Behind): Promise<Hosts> {
   vi.stubGlobal('awslambda', awslambda)
   onTestFinished(() => void vi.unstubAllGlobals())
-  const streaming = [streamAnswers('api', api, log), streamAnswers('dashboard', dashboard, log), streamAnswers('mcp', mcp, log)]
+  const streaming = [
+    streamAnswers('api', api, log),
+    streamAnswers('dashboard', dashboard, log),
+    streamAnswers('mcp', mcp, log),
+  ]
   const serving = streaming.map((handler) => serveFunction(handler as Handler, { streams: true }))
   const served = await Promise.all([...serving, serveFunction(handle(slackApp), { streams: false })])
   onTestFinished(() => {
