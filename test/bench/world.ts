@@ -17,7 +17,7 @@ export async function createWorld(guarded: Guarded) {
   return { guarded, ...requests, ...seeds, ...pages, time }
 }
 
-function requestsOf({ call }: Guarded) {
+export function requestsOf({ call }: Guarded) {
   /** By another person than the one who decides. */
   const asked = async (project: string, more: object = {}, headers = {}): Promise<string> => {
     const body = { kind: 'ranking', project, ...more }

@@ -4,9 +4,10 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { databaseAt, withDatabase } from '../database.ts'
 import type { Found } from '../document.ts'
+import { jobsOf } from '../jobs.ts'
 import { type Metered, meter } from '../meter.ts'
-import { startGuard } from '../product.ts'
-import { plans, routesOf } from '../routes.ts'
+import { type Guarded, startGuard } from '../product.ts'
+import { plans, type Route, routesOf } from '../routes.ts'
 import { startService } from '../service.ts'
 import { table } from '../tables.ts'
 
@@ -15,8 +16,13 @@ export interface Counted {
   readonly metered: Metered
 }
 
-/** Counts each route's requests to DynamoDB in a small world at a fixed time: the same on every machine. */
-export async function countRequests(endpoint: string): Promise<Counted[]> {
+/** Counts each route's and job's requests to DynamoDB in a small world at a fixed time: the same on every machine. */
+export const countRequests = async (endpoint: string): Promise<Counted[]> => [
+  ...(await countIn(endpoint, routesOf)),
+  ...(await countIn(endpoint, jobsOf)),
+]
+
+async function countIn(endpoint: string, toCount: (guarded: Guarded) => Promise<readonly Route[]>): Promise<Counted[]> {
   const database = databaseAt(endpoint)
   const client = database.connect()
   const metering = meter(client, endpoint, Object.values(tableKey))
@@ -26,7 +32,7 @@ export async function countRequests(endpoint: string): Promise<Counted[]> {
   const guarded = await startGuard({ store, serviceUrl: service.url, clock, plans })
   try {
     const counted: Counted[] = []
-    for (const [route, ready] of await routesOf(guarded)) {
+    for (const [route, ready] of await toCount(guarded)) {
       const ask = await ready()
       counted.push({ route, metered: await metering.of(ask) })
     }
@@ -40,7 +46,7 @@ export async function countRequests(endpoint: string): Promise<Counted[]> {
 
 export const requestsTable = (counted: readonly Counted[]): string =>
   table(
-    ['route', 'reads', 'writes', 'read units', 'write units', 'index write units'],
+    ['route or job', 'reads', 'writes', 'read units', 'write units', 'index write units'],
     counted.map(({ route, metered }) => [
       `\`${route}\``,
       metered.reads,
