@@ -1,0 +1,44 @@
+import { makeReference } from '../openapi/reference.tsx'
+import { type Bill, sum, times } from './bill.ts'
+import { createUsage, type Figures, toGb } from './usage.ts'
+
+/** Requests a second that Lambda takes for each call at once that an account may make. */
+const requestsPerConcurrency = 10
+
+export interface Flood {
+  readonly what: string
+  /** What one request of it uses. */
+  readonly bill: Bill
+  /** Whether Lambda's limits are all that slows it. */
+  readonly reachesLambda: boolean
+}
+
+/** Requests of someone without a token. */
+export function createFloods(figures: Figures): readonly Flood[] {
+  const { assumed } = figures
+  const { call, log, out } = createUsage(figures)
+  const ran = sum(call('Api', assumed['refused-ms'] / 1000), log(assumed['request-log-kb']))
+  const [largest, largestKb] = largestAnswer()
+  const reached = (what: string, bill: Bill): Flood => ({ what, bill, reachesLambda: true })
+  const throughEdge = (kb: number): Bill => ({ wafRequests: 1, edgeRequests: 1, edgeOutGb: toGb(kb) })
+  return [
+    reached('refused with 401 by the function', sum(ran, out(assumed['refusal-kb']))),
+    reached(`answered with \`/${largest}\`, ${Math.round(largestKb)} KB`, sum(ran, out(largestKb))),
+    reached('past the edge, refused with 403 by the function', sum(ran, out(assumed['refusal-kb']))),
+    reached('through the edge, refused with 401 by the function', sum(ran, throughEdge(assumed['refusal-kb']))),
+    { what: 'blocked by the edge’s rate rule', bill: { wafRequests: 1 }, reachesLambda: false },
+  ]
+}
+
+/** What anyone may read and is the largest, as it is built. */
+function largestAnswer(): readonly [name: string, kb: number] {
+  const answers = [...makeReference()].map(([name, text]) => [name, Buffer.byteLength(text) / 1024] as const)
+  return answers.reduce((one, other) => (other[1] > one[1] ? other : one))
+}
+
+/** As fast as an account with so many calls at once lets it. */
+export const anHourOf = ({ bill }: Flood, concurrency: number): Bill =>
+  times(3600 * requestsPerConcurrency * concurrency, bill)
+
+/** What the edge uses in a month without requests. */
+export const edgeBill = ({ assumed }: Figures): Bill => ({ wafAcls: 1, wafRules: assumed['waf-rules'] })
