@@ -30,6 +30,7 @@ export interface GuardFunctionProps {
 /** Its role may only write its log until something is bound to it. */
 export class GuardFunction extends Construct {
   readonly lambda: Lambda
+  hasUrl = false
 
   constructor(scope: Construct, id: string, props: GuardFunctionProps) {
     super(scope, id)
@@ -67,6 +68,7 @@ export class GuardFunction extends Construct {
 
   /** Public: the function itself verifies a token or a signature. */
   openUrl({ streams }: { streams: boolean }): FunctionUrl {
+    this.hasUrl = true
     return this.lambda.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,
       invokeMode: streams ? InvokeMode.RESPONSE_STREAM : InvokeMode.BUFFERED,

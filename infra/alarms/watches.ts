@@ -1,8 +1,32 @@
-import { ComparisonOperator, type IMetric, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import { ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import { Duration } from 'aws-cdk-lib/core'
-import type { Vital } from '../shared/platform/metrics.ts'
-import type { DeadLetters } from './dead-letters.ts'
-import type { GuardFunction } from './guard-function.ts'
+import type { Vital } from '../../shared/platform/metrics.ts'
+import type { DeadLetters } from '../dead-letters.ts'
+import type { GuardFunction } from '../guard-function.ts'
+import type { LedgerTable } from '../ledger-table.ts'
+import {
+  conflictsOf,
+  fiveMinutes,
+  type LogMetrics,
+  logMetrics,
+  ofAll,
+  ofOperations,
+  ofUrl,
+  withUrl,
+} from './metrics.ts'
+
+/**
+ * `once`: a single period raises it. `lasting`: three periods of an hour do, so a short trouble that ends by itself
+ * stays silent. Both end when an hour was quiet, so they cannot change their state again and again. `single`: its
+ * period is as long as that.
+ */
+type Pace = 'once' | 'lasting' | 'single'
+
+const paces = {
+  once: { datapointsToAlarm: 1, evaluationPeriods: 12 },
+  lasting: { datapointsToAlarm: 3, evaluationPeriods: 12 },
+  single: { datapointsToAlarm: 1, evaluationPeriods: 1 },
+} as const satisfies Record<Pace, object>
 
 export interface Watch {
   readonly name: string
@@ -10,67 +34,42 @@ export interface Watch {
   readonly anchor: string
   readonly metric: IMetric
   readonly atLeast: number
+  /** `once` by default. */
+  readonly pace?: Pace
   /** Raised by fewer than `atLeast`, missing figures included: for a metric that always has values. */
   readonly whenSilent?: true
   readonly event?: string
+  /** It counts lines of the log: an hour without another one does not say that the matter is settled. */
+  readonly countsLines?: true
 }
 
-const fiveMinutes = Duration.minutes(5)
 /** DynamoDB's limit is 400 KB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const largeItemBytes = 300 * 1024
 const tenMinutesMs = 600_000
-
-export const logMetrics = {
-  errorLines: 'ErrorLines',
-  otherErrorLines: 'OtherErrorLines',
-  plansNotDone: 'PlansNotDone',
-} as const
-
-/** Metrics that the log of one guard feeds. */
-export class LogMetrics {
-  readonly namespace: string
-
-  constructor(namespace: string) {
-    this.namespace = namespace
-  }
-
-  vital(name: Vital, statistic: 'Maximum' | 'SampleCount' = 'Maximum', period = fiveMinutes): Metric {
-    return new Metric({ namespace: this.namespace, metricName: name, statistic, period })
-  }
-
-  sum(metricName: string, dimensionsMap: Record<string, string> = {}): Metric {
-    return new Metric({ namespace: this.namespace, metricName, dimensionsMap, statistic: 'Sum', period: fiveMinutes })
-  }
-
-  errorLines(event: string): Metric {
-    return this.sum(logMetrics.errorLines, { event })
-  }
-}
-
-export function ofAll(functions: Readonly<Record<string, GuardFunction>>, name: string, together: 'SUM' | 'MAX') {
-  const idOf = (id: string) => `${name.toLowerCase()}_${id}`
-  const usingMetrics = Object.fromEntries(
-    Object.entries(functions).map(([id, { lambda }]) => [
-      idOf(id),
-      lambda.metric(name, { statistic: together === 'SUM' ? 'Sum' : 'Maximum', period: fiveMinutes }),
-    ]),
-  )
-  // `+` would give no value as soon as one function was not called.
-  const expression = `${together}([${Object.keys(usingMetrics).join(', ')}])`
-  return new MathExpression({ expression, usingMetrics, label: name, period: fiveMinutes })
-}
+/** Each is retried, and fifty callers at once on one book cause that many in a minute: docs/performance.md. */
+const manyConflicts = 100
+/** A few are for FunctionErrors and RequestsFailed; these are callers who get no other answer. */
+const manyServerErrors = 5
+/** After three seconds Slack tells the user that the app does not answer. */
+const slackWaitsMs = 3_000
+/**
+ * A run waits for a minute at most and its settlement for 12 seconds. What takes longer comes near the two minutes after
+ * which Lambda ends the function.
+ */
+const slowMs = 90_000
 
 export interface Watched {
   readonly functions: Readonly<Record<string, GuardFunction>>
   readonly streamReaders: Readonly<Record<string, GuardFunction>>
   readonly deadLetters: DeadLetters
   readonly metrics: LogMetrics
+  readonly ledger: Pick<LedgerTable, 'table'>
 }
 
 const watchingBy = (metrics: LogMetrics) => ({
   metrics,
   fromLog: (event: string, name: string, says: string, anchor = event): Watch => ({
-    ...{ event, name, says, anchor, atLeast: 1 },
+    ...{ event, name, says, anchor, atLeast: 1, countsLines: true },
     metric: metrics.errorLines(event),
   }),
   fromVital: (vital: Vital, atLeast: number, name: string, says: string, anchor: string): Watch => ({
@@ -102,7 +101,10 @@ export const otherErrors = (watches: readonly Watch[]): string => {
 
 export function watchesOf(watched: Watched): readonly Watch[] {
   const by = watchingBy(watched.metrics)
-  return [...unitWatches(by), ...serviceWatches(by), ...functionWatches(by, watched), ...sizeWatches(by)]
+  return [
+    ...[...unitWatches(by), ...serviceWatches(by), ...functionWatches(by, watched), ...urlWatches(watched)],
+    ...[...tableWatches(watched), ...sizeWatches(by)],
+  ]
 }
 
 const unitWatches = ({ metrics, fromLog, fromVital }: Watching): readonly Watch[] => [
@@ -117,6 +119,7 @@ const unitWatches = ({ metrics, fromLog, fromVital }: Watching): readonly Watch[
     anchor: 'the-audit-is-not-ok',
     metric: metrics.vital('AuditNotOk', 'Maximum', Duration.days(1)),
     atLeast: 1,
+    pace: 'single',
   },
   fromLog('not-audited', 'NotAudited', 'The books were not audited in the night'),
   fromVital(
@@ -145,6 +148,7 @@ const serviceWatches = ({ metrics, fromLog }: Watching): readonly Watch[] => [
     anchor: 'a-plan-was-not-done',
     metric: metrics.sum(logMetrics.plansNotDone),
     atLeast: 1,
+    countsLines: true,
   },
   fromLog('plan-not-run', 'PlanNotRun', 'A rule fired for a plan that there is not'),
   fromLog('announcement-lost', 'AnnouncementLost', 'Slack was not told something, and never will be'),
@@ -161,6 +165,7 @@ const functionWatches = (
     anchor: 'the-sweep-is-silent',
     metric: metrics.vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
     atLeast: 1,
+    pace: 'single',
     whenSilent: true,
   },
   {
@@ -190,6 +195,7 @@ const functionWatches = (
     anchor: 'other-errors',
     metric: metrics.sum(logMetrics.otherErrorLines),
     atLeast: 1,
+    countsLines: true,
   },
   {
     name: 'Throttles',
@@ -207,6 +213,55 @@ const functionWatches = (
   },
 ]
 
+const urlWatches = ({ functions }: Watched): readonly Watch[] =>
+  withUrl(functions).flatMap(([name, fn]): Watch[] => [
+    {
+      name: `${title(name)}Url5xx`,
+      says: `Requests to the function ${name} are answered 5xx again and again`,
+      anchor: 'server-errors',
+      metric: ofUrl(fn, 'Url5xxCount'),
+      atLeast: manyServerErrors,
+      pace: 'lasting',
+    },
+    {
+      name: `${title(name)}UrlSlow`,
+      says: `Requests to the function ${name} take so long that callers give up`,
+      anchor: 'slow-answers',
+      metric: ofUrl(fn, 'UrlRequestLatency'),
+      atLeast: name === 'slack' ? slackWaitsMs : slowMs,
+      pace: 'lasting',
+    },
+  ])
+
+const title = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+const tableWatches = ({ ledger }: Watched): readonly Watch[] => [
+  {
+    name: 'Conflicts',
+    says: 'Transactions of the table cancel each other again and again',
+    anchor: 'conflicts',
+    metric: conflictsOf(ledger),
+    atLeast: manyConflicts,
+    pace: 'lasting',
+  },
+  {
+    name: 'TableThrottles',
+    says: 'DynamoDB turns requests of the guard away again and again',
+    anchor: 'table-throttles',
+    metric: ofOperations(ledger, 'ThrottledRequests'),
+    atLeast: 1,
+    pace: 'lasting',
+  },
+  {
+    name: 'TableErrors',
+    says: 'DynamoDB fails again and again',
+    anchor: 'table-errors',
+    metric: ofOperations(ledger, 'SystemErrors'),
+    atLeast: 1,
+    pace: 'lasting',
+  },
+]
+
 const sizeWatches = ({ fromVital }: Watching): readonly Watch[] => [
   fromVital('BookBytes', largeItemBytes, 'BookSize', 'The book is near DynamoDB’s item limit', 'item-size'),
   fromVital(
@@ -218,10 +273,10 @@ const sizeWatches = ({ fromVital }: Watching): readonly Watch[] => [
   ),
 ]
 
-export const alarmOf = ({ metric, atLeast, whenSilent }: Watch) => ({
+export const alarmOf = ({ metric, atLeast, whenSilent, pace = 'once' }: Watch) => ({
   metric,
   threshold: atLeast,
-  evaluationPeriods: 1,
+  ...paces[pace],
   comparisonOperator: whenSilent
     ? ComparisonOperator.LESS_THAN_THRESHOLD
     : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

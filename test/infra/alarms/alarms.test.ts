@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { errorsWithoutAlarm } from '../../infra/watches.ts'
-import { vitals } from '../../shared/platform/metrics.ts'
-import { plain, synthesize } from '../support/infra/stack.ts'
-import { eventsInSource } from '../support/log-lines.ts'
+import { errorsWithoutAlarm } from '../../../infra/alarms/watches.ts'
+import { vitals } from '../../../shared/platform/metrics.ts'
+import { plain, synthesize } from '../../support/infra/stack.ts'
+import { eventsInSource } from '../../support/log-lines.ts'
 
 const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
 const alarms = ofType('AWS::CloudWatch::Alarm').map(({ id, Properties }) => ({ id, ...plain(Properties) }))
@@ -57,6 +57,17 @@ describe('the alarms', () => {
       ['OtherErrors', 'OtherErrorLines', 1],
       ['Throttles', 'Throttles', 1],
       ['IteratorAge', 'IteratorAge', 600_000],
+      ['ApiUrl5xx', 'Url5xxCount', 5],
+      ['ApiUrlSlow', 'UrlRequestLatency', 90_000],
+      ['DashboardUrl5xx', 'Url5xxCount', 5],
+      ['DashboardUrlSlow', 'UrlRequestLatency', 90_000],
+      ['McpUrl5xx', 'Url5xxCount', 5],
+      ['McpUrlSlow', 'UrlRequestLatency', 90_000],
+      ['SlackUrl5xx', 'Url5xxCount', 5],
+      ['SlackUrlSlow', 'UrlRequestLatency', 3_000],
+      ['Conflicts', 'TransactionConflict', 100],
+      ['TableThrottles', 'ThrottledRequests', 1],
+      ['TableErrors', 'SystemErrors', 1],
       ['BookSize', 'BookBytes', 307_200],
       ['DefinitionsSize', 'DefinitionsBytes', 307_200],
     ])
@@ -105,9 +116,76 @@ describe('the alarms', () => {
       { Protocol: 'email', Endpoint: 'ops@example.com', TopicArn: 'WatchingTopic' },
     ])
     for (const { AlarmActions } of alarms) expect(AlarmActions).toEqual(['WatchingTopic'])
+    for (const { OKActions = ['WatchingTopic'] } of alarms) expect(OKActions).toEqual(['WatchingTopic'])
     const quiet = synthesize()
     expect(quiet.ofType('AWS::SNS::Topic')).toEqual([])
     expect(quiet.ofType('AWS::CloudWatch::Alarm')).toHaveLength(alarms.length)
+  })
+})
+
+test('the end of an alarm is mailed where it says that the trouble is over', () => {
+  const nameOf = ({ id }: { id: string }) => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
+  expect(alarms.filter(({ OKActions }) => OKActions).map(nameOf)).toEqual([
+    ...['InDoubt', 'AuditNotOk', 'AccountNearlyUsed', 'SweepSilent', 'DeadLetters', 'FunctionErrors', 'Throttles'],
+    ...['IteratorAge', 'ApiUrl5xx', 'ApiUrlSlow', 'DashboardUrl5xx', 'DashboardUrlSlow', 'McpUrl5xx', 'McpUrlSlow'],
+    ...['SlackUrl5xx', 'SlackUrlSlow', 'Conflicts', 'TableThrottles', 'TableErrors', 'BookSize', 'DefinitionsSize'],
+  ])
+  // An hour without another such line settles nothing.
+  const counting = alarms.filter(
+    ({ Dimensions, MetricName }) =>
+      Dimensions?.[0]?.Name === 'event' || ['PlansNotDone', 'OtherErrorLines'].includes(MetricName),
+  )
+  expect(alarms.filter(({ OKActions }) => !OKActions).map(nameOf)).toEqual(counting.map(nameOf))
+})
+
+describe('the alarms of AWS metrics', () => {
+  const metricsOf = (name: string) => {
+    const { Metrics, Namespace, MetricName, Dimensions, Statistic } = alarmNamed(name)
+    const all = Metrics?.flatMap(({ MetricStat }: { MetricStat?: object }) => MetricStat ?? []) ?? [
+      { Metric: { Namespace, MetricName, Dimensions }, Stat: Statistic },
+    ]
+    return all.map(({ Metric, Stat }: { Metric: typeof all; Stat: string }) => [
+      `${Metric.Namespace} ${Metric.MetricName} ${Stat}`,
+      ...Metric.Dimensions.map(({ Name, Value }: { Name: string; Value: string }) => `${Name}=${Value}`).toSorted(),
+    ])
+  }
+
+  test('the table is watched in each operation that functions call', async () => {
+    const store = readFileSync('shared/ledger/store/dynamo-store.ts', 'utf8')
+    const called = [...store.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name)
+    // Once in each process, at its start.
+    const operations = called.filter((name) => name !== 'DescribeTable').toSorted()
+    expect(operations).toEqual(['BatchGetItem', 'Query', 'TransactWriteItems'])
+    for (const [alarm, metric] of [
+      ['TableErrors', 'SystemErrors'],
+      ['TableThrottles', 'ThrottledRequests'],
+    ] as const)
+      expect(metricsOf(alarm).toSorted()).toEqual(
+        operations.map((name) => [`AWS/DynamoDB ${metric} Sum`, `Operation=${name}`, 'TableName=LedgerTable']),
+      )
+    expect(metricsOf('Conflicts')).toEqual([['AWS/DynamoDB TransactionConflict Sum', 'TableName=LedgerTable']])
+  })
+
+  test('no alarm of DynamoDB sees missing data, at which it would keep its state', () => {
+    for (const name of ['Conflicts', 'TableErrors', 'TableThrottles']) {
+      const { Metrics } = alarmNamed(name)
+      const [{ Expression }, ...used] = Metrics
+      expect(used.map(({ Id }: { Id: string }) => Expression.includes(`FILL(${Id}, 0)`))).toEqual(used.map(() => true))
+    }
+  })
+
+  test.each([
+    ['Api', 'ApiFunction'],
+    ['Dashboard', 'DashboardFunction'],
+    ['Mcp', 'McpFunction'],
+    ['Slack', 'SlackAppFunction'],
+  ])('the URL of %s is watched by its function', (name, fn) => {
+    expect(metricsOf(`${name}Url5xx`)).toEqual([['AWS/Lambda Url5xxCount Sum', `FunctionName=${fn}`]])
+    expect(metricsOf(`${name}UrlSlow`)).toEqual([['AWS/Lambda UrlRequestLatency Maximum', `FunctionName=${fn}`]])
+  })
+
+  test('all functions with a URL are watched', () => {
+    expect(ofType('AWS::Lambda::Url')).toHaveLength(4)
   })
 })
 

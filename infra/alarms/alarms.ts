@@ -1,14 +1,4 @@
-import {
-  Alarm,
-  AlarmStatusWidget,
-  Dashboard,
-  GraphWidget,
-  type GraphWidgetProps,
-  type IMetric,
-  type IWidget,
-  LogQueryWidget,
-  MathExpression,
-} from 'aws-cdk-lib/aws-cloudwatch'
+import { Alarm, AlarmStatusWidget, Dashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
@@ -16,11 +6,13 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { usualNamespace } from '../shared/platform/metrics.ts'
-import { usualPrefix } from '../shared/platform/prefix.ts'
-import { acknowledge } from './guard-function.ts'
-import type { LedgerTable } from './ledger-table.ts'
-import { alarmOf, LogMetrics, logMetrics, ofAll, otherErrors, type Watch, type Watched, watchesOf } from './watches.ts'
+import { usualNamespace } from '../../shared/platform/metrics.ts'
+import { usualPrefix } from '../../shared/platform/prefix.ts'
+import { acknowledge } from '../guard-function.ts'
+import type { LedgerTable } from '../ledger-table.ts'
+import { rowsOf } from './dashboard.ts'
+import { LogMetrics, logMetrics } from './metrics.ts'
+import { alarmOf, otherErrors, type Watch, type Watched, watchesOf } from './watches.ts'
 
 const runbook = 'docs/runbook.md'
 
@@ -42,7 +34,9 @@ export class Alarms extends Construct {
     const alarms = watches.map((watch) => {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
       const alarm = new Alarm(this, watch.name, { alarmDescription, ...alarmOf(watch) })
-      if (topic) alarm.addAlarmAction(new SnsAction(topic))
+      if (!topic) return alarm
+      alarm.addAlarmAction(new SnsAction(topic))
+      if (!watch.countsLines) alarm.addOkAction(new SnsAction(topic))
       return alarm
     })
     new Dashboard(this, 'Dashboard', {
@@ -96,61 +90,3 @@ export class Alarms extends Construct {
 
 /** Guards in one account must not share metrics. */
 export const namespaceOf = (prefix: string): string => (prefix === usualPrefix ? usualNamespace : prefix)
-
-const graph = (title: string, left: IMetric[], more: Partial<GraphWidgetProps> = {}): IWidget =>
-  new GraphWidget({ title, left, width: 8, ...more })
-
-const rowsOf = (
-  { functions, streamReaders, deadLetters, ledger: { table }, logGroup }: AlarmsProps,
-  metrics: LogMetrics,
-): IWidget[][] => {
-  const lambdas = Object.values(functions).map(({ lambda }) => lambda)
-  const errorsByEvent = new MathExpression({
-    expression: `SEARCH('{${metrics.namespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
-    label: '',
-  })
-  return [
-    [
-      graph('Account used, %', [metrics.vital('AccountUsedPercent')], { leftYAxis: { min: 0 } }),
-      graph('Oldest doubt, minutes', [metrics.vital('OldestDoubtMinutes')]),
-      graph('Errors in the log, by event', [errorsByEvent]),
-    ],
-    [
-      graph(
-        'Calls',
-        lambdas.map((lambda) => lambda.metricInvocations()),
-      ),
-      graph(
-        'Duration, p95',
-        lambdas.map((lambda) => lambda.metricDuration({ statistic: 'p95' })),
-      ),
-      graph('Errors, throttles, dead letters', [
-        ofAll(functions, 'Errors', 'SUM'),
-        ofAll(functions, 'Throttles', 'SUM'),
-        deadLetters.queue.metricApproximateNumberOfMessagesVisible(),
-      ]),
-    ],
-    [
-      graph('Behind the stream, ms', [ofAll(streamReaders, 'IteratorAge', 'MAX')]),
-      graph('Size of book and definitions, bytes', [metrics.vital('BookBytes'), metrics.vital('DefinitionsBytes')], {
-        right: [metrics.vital('OpenAnnouncements')],
-      }),
-      graph(
-        'Table: units written and read',
-        [
-          table.metricConsumedWriteCapacityUnits({ statistic: 'Sum' }),
-          table.metricConsumedReadCapacityUnits({ statistic: 'Sum' }),
-        ],
-        { right: [metrics.errorLines('not-admitted')] },
-      ),
-    ],
-    [
-      new LogQueryWidget({
-        title: 'The latest errors',
-        logGroupNames: [logGroup.logGroupName],
-        queryLines: ['fields at, event, update, cause.message', 'filter level = "error"', 'sort at desc', 'limit 50'],
-        width: 24,
-      }),
-    ],
-  ]
-}
