@@ -9,6 +9,7 @@ import { asNumber, type Counter } from '../ledger/book/book.ts'
 import {
   type Budget,
   childrenOf,
+  type Definitions,
   limitOf,
   unseenBudget,
   type WindowKind,
@@ -189,6 +190,12 @@ export function showAudit(rows: readonly AuditedCounter[]) {
     recomputed: showCounter(recomputed),
   }))
   return { ok: areOk(rows), books }
+}
+
+/** From when on the log of runs has to be booked. */
+export function showRestored(identity: Definitions['identity']) {
+  const { at, to } = identity?.restored ?? {}
+  return at === undefined ? {} : { restored: { at: toRfc3339(at), ...(to !== undefined && { to: toRfc3339(to) }) } }
 }
 
 function areOk(rows: readonly AuditedCounter[]): boolean | null {

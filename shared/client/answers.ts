@@ -162,6 +162,8 @@ export interface Audit {
   /** `null`: a book moved while it was read. */
   ok: boolean | null
   books: { window: string; budget: string; recorded: AuditedCounter; recomputed: AuditedCounter }[]
+  /** When the table was last accepted after a restore, and the time that it was restored to. */
+  restored?: { at: string; to?: string }
 }
 
 export interface Estimate {

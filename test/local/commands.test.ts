@@ -183,13 +183,13 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
 
   test('a file that cannot be read', async () => {
     const file = join(directory, 'none')
-    const { code, err } = await run('recover', [file, '--since', '2026-11-20T09:00:00Z'])
+    const { code, err } = await run('recover', ['--log', file, '--since', '2026-11-20T09:00:00Z'])
     expect([code, err]).toEqual([1, `${file} cannot be read: it is not there\n`])
   })
 
   test('a file that is no log, which must not look as if nothing had run', async () => {
     const file = 'package.json'
-    const { code, err } = await run('recover', [file, '--since', '2026-11-20T09:00:00Z'], stopped)
+    const { code, err } = await run('recover', ['--log', file, '--since', '2026-11-20T09:00:00Z'], stopped)
     expect([code, err]).toEqual([1, `${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".\n`])
   })
 

@@ -77,7 +77,7 @@ describe('npm run recover', () => {
     const file = join(folder, 'ran.json')
     await writeFile(file, lines)
     const recover = async (sub: string, ...more: string[]) =>
-      runLocal('recover', [file, '--since', '2026-11-20T09:55:00Z', ...more], {
+      runLocal('recover', ['--log', file, ...more], {
         DATA_DIR: folder,
         UNIT_GUARD_URL: `http://127.0.0.1:${port}`,
         UNIT_GUARD_TOKEN: await restored.signed({ sub, scope: 'read approve admin', budgets: '*' }),

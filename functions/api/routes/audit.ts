@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import { mustReadAll } from '../../../shared/api/permissions.ts'
-import { showAudit } from '../../../shared/api/to-json.ts'
+import { showAudit, showRestored } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import type { Operation } from '../operation.ts'
@@ -12,7 +12,9 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
       mustReadAll(await mustHave(c, 'read'))
       const reads = c.get('expensiveReads')
       reads.admit(c.get('caller').sub)
-      return c.json(showAudit(await reads.audit(guard.ledger.audit)))
+      const audited = showAudit(await reads.audit(guard.ledger.audit))
+      const { identity } = (await guard.ledger.view()).definitions
+      return c.json({ ...audited, ...showRestored(identity) })
     },
   })
 }

@@ -7,14 +7,14 @@ import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue, fileFault } from '../failures.ts'
-import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
+import { commandEnvironment, defineCommand, parseInstant, WrongUsage } from './command.ts'
 
 const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
 
-  npm run recover -- <file> --since <instant> [--dry-run]
+  npm run recover -- --log <file> [--since <instant>] [--dry-run]
 
-  <file>     log lines, or what aws logs filter-log-events printed as JSON
-  --since    the time that the table was restored to, in RFC 3339
+  --log      a file of log lines, or what aws logs filter-log-events printed as JSON
+  --since    the time that the table was restored to, in RFC 3339; without it, what npm run restore was told
   --dry-run  shows what would be booked, and books nothing
 
 It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`
@@ -24,6 +24,7 @@ const update = z.object({
   budget: z.string(),
   units: z.object({ charged: z.nullable(z.number()) }),
 })
+const audit = z.object({ restored: z.optional(z.object({ to: z.optional(z.iso.datetime()) })) })
 const entries = z.object({ entries: z.array(z.object({ reason: z.string() })), next: z.optional(z.string()) })
 const problem = z.object({ detail: z.string() })
 
@@ -31,16 +32,17 @@ type Api = ReturnType<typeof createApi>
 
 export const command = defineCommand({
   usage,
-  flags: { since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  takes: ['<file>'],
-  async run({ since = '', 'dry-run': isDry = false }, file = '') {
-    const from = parseInstant(since, '--since', '2026-11-20T09:55:00Z')
+  flags: { log: { type: 'string' }, since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
+  async run({ log: file, since, 'dry-run': isDry = false }) {
+    if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
+    const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
     const text = await readFile(file, 'utf8').catch((cause) => {
       throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`)
     })
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     if (!isLog(text))
       throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
+    const from = given ?? (await restoredTo({ url, token }))
     const runs = loggedRuns(text, from)
     const api = createApi({ url, token, from, isDry })
     let open = 0
@@ -55,6 +57,17 @@ export const command = defineCommand({
     return open === 0
   },
 })
+
+/** A later instant, typed by hand, would leave out runs. */
+async function restoredTo(access: { url: string; token: string }): Promise<number> {
+  const response = await createSend(access)('GET', '/audit', {})
+  const answer: unknown = await response.json().catch(() => ({}))
+  if (!response.ok)
+    throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `/audit: status ${response.status}`)
+  const to = audit.parse(answer).restored?.to
+  if (to === undefined) throw new CannotContinue('This ledger does not say what time it was restored to: say --since.')
+  return Date.parse(to)
+}
 
 interface Recovery {
   readonly text: string

@@ -165,6 +165,10 @@ export const audit = z.strictObject({
     z.array(z.strictObject({ window: text, budget: text, recorded: counter, recomputed: counter })),
     'Each counter as recorded, and as its lines make it.',
   ),
+  restored: described(
+    z.exactOptional(z.strictObject({ at: time, to: z.exactOptional(time) })),
+    'When the table was last accepted after a restore, and the time that it was restored to.',
+  ),
 })
 
 export const forecast = z.strictObject({

@@ -1,14 +1,10 @@
-import { BatchWriteItemCommand, paginateScan } from '@aws-sdk/client-dynamodb'
 import { describe, expect, inject, test } from 'vitest'
-import { acceptance, replacement, usualAccount } from '../../../shared/ledger/identity.ts'
+import { replacement, usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
-import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
-import type { Store } from '../../../shared/ledger/store/store.ts'
-import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
-import { systemIds } from '../../../shared/platform/ids.ts'
 import { minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { gate, type Recorded } from '../../support/scripted-service.ts'
+import { accept, copyOf, storeOf } from '../../support/store/copy.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
 
 /** A service that knows what ran, whichever ledger asked for it. */
@@ -27,30 +23,6 @@ function vendor() {
   return { ran, service, letSlowAnswer: hold.open }
 }
 
-/** What a restore to this moment would give: every item as it is, in a new table. */
-async function restored({ client, table }: Awaited<ReturnType<typeof createLocalTable>>) {
-  const target = await createLocalTable()
-  for await (const { Items = [] } of paginateScan(
-    { client, pageSize: 25 },
-    { TableName: table, ConsistentRead: true },
-  )) {
-    const RequestItems = { [target.table]: Items.map((Item) => ({ PutRequest: { Item } })) }
-    if (Items.length > 0) await client.send(new BatchWriteItemCommand({ RequestItems }))
-  }
-  return target
-}
-
-/** As `npm run restore -- accept` does it. */
-async function accept(store: Store, clock: Clock, epoch = 1): Promise<void> {
-  const ledger = createLedger({ store, clock, account: usualAccount, begins: false })
-  const to = Date.parse('2026-11-20T09:55:00Z')
-  const make = acceptance({ table: (await store.tableId?.()) ?? '', epoch, to, toText: '09:55' })
-  expect((await ledger.change('setup', make)).kind).toBe('changed')
-}
-
-const storeOf = (local: Awaited<ReturnType<typeof createLocalTable>>) =>
-  createDynamoStore({ ...local, clock: systemClock, ids: systemIds })
-
 // docs/deploy.md, "Restoring from a point in time", from step 4 on.
 describe.skipIf(inject('dynamodb') === null)('a table restored to a point in time', () => {
   test('a restored ledger loses nothing and pays nothing twice: frozen, swept, reconciled, unfrozen', async () => {
@@ -60,7 +32,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     await lost.update({ kind: 'ranking', project: 'globex' })
     const running = lost.update({ kind: 'ranking', project: 'slow' })
     while (!ran.includes('slow')) await new Promise((resolve) => setTimeout(resolve, 5))
-    const copy = await restored(table)
+    const copy = await copyOf(table)
     letSlowAnswer()
     expect((await running).body.updates[0].state).toBe('settled')
     for (const project of ['initech', 'umbrella']) await lost.update({ kind: 'ranking', project })
@@ -131,7 +103,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     await before.update({ kind: 'ranking', project: 'globex' })
     const detailOf = async (product: typeof before, project: string) =>
       (await product.update({ kind: 'ranking', project })).body.detail
-    const copy = await restored(table)
+    const copy = await copyOf(table)
     await accept(storeOf(copy), before.clock)
     const after = await startProduct({ store: storeOf(copy), service, clock: before.clock })
     expect((await after.call('GET', '/budgets')).status).toBe(200)
