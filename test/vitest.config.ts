@@ -53,6 +53,7 @@ export default defineConfig({
     // For a machine that has much else to do: it tells a test that hangs from one that waits for its turn.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   },
 })

@@ -36,7 +36,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     test: 'runs the test suite',
     'test:busy': 'runs the tests beside twenty busy processes',
     'test:shuffled': 'runs the tests in random order',
-    'test:runtime': 'runs the bundled functions on the Node of Lambda',
+    'test:runtime': 'runs the bundled functions and the unit tests on the Node of Lambda; with suite, all tests',
     'test:conformance': 'runs the official scenarios of the Model Context Protocol',
     'test:deploy': 'rehearses a deployment on an emulator of AWS',
     sim: 'runs all schedules of small races, random workloads, and every planted bug',
