@@ -155,15 +155,19 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
     ...(end && { state: end, doneAt: now }),
     ...(reason !== undefined && { reason }),
   }
-  const { counts } = resultsOf(tried ?? [], over)
+  const { counts, refusals } = resultsOf(tried ?? [], over)
   const some = Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0))
   const closed: Occurrence = { ...over, ...(end && tried && { counts: some }) }
   const version = occurrence.version + 1
   const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
   if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
   if (end) {
-    const { refused, unsent } = counts
-    log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, unsent })
+    // As Slack counts them: what expired was never sent.
+    const unsent = counts.unsent + counts.expired
+    const duplicates = refusals.filter(({ problem }) => problem.slug === 'duplicate-work').length
+    // An alarm counts the refused; the other update of a duplicate settles, or raises an alarm of its own.
+    const refused = counts.refused - duplicates
+    log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, duplicates, unsent })
   }
   return { ...closed, version }
 }
