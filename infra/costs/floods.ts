@@ -23,16 +23,17 @@ export function createFloods(figures: Figures): readonly Flood[] {
   const throughEdge = (kb: number): Bill => ({ wafRequests: 1, edgeRequests: 1, edgeOutGb: toGb(kb) })
   return [
     reached('refused with 401 by the function', sum(ran, out(assumed['refusal-kb']))),
-    reached(`answered with \`/${largest}\`, ${Math.round(largestKb)} KB`, sum(ran, out(largestKb))),
+    reached(`answered with \`/${largest}\`, ${largestKb} KB`, sum(ran, out(largestKb))),
     reached('past the edge, refused with 403 by the function', sum(ran, out(assumed['refusal-kb']))),
     reached('through the edge, refused with 401 by the function', sum(ran, throughEdge(assumed['refusal-kb']))),
     { what: 'blocked by the edge’s rate rule', bill: { wafRequests: 1 }, reachesLambda: false },
   ]
 }
 
-/** What anyone may read and is the largest, as it is built. */
+/** What anyone may read and is the largest, as it is built, in steps of 25 KB: a new sentence is no new price. */
 function largestAnswer(): readonly [name: string, kb: number] {
-  const answers = [...makeReference()].map(([name, text]) => [name, Buffer.byteLength(text) / 1024] as const)
+  const sizeOf = (text: string) => Math.ceil(Buffer.byteLength(text) / 25_600) * 25
+  const answers = [...makeReference()].map(([name, text]) => [name, sizeOf(text)] as const)
   return answers.reduce((one, other) => (other[1] > one[1] ? other : one))
 }
 
