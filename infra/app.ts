@@ -3,19 +3,20 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { WrongIssuers } from '../shared/auth/issuers-file.ts'
 import { WrongTargets } from '../shared/events/targets-file.ts'
 import { WrongPlans } from '../shared/guard/plans/plans-file.ts'
-import { usualPrefix } from '../shared/platform/prefix.ts'
 import { environment, WrongSettings } from '../shared/platform/settings.ts'
 import { bundleAll } from './bundle.ts'
-import { readProps } from './options.ts'
-import { UnitGuardStack } from './unit-guard-stack.ts'
+import { addStacks } from './edge/stacks.ts'
+import { readEdge, readProps } from './options.ts'
 
 const app = new App()
 try {
-  const props = readProps(environment(), (name) => app.node.tryGetContext(name), Object.keys(app.node.getAllContext()))
+  const option = (name: string) => app.node.tryGetContext(name)
+  const props = readProps(environment(), option, Object.keys(app.node.getAllContext()))
+  const edge = readEdge(option)
   const bundles = 'cdk.out/bundles'
   await bundleAll({ into: bundles })
-  const { prefix = usualPrefix } = props
-  new UnitGuardStack(app, prefix === usualPrefix ? 'UnitGuard' : prefix, { ...props, bundles })
+  // The command sets it, from the shell or the profile.
+  addStacks(app, { props: { ...props, bundles }, edge, region: environment().CDK_DEFAULT_REGION })
   // A finding that is not acknowledged fails the synthesis.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()

@@ -19,6 +19,8 @@ export interface Deployment {
   readonly files: SettingsFiles
   /** Under which agents reach the MCP function; without it, its function URL. */
   readonly publicUrl: string | undefined
+  /** Which secrets there are besides those of every guard. */
+  readonly has: { readonly login: boolean; readonly edge: boolean }
 }
 
 const unknownYet = 'https://sandbox.invalid/v3'
@@ -32,7 +34,7 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
   const { prefix = usualPrefix, firstLedger = false, sandbox = false } = props
   if (!isPrefix(prefix))
     throw new WrongSettings('GUARD_PREFIX: must have 1 to 24 of a-z, 0-9 and -, such as unit-guard-dev')
-  const given = settingsOf(props)
+  const given = withDomain(props, settingsOf(props))
   mustHaveOneService(props, given)
   mustHaveOneTable(props)
   const schema = firstLedger ? firstDeploymentSettings : deploymentSettings
@@ -56,7 +58,26 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
     ...{ prefix, eventTargets, plans: readPlans(PLANS), publicUrl: PUBLIC_URL },
     settings: { ...settings, ...service },
     files: { PLANS, TRUSTED_ISSUERS, EVENT_TARGETS },
+    has: { login: parsed.LOGIN_ISSUER !== undefined, edge: props.domain !== undefined },
   }
+}
+
+const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
+
+/** Pages and agents then have the address of the edge. */
+function withDomain(
+  { domain, openUrls }: UnitGuardProps,
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (domain === undefined) {
+    if (openUrls) throw new WrongSettings('openUrls: is only taken with a domain')
+    return given
+  }
+  if (!domainName.test(domain)) throw new WrongSettings('domain: must be a name such as guard.example.com')
+  const address = `https://${domain}`
+  for (const name of ['DASHBOARD_URL', 'PUBLIC_URL'])
+    if (given[name] !== undefined) throw new WrongSettings(`${name}: is not taken with a domain, whose address it is`)
+  return { ...given, DASHBOARD_URL: address, PUBLIC_URL: address }
 }
 
 function mustHaveOneService(

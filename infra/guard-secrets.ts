@@ -1,7 +1,9 @@
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
-import { RemovalPolicy } from 'aws-cdk-lib/core'
+import { RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
+import { WrongSettings } from '../shared/platform/settings.ts'
+import { edgeRegion } from './edge/region.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 const keyLength = 64
@@ -9,7 +11,11 @@ const keyLength = 64
 export class GuardSecrets extends Construct {
   private readonly secrets: Readonly<Partial<Record<SecretName, CfnSecret>>>
 
-  constructor(scope: Construct, id: string, { prefix, login }: { prefix: string; login: boolean }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { prefix, login, edge }: { prefix: string; login: boolean; edge: boolean },
+  ) {
     super(scope, id)
     // Without punctuation it can be pasted without escaping.
     const generated = { passwordLength: keyLength, excludePunctuation: true }
@@ -43,14 +49,31 @@ export class GuardSecrets extends Construct {
           description: "The secret of the dashboard's client at the issuer where people log in",
         }),
       }),
+      ...(edge && {
+        origin: new CfnSecret(this, 'Origin', {
+          name: `${prefix}/origin`,
+          description: 'What the edge adds to each request: {"current":"…","previous":"…"}',
+          generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'current' },
+          replicaRegions: this.edgeRegions(),
+        }),
+      }),
     }
+    const { origin, ...kept } = this.secrets
     // Deleted only where the first deployment fails, because its retry needs the names.
-    for (const secret of Object.values(this.secrets))
-      secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+    for (const secret of Object.values(kept)) secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+    // Only the edge has it, and a deployment that has a domain again generates it again.
+    origin?.applyRemovalPolicy(RemovalPolicy.DESTROY)
     acknowledge(this, {
       'AwsSolutions-SMG4':
-        'The service, Slack and the login issuer issue theirs by hand; a person rotates the keys of tokens and quotes, because these end with them (docs/deploy.md)',
+        'The service, Slack and the login issuer issue theirs by hand; a person rotates the keys of tokens and quotes, because these end with them, and that of the edge with its deployment (docs/deploy.md)',
     })
+  }
+
+  /** CloudFormation resolves the value where the edge is. */
+  private edgeRegions(): CfnSecret.ReplicaRegionProperty[] {
+    const { region } = Stack.of(this)
+    if (Token.isUnresolved(region)) throw new WrongSettings('domain: needs a stack with a region of its own (env)')
+    return region === edgeRegion ? [] : [{ region: edgeRegion }]
   }
 
   bindTo(fn: GuardFunction, ...names: readonly SecretName[]): void {

@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
-import { parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+import { parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
 import { checkDeployment } from './deployment.ts'
+import type { EdgeProps } from './edge/edge.ts'
 import { propOf, settingNames, settingsOfConstructs, type UnitGuardProps } from './props.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -30,6 +31,25 @@ const options = z.object({
   ),
 })
 
+/** Of the stack `Edge`. */
+const edgeOptions = z.object({
+  domain: z.optional(z.string()),
+  hostedZone: z.optional(z.string().check(z.regex(/^Z[A-Z0-9]{5,31}$/, 'must be the id of a hosted zone'))),
+  certificate: z.optional(
+    z
+      .string()
+      .check(
+        z.regex(/^arn:aws:acm:us-east-1:\d{12}:certificate\/[\w-]+$/, 'must be the ARN of a certificate in us-east-1'),
+      ),
+  ),
+  edgeRequests: z.optional(wholeNumber('must be a whole number of requests from 10 to 2000000000', 10, 2_000_000_000)),
+  originVersion: z.optional(z.string().check(z.regex(/^[\w-]{32,64}$/, 'must be the id of a version of the secret'))),
+  /** Functions also answer at their own addresses. */
+  openUrls: z._default(trueOrFalse, false),
+})
+
+const allOptions = { ...options.shape, ...edgeOptions.shape }
+
 /**
  * What the environment and the options of the command ask for, checked.
  *
@@ -49,6 +69,7 @@ export function readProps(
     alarmEmail,
     ...others
   } = parseSettings(options, contextOf(context))
+  const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
   if ((table === undefined) !== (stream === undefined))
     throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
   const settings = settingNames.flatMap((name) => (env[name] ? [[propOf(name), env[name]]] : []))
@@ -58,11 +79,37 @@ export function readProps(
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
     ...(alarmEmail !== undefined && { alarmEmail }),
-    ...{ reserveConcurrency: reserve, ...others },
+    ...(domain !== undefined && { domain }),
+    ...{ reserveConcurrency: reserve, openUrls, ...others },
   }
   checkDeployment(props)
   return props
 }
+
+/**
+ * `null`: the guard has no domain.
+ *
+ * @throws WrongSettings
+ */
+export function readEdge(context: (name: string) => unknown): Omit<EdgeProps, 'guard'> | null {
+  const { openUrls: _, domain, edgeRequests, ...given } = parseSettings(edgeOptions, contextOf(context))
+  const { hostedZone, certificate, originVersion } = given
+  if (domain === undefined) {
+    const [alone] = Object.keys(definedOf({ ...given, edgeRequests }))
+    if (alone !== undefined) throw new WrongSettings(`${alone}: is only taken with a domain`)
+    return null
+  }
+  if ((hostedZone === undefined) === (certificate === undefined))
+    throw new WrongSettings(
+      'domain: needs hostedZone, where its certificate and its records are made, or certificate, an ARN in us-east-1',
+    )
+  return { domain, ...definedOf({ hostedZone, certificate, originVersion, requestsPerAddress: edgeRequests }) }
+}
+
+const definedOf = <Given extends object>(given: Given) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Given]?: Exclude<Given[Name], undefined>
+  }
 
 /** A shell that has sourced the env file of `npm start` has these. */
 const localVariables = [
@@ -82,7 +129,7 @@ const localVariables = [
 
 /** Names with a colon belong to the CDK. */
 function refuseUnknown(names: readonly string[]): void {
-  const known = Object.keys(options.shape)
+  const known = Object.keys(allOptions)
   const unknown = names.filter((name) => !name.includes(':') && !known.includes(name))
   if (unknown.length > 0)
     throw new WrongSettings(
@@ -91,4 +138,4 @@ function refuseUnknown(names: readonly string[]): void {
 }
 
 const contextOf = (context: (name: string) => unknown): Environment =>
-  Object.fromEntries(Object.keys(options.shape).map((name) => [name, context(name)?.toString()]))
+  Object.fromEntries(Object.keys(allOptions).map((name) => [name, context(name)?.toString()]))

@@ -73,6 +73,13 @@ export interface UnitGuardProps extends SettingProps {
   readonly reserveConcurrency?: boolean
   /** Gets the alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
+  /**
+   * The name under which an `Edge` serves all functions, which then refuse every request that skips it. It is the address in
+   * links and of agents, too, instead of `dashboardUrl` and `publicUrl`. The stack needs a region of its own (`env`).
+   */
+  readonly domain?: string
+  /** Functions also answer at their own addresses, while callers move to the domain. */
+  readonly openUrls?: boolean
 }
 
 /** Set by the constructs; values from the shell are for `npm start`. */

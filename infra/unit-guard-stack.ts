@@ -1,13 +1,16 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib/core'
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
 import type { UnitGuardProps } from './props.ts'
 import { UnitGuard } from './unit-guard.ts'
 
 export class UnitGuardStack extends Stack {
-  constructor(scope: Construct, id: string, props: UnitGuardProps) {
-    super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service' })
+  readonly guard: UnitGuard
+
+  constructor(scope: Construct, id: string, { env, ...props }: UnitGuardProps & Pick<StackProps, 'env'>) {
+    super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...(env && { env }) })
     // `Default` is no part of logical ids: they stay those of stacks that are deployed, whose table must not be replaced.
-    const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = new UnitGuard(this, 'Default', props)
+    this.guard = new UnitGuard(this, 'Default', props)
+    const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard
     const urls = { ApiUrl: apiUrl, DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }
     const outputs = { ...urls, TableName: table.tableName, LogGroupName: logGroup.logGroupName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })

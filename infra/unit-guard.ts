@@ -6,7 +6,7 @@ import { sandboxService } from '../shared/ledger/identity.ts'
 import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { Alarms, namespaceOf } from './alarms/alarms.ts'
-import { type BundleName, besideCode, GuardCode } from './code.ts'
+import { type BundleName, besideCode, GuardCode, type SettingsFiles } from './code.ts'
 import { DeadLetters } from './dead-letters.ts'
 import { checkDeployment } from './deployment.ts'
 import { EventTargets } from './event-targets.ts'
@@ -38,7 +38,7 @@ const functions = {
     memoryMb: 1024,
     timeout: Duration.minutes(2),
     ledger: { lists: true },
-    secrets: ['service-token', 'caller-key', 'login-client'],
+    secrets: ['service-token', 'caller-key', 'login-client', 'origin'],
     concurrency: 50,
   },
   Api: {
@@ -47,7 +47,7 @@ const functions = {
     memoryMb: 1024,
     timeout: Duration.minutes(2),
     ledger: { lists: true },
-    secrets: ['service-token', 'caller-key'],
+    secrets: ['service-token', 'caller-key', 'origin'],
     concurrency: 200,
   },
   // It runs what a quote is for within the call, as the API does. Of the table it writes only what an update writes.
@@ -64,7 +64,7 @@ const functions = {
         UpdateItem: ['book', 'summary#', 'work#'],
       },
     },
-    secrets: ['service-token', 'caller-key', 'quote-key'],
+    secrets: ['service-token', 'caller-key', 'quote-key', 'origin'],
     concurrency: 100,
   },
   // Slack gives up after three seconds.
@@ -74,7 +74,7 @@ const functions = {
     memoryMb: 1024,
     timeout: Duration.seconds(10),
     ledger: { lists: false, writes: { PutItem: ['slack-event#'] } },
-    secrets: ['slack'],
+    secrets: ['slack', 'origin'],
     concurrency: 20,
   },
   Scheduled: {
@@ -115,6 +115,7 @@ const tellsEvents: LedgerAccess = {
 
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. Throws what is wrong with its props, by name. */
 export class UnitGuard extends Construct {
+  readonly prefix: string
   readonly apiUrl: string
   readonly dashboardUrl: string
   readonly mcpUrl: string
@@ -124,13 +125,14 @@ export class UnitGuard extends Construct {
 
   constructor(scope: Construct, id: string, props: UnitGuardProps) {
     super(scope, id)
-    const { prefix, settings: given, plans, eventTargets, files, publicUrl } = checkDeployment(props)
+    const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkDeployment(props)
+    this.prefix = prefix
     const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
     const code = new GuardCode({ bundles, files })
 
     const ledger = new LedgerTable(this, 'Ledger', { restored })
     this.table = ledger.table
-    const secrets = new GuardSecrets(this, 'Secrets', { prefix, login: given.LOGIN_ISSUER !== undefined })
+    const secrets = new GuardSecrets(this, 'Secrets', { prefix, ...has })
     const deadLetters = new DeadLetters(this, 'DeadLetters')
     // All functions share one log group, so that the lines of an update stand together.
     const logGroup = new LogGroup(this, 'Log', {
@@ -149,11 +151,7 @@ export class UnitGuard extends Construct {
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
     }
     const ledgerOnly = Object.fromEntries(Object.entries(settings).filter(([name]) => name in ledgerOnlySettings.shape))
-    const withFiles = {
-      ...settings,
-      ...(files.PLANS !== undefined && { PLANS: besideCode.PLANS }),
-      ...(files.TRUSTED_ISSUERS !== undefined && { TRUSTED_ISSUERS: besideCode.TRUSTED_ISSUERS }),
-    }
+    const withFiles = { ...settings, ...fileSettings(files) }
 
     const sendsEvents = eventTargets.length > 0
     const receivers = new EventTargets(this, 'Events', { targets: eventTargets })
@@ -164,7 +162,7 @@ export class UnitGuard extends Construct {
       const own = { ...spec, code: code.folderOf(bundle), logGroup, environment }
       const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
       ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
-      secrets.bindTo(fn, ...names)
+      secrets.bindTo(fn, ...names.filter((each) => each !== 'origin' || !props.openUrls))
       return fn
     }
     const dashboard = add('Dashboard', { ...withFiles, ...events })
@@ -193,6 +191,11 @@ export class UnitGuard extends Construct {
     })
   }
 }
+
+const fileSettings = ({ PLANS, TRUSTED_ISSUERS }: SettingsFiles): Readonly<Record<string, string>> => ({
+  ...(PLANS !== undefined && { PLANS: besideCode.PLANS }),
+  ...(TRUSTED_ISSUERS !== undefined && { TRUSTED_ISSUERS: besideCode.TRUSTED_ISSUERS }),
+})
 
 const eventSettings = (file: string | undefined, bus: string | undefined): Readonly<Record<string, string>> => ({
   ...(file !== undefined && { EVENT_TARGETS: besideCode.EVENT_TARGETS }),

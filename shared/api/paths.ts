@@ -1,7 +1,7 @@
 type AppName = 'api' | 'dashboard' | 'mcp' | 'slack'
 
 /** Which app answers, where all share one address; the API answers the rest. `*` is any text, as CloudFront has it. */
-const pathsOf: Readonly<Record<Exclude<AppName, 'api'>, readonly string[]>> = {
+export const pathsOf: Readonly<Record<Exclude<AppName, 'api'>, readonly string[]>> = {
   slack: ['/slack/*'],
   mcp: ['/mcp', '/.well-known/*'],
   dashboard: [

@@ -5,7 +5,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs'
 import { App, Stack, Validations } from 'aws-cdk-lib/core'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { expect, test, vi } from 'vitest'
-import { warehouse } from '../support/infra/deployment.ts'
+import { behindEdge, warehouse } from '../support/infra/deployment.ts'
 import { synthesize } from '../support/infra/stack.ts'
 
 const checks = (app: App) => Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
@@ -15,8 +15,8 @@ test('cdk-nag (AwsSolutions, Serverless) and the CDK find no fault in the stack'
   expect(() => synthesize({ checks, plans: [plan] })).not.toThrow()
 })
 
-test('cdk-nag and the CDK find no fault in a stack with every option', () => {
-  const context = { sandbox: true, alarmEmail: 'ops@example.com', reserve: 'on' }
+test('cdk-nag and the CDK find no fault in the stacks with every option', () => {
+  const context = { sandbox: true, alarmEmail: 'ops@example.com', reserve: 'on', ...behindEdge }
   const env = { TRACKING_BASE_URL: '', EVENT_BUS: 'company' }
   expect(() => synthesize({ checks, context, env, targets: [warehouse] })).not.toThrow()
 })

@@ -70,7 +70,7 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
   'AWS::SSM::Parameter': ['ssm:R:A:parameter', 'PutParameter', 'GetParameters', 'DeleteParameter', 'AddTagsToResource'],
   'AWS::SecretsManager::Secret': [
     ...(['secretsmanager:R:A:secret:', 'CreateSecret', 'DescribeSecret', 'UpdateSecret', 'DeleteSecret'] as const),
-    'GetRandomPassword',
+    ...['GetRandomPassword', 'ReplicateSecretToRegions', 'RemoveRegionsFromReplication'],
   ],
 }
 

@@ -57,7 +57,7 @@ describe('the pipeline file', () => {
       const order = (workflow.jobs[name].steps as Step[]).map(({ uses, run }) => (uses ?? run ?? '').split('@')[0])
       const credentials = order.indexOf('aws-actions/configure-aws-credentials')
       const late = order.slice(credentials + 1).join('\n')
-      expect(late, name).toMatch(/npx cdk (diff|deploy) --app cdk\.out /)
+      expect(late, name).toMatch(/npx cdk (diff UnitGuard|deploy --all) --app cdk\.out /)
       expect(late, name).not.toMatch(/npm |synth/)
     }
   })
@@ -76,9 +76,9 @@ describe('the pipeline file', () => {
     })
     expect(known).toEqual([
       'npm run synth',
-      'npx cdk diff --app cdk.out --template deployed.json 2>&1 | tee -a "$GITHUB_STEP_SUMMARY"',
+      'npx cdk diff UnitGuard --app cdk.out --template deployed.json 2>&1 | tee -a "$GITHUB_STEP_SUMMARY"',
       'npm run synth',
-      'npx cdk deploy --app cdk.out --require-approval never',
+      'npx cdk deploy --all --app cdk.out --require-approval never',
     ])
     const others = new Set(lines.filter((line) => line !== '' && !known.includes(line)))
     expect([...others]).toEqual([

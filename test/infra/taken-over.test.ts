@@ -65,7 +65,7 @@ const harmless = [
   'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem on SandboxTable.Arn',
 ]
 const sending: Readonly<Record<string, string>> = {
-  'events:PutEvents on arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/company': 'event bus',
+  'events:PutEvents on arn:AWS::Partition:events:eu-central-1:AWS::AccountId:event-bus/company': 'event bus',
   'sqs:SendMessage on DeadLettersQueue.Arn': 'dead letters',
 }
 

@@ -28,15 +28,18 @@ export const login = {
   ...{ LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' },
 }
 
+export const behindEdge = { domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' }
+
 /** A stack with every option that goes together; the stand-in excludes a service. */
 export const everyOption = {
   env: {
-    ...{ ...login, EVENT_BUS: 'company' },
+    // The dashboard's address follows from the domain.
+    ...{ ...login, DASHBOARD_URL: '', EVENT_BUS: 'company' },
     ...{ ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
   },
   ...{ issuers: [okta], targets: [warehouse] },
   plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],
-  context: { reserve: 'on', alarmEmail: 'ops@example.com', firstLedger: 'true' },
+  context: { reserve: 'on', alarmEmail: 'ops@example.com', firstLedger: 'true', ...behindEdge },
 }
 
 function write(name: string, rows: readonly object[]): string {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App } from 'aws-cdk-lib/core'
 import { bundleNames } from '../../../infra/code.ts'
-import { readProps } from '../../../infra/options.ts'
-import { UnitGuardStack } from '../../../infra/unit-guard-stack.ts'
+import { addStacks } from '../../../infra/edge/stacks.ts'
+import { readEdge, readProps } from '../../../infra/options.ts'
 import { needed, writeIssuers, writePlans, writeTargets } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.
@@ -26,6 +26,8 @@ export function synthesize(
     plans?: readonly object[]
     issuers?: readonly object[]
     targets?: readonly object[]
+    /** With a domain: of the guard. */
+    region?: string
     /** Feature flags of the CDK. */
     flags?: Record<string, unknown>
     /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
@@ -39,7 +41,8 @@ export function synthesize(
     ...(options.issuers && { TRUSTED_ISSUERS: writeIssuers(options.issuers) }),
     ...(options.targets && { EVENT_TARGETS: writeTargets(options.targets) }),
   }
-  const props = readProps(env, (name) => options.context?.[name])
+  const option = (name: string) => options.context?.[name]
+  const props = { ...readProps(env, option), bundles: emptyBundles() }
   const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
   const { checks } = options
   const app = new App({
@@ -49,21 +52,28 @@ export function synthesize(
     treeMetadata: false,
     builtinCloudFormationValidation: checks !== undefined,
   })
-  const stack = new UnitGuardStack(app, 'UnitGuard', { ...props, bundles: emptyBundles() })
+  const { guard: stack, edge } = addStacks(app, { props, edge: readEdge(option), region: options.region ?? region })
   checks?.(app)
   app.synth()
   const template = Template.fromStack(stack)
-  const resources: Resource[] = Object.entries(template.toJSON().Resources as Record<string, Json>).map(
-    ([id, resource]) => ({ id, ...resource }),
-  )
+  const resources = resourcesOf(template)
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type)
   /** What synth tells the operator, beside what it refuses. */
   const told = () =>
     Annotations.fromStack(stack)
       .findInfo('*', Match.anyValue())
       .map(({ entry }) => String(entry.data))
-  return { template, resources, ofType, told, functions: functionsOf(ofType) }
+  return {
+    ...{ template, resources, ofType, told, functions: functionsOf(ofType) },
+    /** Only with a domain. */
+    edge: edge ? resourcesOf(Template.fromStack(edge)) : [],
+  }
 }
+
+const resourcesOf = (template: Template): Resource[] =>
+  Object.entries(template.toJSON().Resources as Record<string, Json>).map(([id, resource]) => ({ id, ...resource }))
+
+const region = 'eu-central-1'
 
 export type Synthesized = ReturnType<typeof synthesize>
 

@@ -1,0 +1,152 @@
+import { Certificate, CfnCertificate } from 'aws-cdk-lib/aws-certificatemanager'
+import {
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  Distribution,
+  HttpVersion,
+  OriginRequestPolicy,
+  OriginSslPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront'
+import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import { CfnRecordSet } from 'aws-cdk-lib/aws-route53'
+import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
+import { Duration, Fn, ReferenceStrength, Stack } from 'aws-cdk-lib/core'
+import { Construct } from 'constructs'
+import { pathsOf } from '../../shared/api/paths.ts'
+import { originHeader } from '../../shared/platform/edge.ts'
+import { WrongSettings } from '../../shared/platform/settings.ts'
+import { acknowledge } from '../guard-function.ts'
+import type { UnitGuard } from '../unit-guard.ts'
+import { edgeRegion } from './region.ts'
+
+/** As long as a function may take: an edge that gives up before leaves its caller without the answer. */
+const readTimeout = Duration.minutes(2)
+
+/** Of one address. */
+const usualRequests = 2_000
+
+export interface EdgeProps {
+  /** Whose `domain` this is. */
+  readonly guard: Pick<UnitGuard, 'prefix' | 'apiUrl' | 'dashboardUrl' | 'mcpUrl' | 'slackUrl'>
+  readonly domain: string
+  /** The id of the public hosted zone of Route 53 that has the domain: the certificate and the records are made there. */
+  readonly hostedZone?: string
+  /** Or the ARN of a certificate of the domain in us-east-1; the records are then yours to make. */
+  readonly certificate?: string
+  /** How many requests one address may make in five minutes; 2,000 by default. */
+  readonly requestsPerAddress?: number
+  /** The version of the secret whose value is sent; the current one by default. CloudFormation reads it again where this changes. */
+  readonly originVersion?: string
+}
+
+/** The one address of a guard: a distribution of CloudFront, which caches nothing and changes no request. */
+export class Edge extends Construct {
+  readonly distribution: Distribution
+
+  constructor(scope: Construct, id: string, props: EdgeProps) {
+    super(scope, id)
+    if (Stack.of(this).region !== edgeRegion) throw new WrongSettings(`Edge: its stack must be in ${edgeRegion} (env)`)
+    const { guard, domain, hostedZone } = props
+    const { slack, mcp, dashboard } = pathsOf
+    const originTo = (url: string) => this.originTo(url, props)
+    const pages = { viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS }
+    const behaviors = [
+      ...behaviorsOf(slack, originTo(guard.slackUrl)),
+      ...behaviorsOf(mcp, originTo(guard.mcpUrl)),
+      ...behaviorsOf(dashboard, originTo(guard.dashboardUrl), pages),
+    ]
+    this.distribution = new Distribution(this, 'Distribution', {
+      comment: `Unit Guard (${guard.prefix})`,
+      domainNames: [domain],
+      certificate: Certificate.fromCertificateArn(this, 'Given', this.certificateOf(props)),
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      webAclId: this.rules(props).attrArn,
+      defaultBehavior: behavior(originTo(guard.apiUrl)),
+      additionalBehaviors: Object.fromEntries(behaviors),
+      // By default an error is kept for ten seconds, and given to other callers.
+      errorResponses: keptErrors.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+    })
+    if (hostedZone !== undefined) this.nameIn(hostedZone, domain)
+    acknowledge(this, {
+      'AwsSolutions-CFR1':
+        'Callers may be in any country: a token or a signature decides, and rules bound each address',
+      'AwsSolutions-CFR3':
+        'Each request that passes is a line of the log, and what the rules stop is a metric with samples',
+    })
+  }
+
+  /** A second attempt would repeat a GET that runs an update. */
+  private originTo(url: string, { guard, originVersion = '' }: EdgeProps): HttpOrigin {
+    const secret = `${guard.prefix}/origin:SecretString:current::${originVersion}`
+    return new HttpOrigin(Fn.parseDomainName(Stack.consumeReference(url, ReferenceStrength.WEAK)), {
+      originSslProtocols: [OriginSslPolicy.TLS_V1_2],
+      connectionAttempts: 1,
+      readTimeout,
+      keepaliveTimeout: Duration.minutes(1),
+      customHeaders: { [originHeader]: `{{resolve:secretsmanager:${secret}}}` },
+    })
+  }
+
+  private certificateOf({ domain, hostedZone, certificate }: EdgeProps): string {
+    if (certificate !== undefined) return certificate
+    return new CfnCertificate(this, 'Certificate', {
+      domainName: domain,
+      validationMethod: 'DNS',
+      ...(hostedZone !== undefined && { domainValidationOptions: [{ domainName: domain, hostedZoneId: hostedZone }] }),
+    }).ref
+  }
+
+  private rules({ guard, requestsPerAddress = usualRequests }: EdgeProps): CfnWebACL {
+    const metric = (metricName: string) => ({
+      ...{ metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true },
+    })
+    const tooMany = { responseCode: 429, responseHeaders: [{ name: 'Retry-After', value: '60' }] }
+    const perAddress = { limit: requestsPerAddress, evaluationWindowSec: 300, aggregateKeyType: 'IP' }
+    return new CfnWebACL(this, 'Rules', {
+      name: `${guard.prefix}-edge`,
+      scope: 'CLOUDFRONT',
+      defaultAction: { allow: {} },
+      visibilityConfig: metric(`${guard.prefix}-edge`),
+      rules: [
+        {
+          ...{ name: 'flood', priority: 0, action: { block: { customResponse: tooMany } } },
+          statement: { rateBasedStatement: perAddress },
+          visibilityConfig: metric(`${guard.prefix}-flood`),
+        },
+      ],
+    })
+  }
+
+  private nameIn(hostedZoneId: string, name: string): void {
+    for (const type of ['A', 'AAAA'])
+      new CfnRecordSet(this, type, {
+        ...{ hostedZoneId, name, type },
+        aliasTarget: { dnsName: this.distribution.distributionDomainName, hostedZoneId: zoneOfCloudFront },
+      })
+  }
+}
+
+/** @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-route53-recordset-aliastarget.html */
+const zoneOfCloudFront = 'Z2FDTNDATAQYW2'
+
+/** @see https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/HTTPStatusCodes.html */
+const keptErrors = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
+
+/** Nothing is kept, nothing is compressed, and no two requests share an answer. */
+const behavior = (origin: HttpOrigin, own: Partial<BehaviorOptions> = {}): BehaviorOptions => ({
+  origin,
+  allowedMethods: AllowedMethods.ALLOW_ALL,
+  cachePolicy: CachePolicy.CACHING_DISABLED,
+  originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+  compress: false,
+  // A redirect would hide that a program sends its token in clear text.
+  viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+  ...own,
+})
+
+const behaviorsOf = (paths: readonly string[], origin: HttpOrigin, own?: Partial<BehaviorOptions>) =>
+  paths.map((path) => [path, behavior(origin, own)] as const)

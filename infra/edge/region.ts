@@ -1,0 +1,2 @@
+/** CloudFront takes certificates and rules from there only. */
+export const edgeRegion = 'us-east-1'

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { appAt } from '../../shared/api/paths.ts'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { okta } from '../support/infra/deployment.ts'
+import { startProduct } from '../support/product.ts'
+
+/** Where the API only leads browsers to the dashboard, or both have the same. */
+const ofBoth = ['/docs', '/problems/*', '/', '/login', '/dashboard', '/dashboard/*', '/openapi.json']
+
+test('where all apps share one address, each route is answered by the app that has it', async () => {
+  const env = { LOGIN_ISSUER: okta.name, LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' }
+  const product = await startProduct({ store: createMemoryStore(), issuers: [okta], env })
+  const { api, dashboard, mcp, slackApp: slack } = product.startProcess()
+  const apps = Object.entries({ api, dashboard, mcp, slack })
+  const routes = apps.flatMap(([name, app]) =>
+    [...new Set(app.routes.map(({ path }) => path))].map((path) => [name, path]),
+  )
+  const own = routes.filter(([, path = '']) => path !== '/*' && !ofBoth.includes(path))
+  expect(own.filter(([name, path = '']) => appAt(path) !== name)).toEqual([])
+  expect(own.length).toBeGreaterThan(60)
+  const pages = ofBoth.filter((path) => path !== '/openapi.json')
+  expect(pages.map((path) => appAt(path))).toEqual(pages.map(() => 'dashboard'))
+  expect(appAt('/openapi.json')).toBe('api')
+})
+
+test.each([
+  ['/v3/on-demand/acme/run', 'api'],
+  ['/updates/upd_1', 'api'],
+  ['/dashboards', 'api'],
+  ['/login/x', 'api'],
+  ['/slack', 'api'],
+  ['/mcp/x', 'api'],
+  ['/slack/commands', 'slack'],
+  ['/.well-known/oauth-protected-resource/mcp', 'mcp'],
+])('%s is answered by %s', (path, app) => {
+  expect(appAt(path)).toBe(app)
+})

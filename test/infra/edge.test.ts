@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { App, Stack } from 'aws-cdk-lib/core'
+import { describe, expect, test } from 'vitest'
+import { Edge } from '../../infra/edge/edge.ts'
+import { readEdge, readProps } from '../../infra/options.ts'
+import { pathsOf } from '../../shared/api/paths.ts'
+import { behindEdge, needed } from '../support/infra/deployment.ts'
+import { plain, synthesize } from '../support/infra/stack.ts'
+
+const { edge, functions, ofType } = synthesize({ context: behindEdge })
+const only = (type: string) => edge.filter(({ Type }) => Type === type).map(({ Properties }) => Properties)
+const [{ DistributionConfig: config }] = only('AWS::CloudFront::Distribution')
+const origins = config.Origins as Record<string, never>[]
+const behaviors = [config.DefaultCacheBehavior, ...config.CacheBehaviors]
+
+/** The function behind an origin: where the edge reads the address of its URL. */
+const functionOf = (origin: object): string =>
+  /"OutputName":"PublishOutputFnGetAtt(\w+?)Function/.exec(JSON.stringify(origin))?.[1] ?? ''
+const behind = Object.fromEntries(origins.map((origin) => [origin.Id, functionOf(origin)]))
+
+describe('the distribution', () => {
+  test('leads the paths of each function to it, and all others to the API', () => {
+    const lead = (paths: readonly string[], to: string) => paths.map((path) => [path, to])
+    expect(behaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, behind[TargetOriginId]])).toEqual([
+      [undefined, 'Api'],
+      ...lead(pathsOf.slack, 'SlackApp'),
+      ...lead(pathsOf.mcp, 'Mcp'),
+      ...lead(pathsOf.dashboard, 'Dashboard'),
+    ])
+    expect(config.DefaultRootObject).toBeUndefined()
+  })
+
+  test('keeps no answer, no error and no two requests together, compresses nothing, and passes every method', () => {
+    const methods = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE']
+    for (const { PathPattern: _path, TargetOriginId: _origin, ViewerProtocolPolicy: _policy, ...behavior } of behaviors)
+      expect(behavior).toEqual({
+        AllowedMethods: methods,
+        Compress: false,
+        // CachingDisabled, which also keeps simultaneous requests apart, and AllViewerExceptHostHeader.
+        CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
+        OriginRequestPolicyId: 'b689b0a8-53d0-40ab-baf2-68738e2966ac',
+      })
+    // All that CloudFront may keep.
+    expect(config.CustomErrorResponses).toEqual(
+      [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((ErrorCode) => ({
+        ErrorCode,
+        ErrorCachingMinTTL: 0,
+      })),
+    )
+  })
+
+  test('sends a request once, and waits as long as a function may take', () => {
+    expect(origins).toHaveLength(4)
+    for (const { ConnectionAttempts, CustomOriginConfig, ...origin } of origins) {
+      expect([ConnectionAttempts, CustomOriginConfig]).toEqual([
+        1,
+        {
+          ...{ OriginReadTimeout: 120, OriginKeepaliveTimeout: 60 },
+          ...{ OriginProtocolPolicy: 'https-only', OriginSSLProtocols: ['TLSv1.2'] },
+        },
+      ])
+      expect(functions[functionOf(origin)]?.Properties.Timeout).toBeLessThanOrEqual(120)
+    }
+  })
+
+  test('adds the secret, which stands in no template', () => {
+    const reference = '{{resolve:secretsmanager:unit-guard/origin:SecretString:current::}}'
+    for (const { OriginCustomHeaders } of origins)
+      expect(OriginCustomHeaders).toEqual([{ HeaderName: 'x-origin-verify', HeaderValue: reference }])
+  })
+
+  test('takes TLS 1.2 or later, and leads only people from http to https', () => {
+    expect(config.ViewerCertificate).toMatchObject({
+      MinimumProtocolVersion: 'TLSv1.2_2021',
+      SslSupportMethod: 'sni-only',
+    })
+    expect([config.HttpVersion, config.IPV6Enabled, config.Aliases]).toEqual(['http2and3', true, ['guard.example.com']])
+    const leading = behaviors.filter(({ ViewerProtocolPolicy }) => ViewerProtocolPolicy === 'redirect-to-https')
+    expect(new Set(leading.map(({ TargetOriginId }) => behind[TargetOriginId]))).toEqual(new Set(['Dashboard']))
+    expect(behaviors.filter(({ ViewerProtocolPolicy }) => ViewerProtocolPolicy === 'https-only')).toHaveLength(4)
+  })
+
+  test('stands behind rules that stop a flood from one address', () => {
+    expect(plain(config.WebACLId)).toBe('Rules.Arn')
+    expect(only('AWS::WAFv2::WebACL')).toMatchObject([
+      {
+        ...{ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } },
+        Rules: [
+          {
+            Statement: { RateBasedStatement: { Limit: 2000, EvaluationWindowSec: 300, AggregateKeyType: 'IP' } },
+            Action: {
+              Block: { CustomResponse: { ResponseCode: 429, ResponseHeaders: [{ Name: 'Retry-After', Value: '60' }] } },
+            },
+          },
+        ],
+      },
+    ])
+  })
+})
+
+describe('the name', () => {
+  test('has a certificate and records in the hosted zone', () => {
+    expect(only('AWS::CertificateManager::Certificate')).toEqual([
+      {
+        ...{ DomainName: 'guard.example.com', ValidationMethod: 'DNS' },
+        DomainValidationOptions: [{ DomainName: 'guard.example.com', HostedZoneId: 'Z0123456789ABC' }],
+      },
+    ])
+    expect(only('AWS::Route53::RecordSet').map(({ Type, Name, HostedZoneId }) => [Type, Name, HostedZoneId])).toEqual([
+      ['A', 'guard.example.com', 'Z0123456789ABC'],
+      ['AAAA', 'guard.example.com', 'Z0123456789ABC'],
+    ])
+  })
+
+  test('has the given certificate, and no records', () => {
+    const certificate = 'arn:aws:acm:us-east-1:123456789012:certificate/0f2a1c9e-1111-4222-8333-444455556666'
+    const context = { domain: 'guard.example.com', certificate, originVersion: 'a'.repeat(32), edgeRequests: '500' }
+    const given = synthesize({ context }).edge
+    expect(given.map(({ Type }) => Type).toSorted()).toEqual(['AWS::CloudFront::Distribution', 'AWS::WAFv2::WebACL'])
+    const text = JSON.stringify(given)
+    expect(text).toContain(`"AcmCertificateArn":"${certificate}"`)
+    expect(text).toContain('"Limit":500')
+    // A changed reference is what makes CloudFormation read the secret again.
+    expect(text).toContain(`SecretString:current::${'a'.repeat(32)}}}`)
+  })
+})
+
+describe('the guard behind it', () => {
+  const settingOf = (name: string, from = functions) =>
+    Object.entries(from).flatMap(([each, { Properties }]) => {
+      const value = Properties.Environment?.Variables[name]
+      return value === undefined ? [] : [[each, plain(value)]]
+    })
+  const secretsIn = (from: typeof ofType) =>
+    from('AWS::SecretsManager::Secret').filter(({ Properties }) => Properties.Name === 'unit-guard/origin')
+
+  test('closes the four functions that have an address', () => {
+    const closed = ['Dashboard', 'Api', 'Mcp', 'SlackApp']
+    expect(settingOf('ORIGIN_SECRET')).toEqual(closed.map((name) => [name, 'SecretsOrigin']))
+  })
+
+  test('links to the domain, and agents have it', () => {
+    const links = new Set(settingOf('DASHBOARD_URL').map(([, value]) => value))
+    expect([...links, ...settingOf('PUBLIC_URL')]).toEqual([
+      'https://guard.example.com',
+      ['Mcp', 'https://guard.example.com'],
+    ])
+  })
+
+  test('makes the secret, and a copy where CloudFormation reads it for the edge', () => {
+    expect(secretsIn(ofType)).toMatchObject([
+      {
+        DeletionPolicy: 'Delete',
+        Properties: {
+          ReplicaRegions: [{ Region: 'us-east-1' }],
+          GenerateSecretString: { GenerateStringKey: 'current', SecretStringTemplate: '{}', PasswordLength: 64 },
+        },
+      },
+    ])
+    const there = synthesize({ context: behindEdge, region: 'us-east-1' })
+    expect(secretsIn(there.ofType).map(({ Properties }) => Properties.ReplicaRegions ?? [])).toEqual([[]])
+  })
+
+  test('stays open while callers move to the domain', () => {
+    const moving = synthesize({ context: { ...behindEdge, openUrls: 'true' } })
+    expect(settingOf('ORIGIN_SECRET', moving.functions)).toEqual([])
+    expect(secretsIn(moving.ofType)).toHaveLength(1)
+    expect(moving.edge).toHaveLength(edge.length)
+  })
+})
+
+describe('the policy for a narrowed execution role of the edge', () => {
+  const file = join(resolve(import.meta.dirname, '../..'), 'docs/pipeline/edge-execution-policy.json')
+  const policy: { Statement: readonly { Action: readonly string[]; Resource: string }[] } = JSON.parse(
+    readFileSync(file, 'utf8'),
+  )
+  /** What CloudFormation calls for each type of resource, but for tags. */
+  const calls: Readonly<Record<string, readonly [service: string, ...actions: string[]]>> = {
+    'AWS::CertificateManager::Certificate': ['acm', 'RequestCertificate', 'DescribeCertificate', 'DeleteCertificate'],
+    'AWS::CloudFront::Distribution': [
+      ...(['cloudfront', 'CreateDistribution', 'UpdateDistribution', 'DeleteDistribution'] as const),
+      ...['GetDistribution', 'GetDistributionConfig'],
+    ],
+    'AWS::Route53::RecordSet': [
+      ...(['route53', 'ChangeResourceRecordSets', 'ListResourceRecordSets', 'GetHostedZone'] as const),
+      'GetChange',
+    ],
+    'AWS::WAFv2::WebACL': ['wafv2', 'CreateWebACL', 'GetWebACL', 'UpdateWebACL', 'DeleteWebACL'],
+  }
+  const actionsOf = (type: string) => {
+    const [service, ...actions] = calls[type] ?? []
+    return actions.map((action) => `${service}:${action}`)
+  }
+
+  test('covers each type of resource of the stack, the secret and the addresses that it reads, and nothing else', () => {
+    expect([...new Set(edge.map(({ Type }) => Type))].toSorted()).toEqual(Object.keys(calls).toSorted())
+    const reads = ['cloudformation:DescribeStacks', 'secretsmanager:GetSecretValue', 'ssm:GetParameters']
+    const allowed = policy.Statement.flatMap(({ Action }) => Action).filter((action) => !/[Tt]ag/.test(action))
+    expect(allowed.toSorted()).toEqual([...Object.keys(calls).flatMap(actionsOf), ...reads].toSorted())
+  })
+
+  test('reads one secret, and names what has a name', () => {
+    const resourceOf = (action: string) => policy.Statement.find(({ Action }) => Action.includes(action))?.Resource
+    expect(resourceOf('secretsmanager:GetSecretValue')).toBe(
+      'arn:aws:secretsmanager:us-east-1:*:secret:unit-guard/origin-*',
+    )
+    expect(resourceOf('wafv2:CreateWebACL')).toBe('arn:aws:wafv2:us-east-1:*:global/webacl/unit-guard-*/*')
+    expect(resourceOf('cloudformation:DescribeStacks')).toBe('arn:aws:cloudformation:*:*:stack/UnitGuard/*')
+    expect(policy.Statement.filter(({ Resource }) => Resource === '*')).toEqual([])
+  })
+})
+
+describe('a deployment is refused, by name,', () => {
+  const certificate = 'arn:aws:acm:eu-central-1:123456789012:certificate/0f2a1c9e-1111-4222-8333-444455556666'
+  test.each<[string, Record<string, string>, string]>([
+    ['with a domain alone', { domain: 'guard.example.com' }, 'domain: needs hostedZone, '],
+    ['with an address for a domain', { ...behindEdge, domain: 'https://guard.example.com' }, 'domain: must be a name'],
+    ['with a certificate of elsewhere', { domain: 'guard.example.com', certificate }, 'certificate in us-east-1'],
+    ['with a zone by name', { domain: 'guard.example.com', hostedZone: 'example.com' }, 'id of a hosted zone'],
+    ['with a zone alone', { hostedZone: 'Z0123456789ABC' }, 'hostedZone: is only taken with a domain'],
+    ['with open addresses alone', { openUrls: 'true' }, 'openUrls: is only taken with a domain'],
+  ])('%s', (_what, context, sentence) => {
+    const option = (name: string) => context[name]
+    expect(() => [readProps(needed, option), readEdge(option)]).toThrow(sentence)
+  })
+
+  test('with another address of the dashboard or of agents', () => {
+    for (const name of ['DASHBOARD_URL', 'PUBLIC_URL']) {
+      const env = { ...needed, [name]: 'https://units.example' }
+      const option = (name: keyof typeof behindEdge) => behindEdge[name]
+      expect(() => readProps(env, option as (name: string) => unknown)).toThrow(`${name}: is not taken with a domain`)
+    }
+  })
+
+  test('without a region, which the edge needs to find the guard', () => {
+    expect(() => synthesize({ context: behindEdge, region: '' })).toThrow('AWS_REGION: is needed with a domain')
+  })
+
+  test('with an edge in another region than us-east-1', () => {
+    const stack = new Stack(new App({ stackTraces: false }), 'Elsewhere', { env: { region: 'eu-central-1' } })
+    const guard = { prefix: 'unit-guard', apiUrl: '', dashboardUrl: '', mcpUrl: '', slackUrl: '' }
+    const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })
+    expect(make).toThrow('Edge: its stack must be in us-east-1')
+  })
+})
