@@ -41,5 +41,5 @@ function largestAnswer(): readonly [name: string, kb: number] {
 export const anHourOf = ({ bill }: Flood, concurrency: number): Bill =>
   times(3600 * requestsPerConcurrency * concurrency, bill)
 
-/** What the edge uses in a month without requests. */
-export const edgeBill = ({ assumed }: Figures): Bill => ({ wafAcls: 1, wafRules: assumed['waf-rules'] })
+/** What the edge uses in a month without requests. Its secret has a copy in the edge's region. */
+export const edgeBill = ({ assumed }: Figures): Bill => ({ wafAcls: 1, wafRules: assumed['waf-rules'], secrets: 2 })
