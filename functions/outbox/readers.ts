@@ -1,8 +1,7 @@
 import type { Events } from '../../shared/events/events.ts'
 import type { Guard } from '../../shared/guard/guard.ts'
 import type { EventReference } from '../../shared/ledger/updates/deliveries.ts'
-import type { Clock } from '../../shared/platform/clock.ts'
-import { asJob, inTraceOf, type Log } from '../../shared/platform/log.ts'
+import { asJob, inTraceOf, type LineParts } from '../../shared/platform/log.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 import { type Change, idIn, readChanges } from './stream-event.ts'
@@ -23,7 +22,7 @@ const noFailures: BatchAnswer = { batchItemFailures: [] }
  * because a repeated record delays the records behind it; the sweep retries. Changes of an open task are skipped,
  * because they follow a failed attempt.
  */
-export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Clock; log: Log }): Reader {
+export function createStartReader(parts: LineParts & { guard: Guard; slack: Slack }): Reader {
   const { guard, slack, log } = parts
   return async (event, endsAt) => {
     const changes = readChanges(event).map(({ pk, state, isNew, isOpen, ...change }) => ({
@@ -53,13 +52,7 @@ export function createStartReader(parts: { guard: Guard; slack: Slack; clock: Cl
  * Sends announcements, edits them when their updates change, sends events to other systems, and checks thresholds. It is
  * a separate reader, so that a slow Slack delays only messages.
  */
-export function createTellReader(parts: {
-  guard: Guard
-  slack: Slack
-  events: Events
-  clock: Clock
-  log: Log
-}): Reader {
+export function createTellReader(parts: LineParts & { guard: Guard; slack: Slack; events: Events }): Reader {
   const { guard, slack, events, log } = parts
   return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
 

@@ -97,10 +97,10 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
   }
 
   const jobs = {
-    sweep: (endsAt: number) => asJob({ clock, log }, 'sweep', {}, () => sweep(endsAt)),
-    digest: (endsAt: number) => asJob({ clock, log }, 'digest', {}, () => digest(endsAt)),
+    sweep: (endsAt: number) => asJob(services, 'sweep', {}, () => sweep(endsAt)),
+    digest: (endsAt: number) => asJob(services, 'digest', {}, () => digest(endsAt)),
     fire: (plan: string, time: number, endsAt: number) =>
-      asJob({ clock, log }, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt)),
+      asJob(services, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt)),
   }
 
   async function handle(event: unknown, endsAt: number): Promise<void> {

@@ -36,6 +36,7 @@ export const rowsOf = (
       graph('Oldest doubt, minutes', [metrics.vital('OldestDoubtMinutes')]),
       graph('Errors in the log, by event', [errorsByEvent]),
     ],
+    rowOfUpdates(metrics),
     [
       graph(
         'Calls',
@@ -80,13 +81,25 @@ export const rowsOf = (
         ofOperations(ledger, 'SystemErrors'),
       ]),
     ],
-    [
-      new LogQueryWidget({
-        title: 'The latest errors',
-        logGroupNames: [logGroup.logGroupName],
-        queryLines: ['fields at, event, update, cause.message', 'filter level = "error"', 'sort at desc', 'limit 50'],
-        width: 24,
-      }),
-    ],
+    [latestErrors(logGroup)],
   ]
 }
+
+const rowOfUpdates = (metrics: LogMetrics): IWidget[] => [
+  graph(
+    'Updates, by outcome',
+    (['Settled', 'Released', 'InDoubt', 'Refused'] as const).map((name) => metrics.counted(name)),
+  ),
+  graph('Units charged', [metrics.counted('UnitsCharged')], {
+    right: [metrics.vital('OldestQueuedMinutes'), metrics.counted('Conflicts')],
+  }),
+  graph('Service: estimate and run, p95', [metrics.counted('EstimateMs'), metrics.counted('RunMs')]),
+]
+
+const latestErrors = ({ logGroupName }: LogGroup): IWidget =>
+  new LogQueryWidget({
+    title: 'The latest errors',
+    logGroupNames: [logGroupName],
+    queryLines: ['fields at, event, update, cause.message', 'filter level = "error"', 'sort at desc', 'limit 50'],
+    width: 24,
+  })

@@ -1,7 +1,7 @@
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { Operation } from 'aws-cdk-lib/aws-dynamodb'
 import { Duration } from 'aws-cdk-lib/core'
-import type { Vital } from '../../shared/platform/metrics.ts'
+import { type Counted, counts, type Vital } from '../../shared/platform/metrics.ts'
 import type { GuardFunction } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
 
@@ -23,6 +23,11 @@ export class LogMetrics {
 
   vital(name: Vital, statistic: 'Maximum' | 'SampleCount' = 'Maximum', period = fiveMinutes): Metric {
     return new Metric({ namespace: this.namespace, metricName: name, statistic, period })
+  }
+
+  counted(name: Counted): Metric {
+    const statistic = counts[name] === 'Count' ? 'Sum' : 'p95'
+    return new Metric({ namespace: this.namespace, metricName: name, statistic, period: fiveMinutes })
   }
 
   sum(metricName: string, dimensionsMap: Record<string, string> = {}): Metric {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib/core'
-import { vitals } from '../../shared/platform/metrics.ts'
+import { counts, vitals } from '../../shared/platform/metrics.ts'
 import { bundleNames } from '../code.ts'
 import { UnitGuardStack } from '../unit-guard-stack.ts'
 
@@ -78,7 +78,7 @@ function count(resources: readonly Resource[]): Deployed {
     alarms: alarms.length,
     alarmMetrics: alarms.reduce((total, alarm) => total + metricsOf(alarm), 0),
     compositeAlarms: ofType('AWS::CloudWatch::CompositeAlarm').length,
-    metrics: Object.keys(vitals).length + filters.filter((filter) => !isByEvent(filter)).length,
+    metrics: Object.keys({ ...vitals, ...counts }).length + filters.filter((filter) => !isByEvent(filter)).length,
     metricsByEvent: filters.filter(isByEvent).length,
     dashboards: ofType('AWS::CloudWatch::Dashboard').length,
     secrets: ofType('AWS::SecretsManager::Secret').length,

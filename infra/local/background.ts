@@ -35,8 +35,8 @@ export async function startBackground(
   const tasks = createBackgroundTasks()
   const endsAt = () => clock.now() + workLastsMs
 
-  const start = createStartReader({ guard, slack, clock, log })
-  const tell = createTellReader({ guard, slack, events, clock, log })
+  const start = createStartReader({ ...services, slack })
+  const tell = createTellReader({ ...services, slack, events })
   const deliveries = [
     createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startsAtOnce, log }),
     createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: tellsAtOnce, log }),

@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Context, MiddlewareHandler } from 'hono'
 import { problem } from '../guard/problems.ts'
-import type { Clock } from '../platform/clock.ts'
 import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../platform/edge.ts'
 import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
-import { type FunctionName, inLogContext, type Log, notedUpdates } from '../platform/log.ts'
+import { type FunctionName, inLogContext, type LineParts, notedCounts, notedUpdates } from '../platform/log.ts'
 import { readTraceparent } from '../platform/trace.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal, secretUnavailable } from './refusal.ts'
@@ -35,7 +34,7 @@ const requestLastsMs = 120_000
 /** Refuses what skips the edge before anything reads the request. */
 export function acceptRequests(
   name: FunctionName,
-  { clock, log, edge }: { clock: Clock; log: Log; edge: EdgeCheck | null },
+  { clock, log, metricNamespace, edge }: LineParts & { edge: EdgeCheck | null },
 ): MiddlewareHandler<FaceEnv> {
   const expensiveReads = createExpensiveReads({ clock })
   return (c, next) => {
@@ -60,8 +59,9 @@ export function acceptRequests(
       const route = c.get('route') ?? routePath
       const ip = sourceIpOf(c.env)
       const sourceIp = edge && !refusal ? viewerOf(c.req.header('x-forwarded-for'), ip) : ip
-      const ms = clock.now() - from
-      log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms, ...notedUpdates() })
+      const now = clock.now()
+      const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
+      log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms: now - from, ...noted })
     })
   }
 }

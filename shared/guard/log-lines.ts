@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { windowKinds } from '../ledger/book/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
 import { functionNames } from '../platform/log.ts'
+import type { Counted } from '../platform/metrics.ts'
 
 /** Other tools read these lines (docs/log.md). Readers drop unknown members, so that they accept later versions. */
 
@@ -45,6 +46,27 @@ const ended = {
   ms: z.number(),
 }
 
+const sum = z.exactOptional(z.number())
+const each = z.exactOptional(z.readonly(z.array(z.number())))
+
+const counted = {
+  Settled: sum,
+  Released: sum,
+  InDoubt: sum,
+  Refused: sum,
+  UnitsCharged: sum,
+  Conflicts: sum,
+  EstimateMs: each,
+  RunMs: each,
+} as const satisfies Record<Counted, object>
+
+const noted = {
+  updates: z.exactOptional(ids),
+  moreUpdates: z.exactOptional(z.int()),
+  ...counted,
+  _aws: z.exactOptional(z.unknown()),
+}
+
 export const requestLine = z.object({
   ...common,
   event: z.literal('request'),
@@ -54,8 +76,7 @@ export const requestLine = z.object({
   caller: z.exactOptional(text),
   sourceIp: z.exactOptional(text),
   ms: z.number(),
-  updates: z.exactOptional(ids),
-  moreUpdates: z.exactOptional(z.int()),
+  ...noted,
 })
 export const jobLine = z.object({
   ...common,
@@ -66,8 +87,7 @@ export const jobLine = z.object({
   slackEvents: z.exactOptional(ids),
   ms: z.number(),
   failed: z.exactOptional(z.literal(true)),
-  updates: z.exactOptional(ids),
-  moreUpdates: z.exactOptional(z.int()),
+  ...noted,
 })
 export const holdLine = z.object({ ...common, event: z.literal('hold'), ...held })
 export const runLine = z.object({ ...common, event: z.literal('run'), ...held, ...ended })

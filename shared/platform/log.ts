@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
+import { type Counted, counts, metricFields } from './metrics.ts'
 
 /** Never a whole event, body or header, which may carry secrets. */
 export interface Log {
@@ -97,13 +98,16 @@ interface LogContext extends LogIds {
   readonly coldStart?: true | undefined
   /** That the request or job recorded, changed or answered with. */
   readonly updates: Set<string>
+  readonly counted: Map<Counted, number[]>
 }
+
+const nothingNoted = () => ({ updates: new Set<string>(), counted: new Map<Counted, number[]>() })
 
 const contexts = new AsyncLocalStorage<LogContext>()
 const nowhere: Partial<LogContext> = {}
 
 export function inLogContext<T>(ids: LogIds, work: () => T): T {
-  return contexts.run({ ...contexts.getStore(), ...ids, update: undefined, updates: new Set() }, work)
+  return contexts.run({ ...contexts.getStore(), ...ids, update: undefined, ...nothingNoted() }, work)
 }
 
 let isCold = true
@@ -112,7 +116,7 @@ let isCold = true
 export function inInvocation<T>(ids: LogIds, work: () => T): T {
   const coldStart = isCold || undefined
   isCold = false
-  return contexts.run({ ...ids, coldStart, updates: new Set() }, work)
+  return contexts.run({ ...ids, coldStart, ...nothingNoted() }, work)
 }
 
 /** Lines about an update carry the trace of the request that asked for it. */
@@ -120,7 +124,7 @@ export function inTraceOf<T>(of: Pick<LogContext, 'traceparent' | 'update'>, wor
   const around = contexts.getStore()
   const { traceparent = around?.traceparent, update = around?.update } = of
   if (traceparent === around?.traceparent && update === around?.update) return work()
-  return contexts.run({ updates: new Set(), ...around, traceparent, update }, work)
+  return contexts.run({ ...nothingNoted(), ...around, traceparent, update }, work)
 }
 
 export const aboutUpdate = <T>(
@@ -140,9 +144,39 @@ export function notedUpdates(): { updates?: readonly string[]; moreUpdates?: num
   return { updates: updates.slice(0, maxNamed), ...(more > 0 && { moreUpdates: more }) }
 }
 
+export function noteCount(name: Counted, value: number): void {
+  const counted = contexts.getStore()?.counted
+  counted?.set(name, [...(counted.get(name) ?? []), value])
+}
+
+const outcomes = { settled: 'Settled', released: 'Released', 'in-doubt': 'InDoubt', refused: 'Refused' } as const
+
+/** States between the request and the outcome are not counted. */
+export function noteOutcome(state: string): void {
+  if (state in outcomes) noteCount(outcomes[state as keyof typeof outcomes], 1)
+}
+
+/** CloudWatch makes percentiles of durations, and reads at most a hundred of a line. */
+export function notedCounts(at: number, namespace: string): Fields {
+  const counted = contexts.getStore()?.counted
+  if (!counted?.size) return {}
+  const measured = Array.from(counted, ([name, values]) => {
+    const isSum = counts[name] === 'Count'
+    return [name, isSum ? values.reduce((sum, value) => sum + value) : values.slice(0, maxNamed)]
+  })
+  return metricFields(Object.fromEntries(measured), at, namespace)
+}
+
+/** What a request or job needs to write its line. */
+export interface LineParts {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metricNamespace: string
+}
+
 /** For work without an HTTP request. */
 export async function asJob<T>(
-  { clock, log }: { clock: Clock; log: Log },
+  { clock, log, metricNamespace }: LineParts,
   job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',
   fields: { readonly plan?: string; readonly time?: string; readonly slackEvents?: readonly string[] | undefined },
   work: () => Promise<T>,
@@ -156,7 +190,9 @@ export async function asJob<T>(
       failed = undefined
       return result
     } finally {
-      log.info('job', { job, ...fields, ms: clock.now() - from, failed, ...notedUpdates() })
+      const now = clock.now()
+      const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
+      log.info('job', { job, ...fields, ms: now - from, failed, ...noted })
     }
   })
 }

@@ -1,7 +1,10 @@
 export const usualNamespace = 'UnitGuard'
 
+/** The sweep and the digest measure them. CloudWatch bills each name, so there are few, and none has dimensions. */
 export const vitals = {
   OldestDoubtMinutes: 'None',
+  /** Asked for or approved, and not begun. */
+  OldestQueuedMinutes: 'None',
   /** Held, in doubt and spent. */
   AccountUsedPercent: 'Percent',
   /** With its figures at their largest, of DynamoDB's 400 KB. */
@@ -11,17 +14,34 @@ export const vitals = {
   AuditNotOk: 'Count',
 } as const
 
+/** Requests and jobs count them. */
+export const counts = {
+  Settled: 'Count',
+  Released: 'Count',
+  InDoubt: 'Count',
+  Refused: 'Count',
+  UnitsCharged: 'Count',
+  /** Transactions of the ledger that another write was in the way of. */
+  Conflicts: 'Count',
+  /** Of each estimate and run of the service. */
+  EstimateMs: 'Milliseconds',
+  RunMs: 'Milliseconds',
+} as const
+
 export type Vital = keyof typeof vitals
-export type Measurements = Readonly<Partial<Record<Vital, number>>>
+export type Counted = keyof typeof counts
+export type Measurements = Readonly<Partial<Record<Vital | Counted, number | readonly number[]>>>
+
+const unitsOf = { ...vitals, ...counts }
 
 /**
- * A log line that CloudWatch reads as a measurement.
+ * Members that CloudWatch reads as measurements.
  * @see
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export function metricFields(measured: Measurements, at: number, namespace: string): Readonly<Record<string, unknown>> {
-  const names = (Object.keys(vitals) as Vital[]).filter((name) => measured[name] !== undefined)
-  const Metrics = names.map((name) => ({ Name: name, Unit: vitals[name] }))
+  const names = (Object.keys(measured) as (Vital | Counted)[]).filter((name) => measured[name] !== undefined)
+  const Metrics = names.map((name) => ({ Name: name, Unit: unitsOf[name] }))
   return {
     ...measured,
     _aws: { Timestamp: at, CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [[]], Metrics }] },

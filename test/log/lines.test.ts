@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { counts, vitals } from '../../shared/platform/metrics.ts'
 import { common, documentedEvents, eventsInSource, eventsWithoutName, linesOf, schemas } from '../support/log-lines.ts'
 import { json, type Product, serviceToken, startProduct } from '../support/product.ts'
 
@@ -38,6 +39,7 @@ describe('a run has one line before it is sent and one after it, with all that a
       {
         ...lineOf('request', requestId),
         ...{ method: 'POST', route: '/updates', status: 201, caller: 'ada', ms: 0, updates: [id] },
+        ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0], _aws: expect.anything() },
       },
     ])
   })
@@ -90,6 +92,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     expect(of.at(-1)).toEqual({
       ...lineOf('job', run.requestId, 'scheduled'),
       ...{ job: 'plan', plan: 'morning', time: '2026-11-20T10:00:00.000Z', ms: 0, updates: [run.update] },
+      ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0], _aws: expect.anything() },
     })
   })
 
@@ -199,10 +202,19 @@ describe('docs/log.md', () => {
     expect(eventsWithoutName()).toEqual([])
   })
 
+  test('names each metric once, with the line that has it', () => {
+    const rows = [...document.matchAll(/^\| ((?:`[A-Z]\w+`(?:, )?)+) \| (.*?) \|/gm)]
+    const named = rows.flatMap(([, names = '', lines = '']) =>
+      [...names.matchAll(/\w+/g)].map(([name]) => [name, lines] as const),
+    )
+    const inLines = (of: object, lines: string) => Object.keys(of).map((name) => [name, lines] as const)
+    expect(named.sort()).toEqual([...inLines(counts, '`request`, `job`'), ...inLines(vitals, '`vitals`')].sort())
+  })
+
   test.each(Object.entries(schemas))('names the members of %s as its schema does', (event, schema) => {
     const [, members = ''] = new RegExp(`^\\| \`${event}\` \\| (.*?) \\|`, 'm').exec(document) ?? []
     const named = [...members.replace('all of `hold`', '').matchAll(/`(\w+)\??`/g)].map(([, name]) => name)
-    const shared = common.filter((name) => name !== 'update')
+    const shared = [...common.filter((name) => name !== 'update'), ...Object.keys(counts), '_aws']
     const ofHold = event === 'run' ? Object.keys(schemas.hold.shape) : []
     const own = Object.keys(schema.shape).filter((name) => !shared.includes(name) && !ofHold.includes(name))
     expect(named).toEqual(own)

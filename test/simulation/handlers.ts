@@ -95,8 +95,8 @@ export function createHandlers(machine: Machine, told: (message: string) => void
           actions: [{ action_id: action, value }],
         }),
       }),
-    reads: createStartReader({ guard, slack, clock, log }),
-    tells: createTellReader({ guard, slack, events, clock, log }),
+    reads: createStartReader({ ...services, slack }),
+    tells: createTellReader({ ...services, slack, events }),
     triggers: createTriggers({ ...services, slack, events }),
   }
 }

@@ -5,6 +5,7 @@ import { toDefinitionsItem } from '../../ledger/book/definitions-item.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
+import type { OpenAs } from '../../ledger/updates/update-item.ts'
 import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type Clock, dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
@@ -152,14 +153,15 @@ export function createTokenExpiry(parts: {
 
 const maxAnnouncements = 100
 
-const doubtsAtOnce = 50
+const readAtOnce = 50
 
 export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
   async function measure(): Promise<Measurements> {
     const view = await ledger.view()
     const used = usedPercent(view)
     return {
-      OldestDoubtMinutes: await oldestDoubtMinutes(),
+      OldestDoubtMinutes: await oldestMinutes('in-doubt', ({ doubt }) => doubt?.at),
+      OldestQueuedMinutes: await oldestMinutes('requested', ({ requestedAt, createdAt }) => requestedAt ?? createdAt),
       ...(used !== null && { AccountUsedPercent: used }),
       BookBytes: largestSizeOf(view.book, view.definitions),
       DefinitionsBytes: sizeOf(toDefinitionsItem(view.definitions)),
@@ -167,10 +169,10 @@ export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: C
     }
   }
 
-  async function oldestDoubtMinutes(): Promise<number> {
+  async function oldestMinutes(as: OpenAs, since: (update: Update) => number | undefined): Promise<number> {
     let oldest = clock.now()
-    for await (const { rows } of pagesOf((cursor) => ledger.open('in-doubt', doubtsAtOnce, cursor))) {
-      for (const { doubt } of rows) oldest = Math.min(oldest, doubt?.at ?? oldest)
+    for await (const { rows } of pagesOf((cursor) => ledger.open(as, readAtOnce, cursor))) {
+      for (const update of rows) oldest = Math.min(oldest, since(update) ?? oldest)
     }
     return Math.floor((clock.now() - oldest) / minuteMs)
   }

@@ -5,7 +5,7 @@ import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
-import type { Log } from '../../platform/log.ts'
+import { type Log, noteCount } from '../../platform/log.ts'
 import type { RunResult, Tracking } from '../../tracking/tracking.ts'
 import type { HoldFields, RunFields } from '../log-lines.ts'
 import {
@@ -156,7 +156,9 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
     log.error('impossible-units', { update: held.id, stated: result.stated.units, source: result.stated.source })
   }
-  log.info('run', { ...runFields(held, hold, { outcome, result, ms: clock.now() - from }) })
+  const ms = clock.now() - from
+  if (result) noteCount('RunMs', ms)
+  log.info('run', { ...runFields(held, hold, { outcome, result, ms }) })
   return settleInTime(parts, held, outcome)
 }
 

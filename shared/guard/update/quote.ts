@@ -1,7 +1,7 @@
 import type { KeptToken, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import { type Log, noteCount } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { type EstimateReading, type Target, type Tracking, targetOf } from '../../tracking/tracking.ts'
@@ -52,10 +52,12 @@ export function createQuotes({
 }) {
   async function quote(asked: QuoteRequest): Promise<QuoteResult> {
     const target = targetOfRequest(asked)
+    const from = clock.now()
     const [[estimate, at], dates] = await Promise.all([
       tracking.estimate(target).then((estimate) => [estimate, clock.now()] as const),
       datesOf(asked, target),
     ])
+    noteCount('EstimateMs', at - from)
     if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates, at }
     const { kind: found, ...fields } = estimate
     const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }

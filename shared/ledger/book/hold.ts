@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import { noteUpdate } from '../../platform/log.ts'
+import { noteCount, noteOutcome, noteUpdate } from '../../platform/log.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Condition, Store, Write } from '../store/store.ts'
 import { announcedWith } from '../updates/tasks.ts'
@@ -57,7 +57,10 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
         if (clock.now() > until) return 'moved'
         const token = digest(held.attempt, JSON.stringify(writes))
         const outcome = await store.transact(writes, token, until - clock.now())
-        if (!outcome.applied) return 'moved'
+        if (!outcome.applied) {
+          noteCount('Conflicts', 1)
+          return 'moved'
+        }
         prepared = wanted
         return 'held'
       } catch (error) {
@@ -73,7 +76,9 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
     noteUpdate(update.id)
     const writes = recordWrites(update, seen)
     const outcome = await store.transact(writes, digest('record', JSON.stringify(writes)))
-    return outcome.applied ? 'recorded' : 'moved'
+    if (!outcome.applied) return 'moved'
+    if (update.state !== seen?.state) noteOutcome(update.state)
+    return 'recorded'
   }
 
   return { hold, record }

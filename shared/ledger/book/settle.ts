@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import { noteUpdate } from '../../platform/log.ts'
+import { noteCount, noteOutcome, noteUpdate } from '../../platform/log.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Condition, Store, Write } from '../store/store.ts'
 import { type Hold, isTerminal, runOf, type Update } from '../updates/update.ts'
@@ -52,7 +52,7 @@ export function createSettle(options: {
       const { settled, entries, writes } = writesOf(seen, settlement, obstacles, { works, spoilt })
       try {
         const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
-        if (result.applied) return { update: settled, changed: true }
+        if (result.applied) return closed(seen, settled)
         const [record] = result.found
         const book = result.found.find((item) => item?.pk === bookKey(seen.month).pk)
         const corrected = entries
@@ -66,7 +66,7 @@ export function createSettle(options: {
       } catch (error) {
         if (!(error instanceof AnswerLost)) throw error
         const [found] = await readUpdates(store, [seen.id])
-        if (found && isSame(found, settled)) return { update: found, changed: true }
+        if (found && isSame(found, settled)) return closed(seen, found)
         if (!found || found.version === seen.version) throw error
         seen = found
       }
@@ -86,6 +86,13 @@ export function createSettle(options: {
   }
 
   return { settle }
+}
+
+function closed(seen: Update, update: Update): SettleOutcome {
+  if (update.state !== seen.state) noteOutcome(update.state)
+  const charged = (update.charged ?? 0) - (seen.charged ?? 0)
+  if (charged !== 0) noteCount('UnitsCharged', charged)
+  return { update, changed: true }
 }
 
 /** A database returns members in any order. */

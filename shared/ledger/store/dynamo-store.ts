@@ -8,6 +8,7 @@ import {
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Clock } from '../../platform/clock.ts'
 import { digest, type Ids } from '../../platform/ids.ts'
+import { noteCount } from '../../platform/log.ts'
 import { standIn } from '../../platform/settings.ts'
 import { AnswerLost, Contention, ItemTooLarge, LedgerUnavailable } from '../errors.ts'
 import { indexes, tableKey } from '../stored.ts'
@@ -129,6 +130,7 @@ async function transact(parts: Parts, writes: readonly Write[], token: string, m
       if (fault.kind === 'too-large') throw new ItemTooLarge('an item is too large for DynamoDB', { cause: error })
       if (fault.kind === 'broken') throw error
       if (fault.kind === 'lost') lost++
+      if (fault.kind === 'conflict') noteCount('Conflicts', 1)
       if (lost === maxAttempts || clock.now() >= until) {
         if (lost > 0) throw new AnswerLost('the answer of DynamoDB was lost', { cause: error })
         if (fault.kind === 'conflict') throw new Contention('other transactions were in the way', { cause: error })

@@ -6,6 +6,7 @@ import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { inLogContext, notedCounts } from '../../../shared/platform/log.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { ran } from '../../support/guard.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
@@ -111,7 +112,16 @@ async function startGuards(count: number) {
 describe.runIf(inject('dynamodb') !== null)('many processes on one book', () => {
   test.each([20, 40])('%d at once: each waits for its turn, and all are done', async (count) => {
     const { guards, ask, seen, runs } = await startGuards(count)
-    const answers = await Promise.all(guards.map((_guard, index) => ask(index, `project-${index}`)))
+    let counted = 0
+    const answers = await Promise.all(
+      guards.map((_guard, index) =>
+        inLogContext({}, async () => {
+          const answer = await ask(index, `project-${index}`)
+          counted += Number(notedCounts(0, 'UnitGuard').Conflicts ?? 0)
+          return answer
+        }),
+      ),
+    )
     const found: Record<string, number> = {}
     for (const answer of answers) {
       const outcome = `${answer?.status} ${answer?.problem?.slug ?? answer?.updates[0]?.state}`
@@ -119,6 +129,8 @@ describe.runIf(inject('dynamodb') !== null)('many processes on one book', () => 
     }
     expect(found).toEqual({ '201 settled': count })
     expect(seen.conflicts).toBeGreaterThan(count)
+    // A hold that finds the book changed was in a conflict, too.
+    expect(counted).toBeGreaterThanOrEqual(seen.conflicts)
     expect(runs()).toBe(count)
     expect(await guards[0]?.ledger.audit()).toMatchObject([{ ok: true }, { ok: true }])
   })

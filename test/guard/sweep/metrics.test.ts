@@ -46,6 +46,25 @@ describe('the sweep measures', () => {
     expect(lines(product, 'vitals')).toMatchObject([{ level: 'info', OldestDoubtMinutes: 61, AccountUsedPercent: 4.2 }])
   })
 
+  test('how long the oldest update has waited, queued or approved', async () => {
+    let isDown = true
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: () => (isDown ? { status: 503 } : undefined),
+    })
+    const sweep = () => product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    const queue = (project: string) =>
+      product.update({ kind: 'ranking', project }, { headers: { prefer: 'respond-async' } })
+    await queue('first')
+    product.clock.advance(minutes(7))
+    await queue('second')
+    product.clock.advance(minutes(5))
+    await sweep()
+    isDown = false
+    await sweep()
+    expect(lines(product, 'vitals').map(({ OldestQueuedMinutes }) => OldestQueuedMinutes)).toEqual([12, 0])
+  })
+
   test('what is used of the account, in percent of what it may use with what was granted', async () => {
     const product = await startProduct({
       store: createMemoryStore(),

@@ -6,6 +6,7 @@ import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
 import { AnswerLost, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import type { Ledger } from '../../../shared/ledger/ledger.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { inLogContext, notedCounts } from '../../../shared/platform/log.ts'
 import type { RunResult } from '../../../shared/tracking/tracking.ts'
 import { hours } from '../../support/clock.ts'
 import { makes, ran, startGuard, unknown } from '../../support/guard.ts'
@@ -454,7 +455,12 @@ describe('the consequences of a settlement', () => {
   test('logs an alarm for a late answer that contradicts a person', async () => {
     const { update, close, lines, counts } = await held()
     await close(update, outcome(30, 'person'))
-    await close(update, outcome(35))
+    const late = await inLogContext({}, async () => {
+      await close(update, outcome(35))
+      return notedCounts(0, 'UnitGuard')
+    })
+    // The state is counted already, and the units but for these.
+    expect(late).toEqual({ UnitsCharged: 5, _aws: expect.anything() })
     expect(lines).toEqual([
       {
         ...{ level: 'info', event: 'closed', update: update.id, state: 'settled', found: 'ran' },

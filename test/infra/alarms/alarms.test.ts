@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { errorsWithoutAlarm } from '../../../infra/alarms/watches.ts'
-import { vitals } from '../../../shared/platform/metrics.ts'
+import { counts, vitals } from '../../../shared/platform/metrics.ts'
 import { plain, synthesize } from '../../support/infra/stack.ts'
 import { eventsInSource } from '../../support/log-lines.ts'
 
@@ -235,7 +235,7 @@ describe('the metrics', () => {
 
   test('each metric of the guard is on the dashboard or raises an alarm', () => {
     const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard')) + JSON.stringify(alarms)
-    for (const name of Object.keys(vitals)) expect(shown).toContain(name)
+    for (const name of Object.keys({ ...vitals, ...counts })) expect(shown).toContain(name)
   })
 })
 

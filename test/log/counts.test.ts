@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
+import { counts } from '../../shared/platform/metrics.ts'
+import { linesOf } from '../support/log-lines.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
+
+const acme = { kind: 'ranking', project: 'acme' }
+
+/** What CloudWatch reads of the last line: it ignores members that `_aws` does not name. */
+function countedIn(product: Product, event: 'request' | 'job') {
+  const line = linesOf(product.logged, event).at(-1) ?? {}
+  const [directive] = line._aws?.CloudWatchMetrics ?? []
+  const named: { Name: keyof typeof counts; Unit: string }[] = directive?.Metrics ?? []
+  for (const { Name, Unit } of named) expect(Unit).toBe(counts[Name])
+  const members = Object.keys(counts).filter((name) => name in line)
+  expect(named.map(({ Name }) => Name).sort()).toEqual(members.sort())
+  if (directive) expect(directive).toMatchObject({ Namespace: 'UnitGuard', Dimensions: [[]] })
+  return Object.fromEntries(members.map((name) => [name, line[name]]))
+}
+
+describe('a request counts', () => {
+  test('an update that was settled, its units, and how long the service took', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: ({ url }) => {
+        product.clock.advance(url.endsWith('/run') ? 900 : 0)
+        return undefined
+      },
+    })
+    await product.update(acme)
+    expect(countedIn(product, 'request')).toEqual({ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [900] })
+    await product.call('GET', '/budgets')
+    expect(linesOf(product.logged, 'request').at(-1)).not.toHaveProperty('_aws')
+  })
+
+  test('each update of a request, also those that were released or refused', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      units: { dear: 60_000 },
+      service: ({ url }) => (url.includes('/broke/run') ? json({}, 402) : undefined),
+    })
+    await product.update({ kind: 'ranking', projects: ['acme', 'broke', 'dear'], whenShort: 'fit' })
+    const { EstimateMs, RunMs, ...counted } = countedIn(product, 'request')
+    expect([counted, EstimateMs.length, RunMs.length]).toEqual([
+      { Settled: 1, Released: 1, Refused: 1, UnitsCharged: 40 },
+      3,
+      2,
+    ])
+    await product.update(acme)
+    expect(countedIn(product, 'request')).toEqual({ Refused: 1 })
+  })
+
+  test('an update in doubt, and again what a person says of it', async () => {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),
+    })
+    const { body } = await product.update(acme)
+    expect(countedIn(product, 'request')).toEqual({ InDoubt: 1, EstimateMs: [0], RunMs: [0] })
+    const resolution = { outcome: 'ran', units: 38, reason: 'invoice' }
+    await product.call('POST', `/updates/${body.updates[0].id}/resolve`, { body: resolution })
+    expect(countedIn(product, 'request')).toEqual({ Settled: 1, UnitsCharged: 38 })
+  })
+
+  test('a hold that another change was in the way of', async () => {
+    const inner = createMemoryStore()
+    let isFirst = true
+    const store: Store = {
+      ...inner,
+      transact: async (writes, ...how) => {
+        const isHold = writes.some((write) => write.kind === 'put' && write.item.state === 'running')
+        if (isHold && isFirst) {
+          isFirst = false
+          const how = { body: { limits: [{ window: 'month', units: 10 }] }, process: product.startProcess() }
+          expect((await product.call('PUT', '/budgets/seo', how)).status).toBe(201)
+        }
+        return inner.transact(writes, ...how)
+      },
+    }
+    const product = await startProduct({ store })
+    await product.update(acme)
+    expect(countedIn(product, 'request')).toMatchObject({ Settled: 1, Conflicts: 1 })
+  })
+})
+
+test('a job counts all of its updates', async () => {
+  const plan = { name: 'morning', kind: 'ranking', projects: ['acme', 'shop'], schedule: 'cron(0 10 * * ? *)' }
+  const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
+  await product.triggers.handle({ plan: 'morning', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+  expect(countedIn(product, 'job')).toEqual({ Settled: 2, UnitsCharged: 80, EstimateMs: [0, 0], RunMs: [0, 0] })
+})
+
+test('a guard with a prefix of its own has metrics of its own', async () => {
+  const product = await startProduct({ store: createMemoryStore(), env: { METRIC_NAMESPACE: 'unit-guard-dev' } })
+  await product.update(acme)
+  const [line] = linesOf(product.logged, 'request')
+  expect(line?._aws.CloudWatchMetrics).toMatchObject([{ Namespace: 'unit-guard-dev' }])
+})
