@@ -109,6 +109,7 @@ export function watchesOf(watched: Watched): readonly Watch[] {
 
 const unitWatches = ({ metrics, fromLog, fromVital }: Watching): readonly Watch[] => [
   fromVital('OldestDoubtMinutes', 60, 'InDoubt', 'An update has been in doubt for an hour', 'in-doubt'),
+  fromVital('OldestQueuedMinutes', 30, 'QueueWaits', 'An update has been waiting for half an hour', 'updates-wait'),
   fromLog('overrun', 'Overrun', 'An update cost more than was held for it'),
   fromLog('impossible-units', 'ImpossibleUnits', 'An update states units that cannot be'),
   fromLog('not-settled', 'NotSettled', 'The ledger did not take the outcome of an update'),

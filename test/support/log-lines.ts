@@ -16,15 +16,17 @@ export const common = [
 ]
 
 /** From docs/log.md, "Other events". */
-export const documentedEvents: ReadonlyMap<string, { readonly level: string; readonly members: readonly string[] }> =
-  new Map(
-    [...readFileSync('docs/log.md', 'utf8').matchAll(/^\| `([\w-]+)` \| (info|error) \| ?(.*?) ?\|$/gm)].map(
-      ([, event = '', level = '', members = '']) => [
-        event,
-        { level, members: [...members.matchAll(/`(\w+)`/g)].map(([, name = '']) => name) },
-      ],
-    ),
-  )
+export const documentedEvents: ReadonlyMap<
+  string,
+  { readonly level: string; readonly alarm: string; readonly members: readonly string[] }
+> = new Map(
+  [...readFileSync('docs/log.md', 'utf8').matchAll(/^\| `([\w-]+)` \| (info|error) \| ?(.*?) ?\| ?(.*?) ?\|$/gm)].map(
+    ([, event = '', level = '', alarm = '', members = '']) => [
+      event,
+      { level, alarm, members: [...members.matchAll(/`(\w+)`/g)].map(([, name = '']) => name) },
+    ],
+  ),
+)
 
 export function faultOf(text: string): string | null {
   const line: Line = JSON.parse(text)

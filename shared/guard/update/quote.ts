@@ -61,8 +61,9 @@ export function createQuotes({
     if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates, at }
     const { kind: found, ...fields } = estimate
     const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
-    if (estimate.kind === 'refused' && estimate.status === 404) log.info('no-such-project', seen)
-    else log.error('no-estimate', seen)
+    if (estimate.kind === 'unreadable') log.error('estimate-unreadable', seen)
+    else if (estimate.status === 404) log.info('no-such-project', seen)
+    else log.info('no-estimate', seen)
     return { kind: 'problem', problem: problemOf(asked, estimate, kinds) }
   }
 

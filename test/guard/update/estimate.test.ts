@@ -141,45 +141,45 @@ describe('what cannot be read', () => {
       'estimate-unreadable',
       'The estimate of the ranking update of shop could not be read (no units), so nothing was run and nothing spent. If the figure is in there, set ESTIMATE_POINTER_RANKING to where it is.',
       { shape: '{}' },
-      'error',
+      'estimate-unreadable',
     ],
     [
       { kind: 'refused', status: 404 },
       'service-refused',
       'The estimate of the ranking update of shop was refused by the service with status 404, so nothing was run and nothing spent. It does not seem to know that project: check the name.',
       { serviceStatus: 404 },
-      'info',
+      'no-such-project',
     ],
     [
       { kind: 'refused', status: 401 },
       'service-refused',
       'The estimate of the ranking update of shop was refused by the service with status 401, so nothing was run and nothing spent. It does not accept our token: an operator of the guard has to put in a valid one.',
       { serviceStatus: 401 },
-      'error',
+      'no-estimate',
     ],
     [
       { kind: 'refused', status: 418 },
       'service-refused',
       'The estimate of the ranking update of shop was refused by the service with status 418, so nothing was run and nothing spent.',
       { serviceStatus: 418 },
-      'error',
+      'no-estimate',
     ],
     [
       { kind: 'unreachable', reason: 'status 500', status: 500 },
       'service-unreachable',
       'The estimate of the ranking update of shop could not be had: status 500. Nothing was run and nothing spent; the same request may be sent again.',
       { serviceStatus: 500 },
-      'error',
+      'no-estimate',
     ],
   ]
-  test.each(cases)('%o', async (reading, slug, detail, members, level) => {
+  test.each(cases)('%o', async (reading, slug, detail, members, event) => {
     const { guard, ask, service, lines } = await startGuard()
     service.estimate = async () => reading
     const problem = { slug, detail, members }
     expect(await guard.estimate({ kind: 'ranking', projects: ['shop'] }, bob)).toEqual(problem)
     expect(await ask()).toMatchObject({ status: 502, problem, updates: [], notRecorded: [] })
     const { kind: found, ...fields } = reading
-    const event = level === 'info' ? 'no-such-project' : 'no-estimate'
+    const level = event === 'estimate-unreadable' ? 'error' : 'info'
     const line = { level, event, project: 'shop', updateKind: 'ranking', found, ...fields }
     expect(lines).toEqual([line, line])
   })

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { errorsWithoutAlarm } from '../../../infra/alarms/watches.ts'
 import { counts, vitals } from '../../../shared/platform/metrics.ts'
 import { plain, synthesize } from '../../support/infra/stack.ts'
-import { eventsInSource } from '../../support/log-lines.ts'
 
 const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
 const alarms = ofType('AWS::CloudWatch::Alarm').map(({ id, Properties }) => ({ id, ...plain(Properties) }))
@@ -33,6 +31,7 @@ describe('the alarms', () => {
     ])
     expect(thresholds).toEqual([
       ['InDoubt', 'OldestDoubtMinutes', 60],
+      ['QueueWaits', 'OldestQueuedMinutes', 30],
       ['Overrun', 'overrun', 1],
       ['ImpossibleUnits', 'impossible-units', 1],
       ['NotSettled', 'not-settled', 1],
@@ -126,8 +125,17 @@ describe('the alarms', () => {
 test('the end of an alarm is mailed where it says that the trouble is over', () => {
   const nameOf = ({ id }: { id: string }) => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
   expect(alarms.filter(({ OKActions }) => OKActions).map(nameOf)).toEqual([
-    ...['InDoubt', 'AuditNotOk', 'AccountNearlyUsed', 'SweepSilent', 'DeadLetters', 'FunctionErrors', 'Throttles'],
-    ...['IteratorAge', 'ApiUrl5xx', 'ApiUrlSlow', 'DashboardUrl5xx', 'DashboardUrlSlow', 'McpUrl5xx', 'McpUrlSlow'],
+    ...['InDoubt', 'QueueWaits', 'AuditNotOk', 'AccountNearlyUsed', 'SweepSilent', 'DeadLetters', 'FunctionErrors'],
+    ...[
+      'Throttles',
+      'IteratorAge',
+      'ApiUrl5xx',
+      'ApiUrlSlow',
+      'DashboardUrl5xx',
+      'DashboardUrlSlow',
+      'McpUrl5xx',
+      'McpUrlSlow',
+    ],
     ...['SlackUrl5xx', 'SlackUrlSlow', 'Conflicts', 'TableThrottles', 'TableErrors', 'BookSize', 'DefinitionsSize'],
   ])
   // An hour without another such line settles nothing.
@@ -233,60 +241,9 @@ describe('the metrics', () => {
     ])
   })
 
-  test('each metric of the guard is on the dashboard or raises an alarm', () => {
-    const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard')) + JSON.stringify(alarms)
-    for (const name of Object.keys({ ...vitals, ...counts })) expect(shown).toContain(name)
-  })
-})
-
-describe('errors in the log', () => {
-  const errors = [...eventsInSource()].flatMap(([event, levels]) => (levels.has('error') ? [event] : []))
-  const withAlarm = alarms.flatMap(({ Dimensions }) =>
-    Dimensions?.[0]?.Name === 'event' ? [String(Dimensions[0].Value)] : [],
-  )
-  const [pattern = ''] = ofType('AWS::Logs::MetricFilter')
-    .map(({ Properties }) => plain(Properties))
-    .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === 'OtherErrorLines')
-    .map(({ FilterPattern }) => String(FilterPattern))
-
-  test('each logged error raises an alarm or is an exception with a reason', () => {
-    const [level, ...others] = pattern.replace(/^\{ | \}$/g, '').split(' && ')
-    expect(level).toBe('$.level = "error"')
-    const without = Object.keys(errorsWithoutAlarm)
-    expect(others).toEqual([...withAlarm, ...without].map((event) => `$.event != "${event}"`))
-    expect(without.filter((event) => withAlarm.includes(event))).toEqual([])
-    for (const reason of Object.values(errorsWithoutAlarm)) expect(reason.split(' ').length).toBeGreaterThan(7)
-  })
-
-  test('the errors without an alarm are exactly these', () => {
-    expect(errors.filter((event) => event in errorsWithoutAlarm).sort()).toEqual([
-      ...[
-        'answer-broken',
-        'audit-not-ok',
-        'change-not-noted',
-        'in-doubt',
-        'not-begun',
-        'occurrence-failed',
-        'project-waits',
-      ],
-      ...['slack-refused', 'summary-not-ok'],
-    ])
-    expect(Object.keys(errorsWithoutAlarm)).toHaveLength(9)
-  })
-
-  test('the code logs every event that an alarm counts', () => {
-    expect(withAlarm.filter((event) => !errors.includes(event))).toEqual([])
-  })
-
-  test.each(errors)('the error %s has a paragraph in the runbook', (event) => {
-    const named = [...paragraphs.values()].filter((text) => {
-      const [heading = ''] = text.split('\n', 1)
-      return heading.split(', ').includes(event) || text.includes(`\`${event}\``)
-    })
-    expect(named.map((text) => text.split('\n', 1)[0]).filter((heading) => heading !== 'Other errors')).not.toEqual([])
-  })
-
-  test('the pattern of OtherErrors is not longer than CloudWatch allows', () => {
-    expect(pattern.length).toBeLessThanOrEqual(1024)
+  test('what requests and jobs count is on the dashboard, and what the sweep measures too or raises an alarm', () => {
+    const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard'))
+    for (const name of Object.keys(counts)) expect(shown).toContain(name)
+    for (const name of Object.keys(vitals)) expect(shown + JSON.stringify(alarms)).toContain(name)
   })
 })

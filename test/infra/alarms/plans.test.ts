@@ -1,26 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { hours, minutes } from '../../support/clock.ts'
-import { matches } from '../../support/infra/filter-pattern.ts'
-import { synthesize } from '../../support/infra/stack.ts'
+import { alarmsRaisedBy } from '../../support/infra/raised.ts'
 import { linesOf } from '../../support/log-lines.ts'
 import { night, startNight, time } from '../../support/night.ts'
 import { json, type Product } from '../../support/product.ts'
 import { createStore } from '../../support/store/stores.ts'
 
-const patternOf = (metric: string): string =>
-  synthesize()
-    .ofType('AWS::Logs::MetricFilter')
-    .find(({ Properties }) => Properties.MetricTransformations[0].MetricName === metric)?.Properties.FilterPattern
-const notDone = patternOf('PlansNotDone')
+const raisedBy = (product: Product) => alarmsRaisedBy(linesOf(product.logged))
 
-/** Lines about occurrences that have ended, and whether each raises PlanNotDone. */
+/** Lines about occurrences that have ended. */
 const ended = (product: Product) =>
   linesOf(product.logged, 'occurrence')
     .filter(({ state }) => state !== 'running')
-    .map((line) => {
-      const { state, refused, duplicates, unsent } = line
-      return { state, refused, duplicates, unsent, alarm: matches(notDone, line) }
-    })
+    .map(({ state, refused, duplicates, unsent }) => ({ state, refused, duplicates, unsent }))
 
 const fireAt = (product: Product, at: number) =>
   product.triggers.handle({ plan: 'night', time: new Date(at).toISOString().replace('.000', '') }, product.endsAt())
@@ -28,7 +20,7 @@ const fireAt = (product: Product, at: number) =>
 const nothing = { refused: 0, duplicates: 0, unsent: 0 }
 const freeze = (product: Product) => product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } })
 
-describe('PlanNotDone stays silent', () => {
+describe('a plan raises no alarm at all', () => {
   test('where the projects were updated by the same plan an hour before', async () => {
     const { product, fire, ran } = await startNight({}, { store: await createStore() })
     await fire()
@@ -36,9 +28,10 @@ describe('PlanNotDone stays silent', () => {
     await fireAt(product, time + hours(1))
     expect(ran()).toHaveLength(night.projects.length)
     expect(ended(product)).toEqual([
-      { state: 'done', ...nothing, alarm: false },
-      { state: 'done', ...nothing, alarm: false },
+      { state: 'done', ...nothing },
+      { state: 'done', ...nothing },
     ])
+    expect(raisedBy(product)).toEqual([])
   })
 
   test('where the service has today’s data already', async () => {
@@ -51,7 +44,8 @@ describe('PlanNotDone stays silent', () => {
     )
     await fire()
     expect(ran()).toEqual([])
-    expect(ended(product)).toEqual([{ state: 'done', ...nothing, alarm: false }])
+    expect(ended(product)).toEqual([{ state: 'done', ...nothing }])
+    expect(raisedBy(product)).toEqual([])
   })
 
   test('where an update of a caller for one of the projects is in doubt', async () => {
@@ -65,7 +59,8 @@ describe('PlanNotDone stays silent', () => {
     await product.update({ kind: 'ranking', project: 'a', budget: 'account' })
     await fire()
     expect(ran()).toEqual(['a', 'b', 'c'])
-    expect(ended(product)).toEqual([{ state: 'done', ...nothing, duplicates: 1, alarm: false }])
+    expect(ended(product)).toEqual([{ state: 'done', ...nothing, duplicates: 1 }])
+    expect(raisedBy(product)).toEqual([])
   })
 })
 
@@ -74,7 +69,8 @@ describe('PlanNotDone is raised', () => {
     const { product, fire } = await startNight({}, { store: await createStore() })
     await freeze(product)
     await fire()
-    expect(ended(product)).toEqual([{ state: 'done', ...nothing, refused: 3, alarm: true }])
+    expect(ended(product)).toEqual([{ state: 'done', ...nothing, refused: 3 }])
+    expect(raisedBy(product)).toEqual(['PlanNotDone'])
   })
 
   test('where the service answers no estimate for an hour', async () => {
@@ -84,31 +80,19 @@ describe('PlanNotDone is raised', () => {
     )
     await fire()
     for (const minute of [5, 15, 30, 55, 61]) await at(minute)
-    expect(ended(product)).toEqual([{ state: 'done', ...nothing, unsent: 1, alarm: true }])
+    expect(ended(product)).toEqual([{ state: 'done', ...nothing, unsent: 1 }])
+    expect(raisedBy(product)).toEqual(['QueueWaits', 'PlanNotDone'])
   })
 
   test('where it comes too late, or is stopped after three updates in doubt', async () => {
     const late = await startNight()
     late.product.clock.set(new Date(time + hours(1) + minutes(5)).toISOString())
     await late.fire()
-    expect(ended(late.product)).toMatchObject([{ state: 'missed', alarm: true }])
+    expect(ended(late.product)).toMatchObject([{ state: 'missed' }])
+    expect(raisedBy(late.product)).toEqual(['PlanNotDone'])
     const stopped = await startNight({}, { on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined) })
     await stopped.fire()
-    expect(ended(stopped.product)).toMatchObject([{ state: 'stopped', alarm: true }])
-  })
-})
-
-describe('OtherErrors', () => {
-  const others = patternOf('OtherErrorLines')
-
-  test('counts an error that has no alarm of its own, and one that no version has today', () => {
-    expect(matches(others, { level: 'error', event: 'not-swept' })).toBe(true)
-    expect(matches(others, { level: 'error', event: 'of-a-later-version' })).toBe(true)
-  })
-
-  test('does not count errors with an alarm, errors with a reason, and information', () => {
-    expect(matches(others, { level: 'error', event: 'overrun' })).toBe(false)
-    expect(matches(others, { level: 'error', event: 'in-doubt' })).toBe(false)
-    expect(matches(others, { level: 'info', event: 'run' })).toBe(false)
+    expect(ended(stopped.product)).toMatchObject([{ state: 'stopped' }])
+    expect(raisedBy(stopped.product)).toEqual(['PlanNotDone'])
   })
 })
