@@ -262,6 +262,7 @@ describe('an unexpected error is answered with 500 and a fixed text, with its ca
         at: '2026-11-20T10:00:00.000Z',
         level: 'error',
         event: 'failed',
+        function: 'api',
         requestId: called.body.requestId,
         cause: {
           name: 'TypeError',
