@@ -8,7 +8,7 @@ import { isLoopback } from '../shared/platform/http.ts'
 import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 import type { SettingsFiles } from './code.ts'
-import { settingsOf, type UnitGuardProps } from './props.ts'
+import { propOf, settingNames, settingsOf, type UnitGuardProps } from './props.ts'
 
 export interface Deployment {
   readonly prefix: string
@@ -37,6 +37,9 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
   const given = withDomain(props, settingsOf(props))
   mustHaveOneService(props, given)
   mustHaveOneTable(props)
+  mustHaveOneTopic(props)
+  if (props.removalPolicy && !['retain', 'destroy'].includes(props.removalPolicy))
+    throw new WrongSettings('removalPolicy: must be RETAIN or DESTROY')
   const schema = firstLedger ? firstDeploymentSettings : deploymentSettings
   const service = sandbox && { TRACKING_BASE_URL: unknownYet }
   const parsed = parseSettings(schema, { ...given, ...service, TABLE_NAME: 'is made here' })
@@ -62,6 +65,26 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
   }
 }
 
+/**
+ * The same for who writes props: the message names them, and no settings.
+ *
+ * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
+ */
+export function checkProps(props: UnitGuardProps): Deployment {
+  try {
+    return checkDeployment(props)
+  } catch (error) {
+    if (!(error instanceof WrongSettings)) throw error
+    throw new WrongSettings(error.message.replace(/\w+/g, (word) => otherNames[word] ?? word))
+  }
+}
+
+/** Of props that are called otherwise in the shell. */
+const otherNames: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(settingNames.map((name) => [name, propOf(name)])),
+  ...{ GUARD_PREFIX: 'prefix', ledgerTable: 'restored.table', ledgerStream: 'restored.stream' },
+}
+
 const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
 
 /** Pages and agents then have the address of the edge. */
@@ -85,7 +108,7 @@ function mustHaveOneService(
   { TRACKING_BASE_URL }: Readonly<Record<string, string>>,
 ): void {
   if (sandbox && TRACKING_BASE_URL !== undefined)
-    throw new WrongSettings('TRACKING_BASE_URL: is not taken with -c sandbox=true, whose address it would be')
+    throw new WrongSettings('TRACKING_BASE_URL: is not taken with sandbox, whose address it would be')
 }
 
 function mustHaveOneTable({ restored, firstLedger }: UnitGuardProps): void {
@@ -95,6 +118,11 @@ function mustHaveOneTable({ restored, firstLedger }: UnitGuardProps): void {
     )
   if (restored && firstLedger)
     throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
+}
+
+function mustHaveOneTopic({ alarmTopic, alarmEmail }: UnitGuardProps): void {
+  if (alarmTopic && alarmEmail !== undefined)
+    throw new WrongSettings('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
 }
 
 function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }: GuardSettings): void {

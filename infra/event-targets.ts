@@ -1,3 +1,4 @@
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { RemovalPolicy, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
@@ -9,12 +10,12 @@ export class EventTargets extends Construct {
   private readonly secrets: readonly CfnSecret[]
   private readonly buses: readonly string[]
 
-  constructor(scope: Construct, id: string, { targets }: { targets: readonly Target[] }) {
+  constructor(scope: Construct, id: string, { targets, key }: { targets: readonly Target[]; key: IKey | undefined }) {
     super(scope, id)
     this.buses = targets.flatMap((target) => (target.kind === 'bus' ? [target.bus] : []))
     // Targets may share a secret.
     const names = new Set(targets.flatMap((target) => (target.kind === 'webhook' ? [target.secret] : [])))
-    this.secrets = [...names].map((name) => this.generate(name))
+    this.secrets = [...names].map((name) => this.generate(name, key))
     if (names.size > 0)
       acknowledge(this, {
         'AwsSolutions-SMG4': 'The receiver needs each new value, so a person rotates it (docs/deploy.md)',
@@ -22,9 +23,10 @@ export class EventTargets extends Construct {
   }
 
   /** Letters and digits are base64, so the value is a key of 48 bytes as it stands. The operator gives it to the receiver. */
-  private generate(name: string): CfnSecret {
+  private generate(name: string, key: IKey | undefined): CfnSecret {
     const secret = new CfnSecret(this, name.replace(/^.*\//, 'Secret-'), {
       name,
+      ...(key && { kmsKeyId: key.keyArn }),
       description: 'Signs events for another system: {"current":"whsec_…","previous":"whsec_…"}',
       generateSecretString: {
         ...{ passwordLength: 64, excludePunctuation: true },

@@ -1,3 +1,4 @@
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
@@ -14,7 +15,7 @@ export class GuardSecrets extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { prefix, login, edge }: { prefix: string; login: boolean; edge: boolean },
+    { prefix, login, edge, key }: { prefix: string; login: boolean; edge: boolean; key: IKey | undefined },
   ) {
     super(scope, id)
     // Without punctuation it can be pasted without escaping.
@@ -58,6 +59,8 @@ export class GuardSecrets extends Construct {
         }),
       }),
     }
+    // A key belongs to one region, so the copy for the edge has AWS's own.
+    if (key) for (const secret of Object.values(this.secrets)) secret.kmsKeyId = key.keyArn
     const { origin, ...kept } = this.secrets
     // Deleted only where the first deployment fails, because its retry needs the names.
     for (const secret of Object.values(kept)) secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)

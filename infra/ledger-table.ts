@@ -1,11 +1,14 @@
 import {
   AttributeType,
   BillingMode,
+  type CfnTable,
   type ITable,
   ProjectionType,
   StreamViewType,
   Table,
+  TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { CfnParameter as StoredParameter } from 'aws-cdk-lib/aws-ssm'
 import { CfnParameter, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
@@ -31,9 +34,9 @@ type WriteAction = (typeof writeActions)[number]
 export class LedgerTable extends Construct {
   readonly table: Table | ITable
 
-  constructor(scope: Construct, id: string, props: { restored: Restored | undefined }) {
+  constructor(scope: Construct, id: string, props: { restored: Restored | undefined; key: IKey | undefined }) {
     super(scope, id)
-    this.table = props.restored ? this.adopt(props.restored) : this.create()
+    this.table = props.restored ? this.adopt(props.restored) : this.create(props.key)
   }
 
   private adopt({ table, stream }: Restored): ITable {
@@ -41,12 +44,13 @@ export class LedgerTable extends Construct {
     return Table.fromTableAttributes(this, 'Restored', { tableName: table, tableStreamArn: stream, globalIndexes })
   }
 
-  private create(): Table {
+  private create(key: IKey | undefined): Table {
     const table = new Table(this, 'Table', {
       ...keysOf(tableKey),
       billingMode: BillingMode.PAY_PER_REQUEST,
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       timeToLiveAttribute: expiryAttribute,
+      ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       // No deployment and no deleted stack may remove the ledger.
       deletionProtection: true,
@@ -56,6 +60,11 @@ export class LedgerTable extends Construct {
       table.addGlobalSecondaryIndex({ indexName, ...keysOf(key), projectionType: ProjectionType.KEYS_ONLY })
     }
     return table
+  }
+
+  /** Lets a stack that keeps nothing delete it. */
+  unprotect(): void {
+    if (this.table instanceof Table) (this.table.node.defaultChild as CfnTable).deletionProtectionEnabled = false
   }
 
   /** No function may delete or scan. A transaction needs the permission of each of its writes. */

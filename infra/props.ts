@@ -1,3 +1,8 @@
+import type { IManagedPolicy } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
+import type { RemovalPolicy } from 'aws-cdk-lib/core'
 import { mcpSettings } from '../functions/mcp/settings.ts'
 import { guardSettings } from '../shared/guard/options.ts'
 import { settingOfSecret } from '../shared/platform/prefix.ts'
@@ -73,6 +78,19 @@ export interface UnitGuardProps extends SettingProps {
   readonly reserveConcurrency?: boolean
   /** Gets the alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
+  /** Gets the alarms, instead of a topic that is made for `alarmEmail`. Its policy must let CloudWatch publish. */
+  readonly alarmTopic?: ITopic
+  /** How long the log is kept; three months by default. It is what a restored ledger is completed from. */
+  readonly logRetention?: RetentionDays
+  /**
+   * Encrypts the table, the secrets, the log, dead letters and the topic of `alarmEmail`. The policy of a key of the same app is
+   * extended; that of an imported key must let CloudWatch Logs, CloudWatch and EventBridge use it.
+   */
+  readonly encryptionKey?: IKey
+  /** Bounds every role that is made. */
+  readonly permissionsBoundary?: IManagedPolicy
+  /** `RETAIN` by default: table, secrets and the parameter outlive the stack. `DESTROY` deletes the record of who spent what with it. */
+  readonly removalPolicy?: RemovalPolicy
   /**
    * The name under which an `Edge` serves all functions, which then refuse every request that skips it. It is the address in
    * links and of agents, too, instead of `dashboardUrl` and `publicUrl`. The stack needs a region of its own (`env`).

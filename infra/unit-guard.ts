@@ -1,14 +1,20 @@
 import { join } from 'node:path'
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
-import { Duration, RemovalPolicy } from 'aws-cdk-lib/core'
+import { CfnTable, type ITable, type Table } from 'aws-cdk-lib/aws-dynamodb'
+import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam'
+import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
+import { CfnParameter } from 'aws-cdk-lib/aws-ssm'
+import { Duration, RemovalPolicies, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { sandboxService } from '../shared/ledger/identity.ts'
 import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { Alarms, namespaceOf } from './alarms/alarms.ts'
 import { type BundleName, besideCode, GuardCode, type SettingsFiles } from './code.ts'
+import { letServicesUse, useKey } from './customer-key.ts'
 import { DeadLetters } from './dead-letters.ts'
-import { checkDeployment } from './deployment.ts'
+import { checkProps } from './deployment.ts'
 import { EventTargets } from './event-targets.ts'
 import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets } from './guard-secrets.ts'
@@ -120,25 +126,24 @@ export class UnitGuard extends Construct {
   readonly dashboardUrl: string
   readonly mcpUrl: string
   readonly slackUrl: string
-  readonly table: LedgerTable['table']
-  readonly logGroup: LogGroup
+  readonly table: Table | ITable
+  readonly logGroup: ILogGroup
+  /** The given one or that of `alarmEmail`; without either, none. */
+  readonly alarmTopic: ITopic | undefined
 
   constructor(scope: Construct, id: string, props: UnitGuardProps) {
     super(scope, id)
-    const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkDeployment(props)
+    const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
     const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
+    const { encryptionKey: key } = props
     const code = new GuardCode({ bundles, files })
 
-    const ledger = new LedgerTable(this, 'Ledger', { restored })
+    const ledger = new LedgerTable(this, 'Ledger', { restored, key })
     this.table = ledger.table
-    const secrets = new GuardSecrets(this, 'Secrets', { prefix, ...has })
-    const deadLetters = new DeadLetters(this, 'DeadLetters')
-    // All functions share one log group, so that the lines of an update stand together.
-    const logGroup = new LogGroup(this, 'Log', {
-      retention: RetentionDays.THREE_MONTHS,
-      removalPolicy: RemovalPolicy.DESTROY,
-    })
+    const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, ...has })
+    const deadLetters = new DeadLetters(this, 'DeadLetters', { key })
+    const logGroup = this.addLog(props)
     this.logGroup = logGroup
 
     const sandbox = props.sandbox ? new Sandbox(this, 'Sandbox', { code: code.folderOf('sandbox'), logGroup }) : null
@@ -154,13 +159,14 @@ export class UnitGuard extends Construct {
     const withFiles = { ...settings, ...fileSettings(files) }
 
     const sendsEvents = eventTargets.length > 0
-    const receivers = new EventTargets(this, 'Events', { targets: eventTargets })
+    const receivers = new EventTargets(this, 'Events', { targets: eventTargets, key })
     const events = eventSettings(files.EVENT_TARGETS, bus)
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
       const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
       const own = { ...spec, code: code.folderOf(bundle), logGroup, environment }
       const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
+      if (key) useKey(fn, key)
       ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
       secrets.bindTo(fn, ...names.filter((each) => each !== 'origin' || !props.openUrls))
       return fn
@@ -184,10 +190,32 @@ export class UnitGuard extends Construct {
     for (const fn of [scheduled, tell]) receivers.bindTo(fn)
     code.clear()
 
-    new Alarms(this, 'Watching', {
-      ...{ prefix, ledger, logGroup, deadLetters, email: props.alarmEmail },
+    const { topic } = new Alarms(this, 'Watching', {
+      ...{ prefix, ledger, logGroup, deadLetters, key, topic: props.alarmTopic, email: props.alarmEmail },
       functions: { api, dashboard, mcp, slack, scheduled, start, tell },
       streamReaders: { start, tell },
+    })
+    this.alarmTopic = topic
+    this.apply(props, ledger)
+  }
+
+  /** All functions share it, so that the lines of an update stand together. */
+  private addLog({ encryptionKey, logRetention = RetentionDays.THREE_MONTHS }: UnitGuardProps): LogGroup {
+    return new LogGroup(this, 'Log', {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+      ...(encryptionKey && { encryptionKey }),
+    })
+  }
+
+  /** What holds for all resources. */
+  private apply({ encryptionKey, permissionsBoundary, removalPolicy }: UnitGuardProps, ledger: LedgerTable): void {
+    if (encryptionKey) letServicesUse(encryptionKey, this)
+    if (permissionsBoundary) PermissionsBoundary.of(this).apply(permissionsBoundary)
+    if (removalPolicy !== RemovalPolicy.DESTROY) return
+    ledger.unprotect()
+    RemovalPolicies.of(this).destroy({
+      applyToResourceTypes: [CfnTable, CfnSecret, CfnParameter].map((type) => type.CFN_RESOURCE_TYPE_NAME),
     })
   }
 }

@@ -126,7 +126,8 @@ const mayImport: Record<string, RegExp> = {
   'functions/sandbox': /^shared\//,
   'functions/slack': /^shared\//,
   infra: /^((shared|functions)\/|package\.json$)/,
-  'infra/local': /^(shared|functions)\//,
+  // One command builds the construct.
+  'infra/local': /^(infra$|(shared|functions)\/)/,
   test: /./,
 }
 

@@ -1,8 +1,9 @@
 import { Alarm, AlarmStatusWidget, Dashboard } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
-import { Topic } from 'aws-cdk-lib/aws-sns'
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
@@ -20,23 +21,28 @@ export interface AlarmsProps extends Omit<Watched, 'metrics'> {
   readonly prefix: string
   readonly logGroup: LogGroup
   readonly ledger: LedgerTable
-  /** Without it the dashboard shows alarms, and nothing sends them. */
+  /** Without topic and email the dashboard shows alarms, and nothing sends them. */
+  readonly topic: ITopic | undefined
   readonly email: string | undefined
+  readonly key: IKey | undefined
 }
 
 export class Alarms extends Construct {
+  readonly topic: ITopic | undefined
+
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id)
     const metrics = new LogMetrics(namespaceOf(props.prefix))
     const watches = watchesOf({ ...props, metrics })
     this.countLines(props.logGroup, metrics, watches)
-    const topic = props.email === undefined ? null : this.mailTo(props.email)
+    this.topic = props.topic ?? (props.email === undefined ? undefined : this.mailTo(props.email, props.key))
+    const action = this.topic && new SnsAction(this.topic)
     const alarms = watches.map((watch) => {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
       const alarm = new Alarm(this, watch.name, { alarmDescription, ...alarmOf(watch) })
-      if (!topic) return alarm
-      alarm.addAlarmAction(new SnsAction(topic))
-      if (!watch.countsLines) alarm.addOkAction(new SnsAction(topic))
+      if (!action) return alarm
+      alarm.addAlarmAction(action)
+      if (!watch.countsLines) alarm.addOkAction(action)
       return alarm
     })
     new Dashboard(this, 'Dashboard', {
@@ -69,8 +75,9 @@ export class Alarms extends Construct {
     })
   }
 
-  private mailTo(email: string): Topic {
-    const topic = new Topic(this, 'Topic', { displayName: 'Unit Guard', enforceSSL: true })
+  private mailTo(email: string, key: IKey | undefined): Topic {
+    const encrypted = key && { masterKey: key }
+    const topic = new Topic(this, 'Topic', { displayName: 'Unit Guard', enforceSSL: true, ...encrypted })
     topic.addSubscription(new EmailSubscription(email))
     // `enforceSSL` replaces the default policy, which lets alarms publish.
     // https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger

@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { Template } from 'aws-cdk-lib/assertions'
-import { App, Stack } from 'aws-cdk-lib/core'
+import { ManagedPolicy } from 'aws-cdk-lib/aws-iam'
+import { Key } from 'aws-cdk-lib/aws-kms'
+import { RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { Topic } from 'aws-cdk-lib/aws-sns'
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib/core'
 import { describe, expect, test } from 'vitest'
-import { propOf, settingNames } from '../../infra/props.ts'
+import { propOf, settingNames, type UnitGuardProps } from '../../infra/props.ts'
 import { UnitGuard } from '../../infra/unit-guard.ts'
 import { everyOption, warehouse, writeTargets } from '../support/infra/deployment.ts'
-import { emptyBundles, plain, synthesize } from '../support/infra/stack.ts'
+import { emptyBundles, plain, type Resource, synthesize } from '../support/infra/stack.ts'
 
 test('what must outlive deployments keeps its logical id', () => {
   const kept = synthesize(everyOption).resources.filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))
@@ -77,5 +81,97 @@ describe('two guards in one stack', () => {
   test('each refuses a prefix that names cannot have', () => {
     const wrong = () => new UnitGuard(stack, 'Four', { ...own, prefix: 'Unit Guard' })
     expect(wrong).toThrow('must have 1 to 24 of a-z, 0-9 and -')
+  })
+})
+
+describe('an app of one’s own gives', () => {
+  const bundles = emptyBundles()
+  const needed = { bundles, accountUnitsPerMonth: 50_000, trackingBaseUrl: 'https://service.example/v3' }
+  /** The resources of a guard, in an app with a key, a topic and a policy of its own. */
+  function embed(props: (own: Stack) => Partial<UnitGuardProps>) {
+    const stack = new Stack(new App({ treeMetadata: false, stackTraces: false }), 'Own')
+    const guard = new UnitGuard(stack, 'Guard', { ...needed, ...props(stack) })
+    const resources = Object.values(Template.fromStack(stack).toJSON().Resources as Record<string, Resource>)
+    return { guard, ofType: (type: string) => resources.filter(({ Type }) => Type === type) }
+  }
+
+  test('a topic for alarms', () => {
+    const { guard, ofType } = embed((stack) => ({ alarmTopic: new Topic(stack, 'Ours') }))
+    const alarms = ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => plain(Properties.AlarmActions))
+    expect(alarms.length).toBeGreaterThan(10)
+    expect(new Set(alarms.map(String))).toEqual(new Set(['Ours']))
+    expect(ofType('AWS::SNS::Topic')).toHaveLength(1)
+    expect(guard.alarmTopic?.node.id).toBe('Ours')
+    expect(embed(() => ({})).guard.alarmTopic).toBeUndefined()
+    expect(embed(() => ({ alarmEmail: 'ops@example.com' })).guard.alarmTopic).toBeDefined()
+    const both = (stack: Stack) => ({ alarmTopic: new Topic(stack, 'Ours'), alarmEmail: 'ops@example.com' })
+    expect(() => embed(both)).toThrow('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
+  })
+
+  test('how long the log is kept', () => {
+    const { ofType } = embed(() => ({ logRetention: RetentionDays.ONE_YEAR }))
+    expect(ofType('AWS::Logs::LogGroup')[0]?.Properties.RetentionInDays).toBe(365)
+  })
+
+  test('a key: all that is kept is encrypted with it, and functions use it through services alone', () => {
+    const { ofType } = embed((stack) => ({
+      encryptionKey: new Key(stack, 'Ours'),
+      alarmEmail: 'ops@example.com',
+      eventTargets: writeTargets([warehouse]),
+    }))
+    const keyOf = (type: string, member: string) => [
+      ...new Set(ofType(type).map(({ Properties }) => plain(Properties[member]))),
+    ]
+    expect(plain(ofType('AWS::DynamoDB::Table')[0]?.Properties.SSESpecification)).toEqual({
+      ...{ SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId: 'Ours.Arn' },
+    })
+    expect(keyOf('AWS::SecretsManager::Secret', 'KmsKeyId')).toEqual(['Ours.Arn'])
+    expect(keyOf('AWS::Logs::LogGroup', 'KmsKeyId')).toEqual(['Ours.Arn'])
+    expect(keyOf('AWS::SQS::Queue', 'KmsMasterKeyId')).toEqual(['Ours.Arn'])
+    expect(keyOf('AWS::SNS::Topic', 'KmsMasterKeyId')).toEqual(['Ours.Arn'])
+    const uses = ofType('AWS::IAM::Policy').flatMap(({ Properties }) =>
+      (Properties.PolicyDocument.Statement as { Action: string | string[]; Condition?: object }[]).filter(
+        ({ Action }) => [Action].flat().includes('kms:Encrypt'),
+      ),
+    )
+    expect(uses).toHaveLength(ofType('AWS::Lambda::Function').length)
+    for (const { Condition } of uses) expect(JSON.stringify(Condition)).toContain('kms:ViaService')
+    const allowed = plain(ofType('AWS::KMS::Key')[0]?.Properties.KeyPolicy.Statement) as {
+      Principal: { Service?: string }
+    }[]
+    const services = allowed.flatMap(({ Principal }) => Principal.Service ?? [])
+    expect(services.sort()).toEqual([
+      ...['cloudwatch.amazonaws.com', 'events.amazonaws.com', 'logs.AWS::Region.amazonaws.com'],
+    ])
+  })
+
+  test('a boundary for every role', () => {
+    const boundary = 'arn:aws:iam::123456789012:policy/boundary'
+    const { ofType } = embed((stack) => ({
+      permissionsBoundary: ManagedPolicy.fromManagedPolicyArn(stack, 'Boundary', boundary),
+    }))
+    const roles = ofType('AWS::IAM::Role')
+    expect(roles.length).toBeGreaterThanOrEqual(7)
+    for (const { Properties } of roles) expect(Properties.PermissionsBoundary).toBe(boundary)
+  })
+
+  test('that nothing is kept', () => {
+    const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
+    const { ofType } = embed(() => ({ ...firsts, removalPolicy: RemovalPolicy.DESTROY }))
+    const kept = ['AWS::DynamoDB::Table', 'AWS::SecretsManager::Secret', 'AWS::SSM::Parameter'].flatMap(ofType)
+    expect(kept).toHaveLength(6)
+    expect(new Set(kept.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(['Delete']))
+    expect(ofType('AWS::DynamoDB::Table')[0]?.Properties.DeletionProtectionEnabled).toBe(false)
+    expect(() => embed(() => ({ removalPolicy: RemovalPolicy.SNAPSHOT }))).toThrow(
+      'removalPolicy: must be RETAIN or DESTROY',
+    )
+  })
+
+  test('wrong props are refused by their names, and not by those of settings', () => {
+    const wrong = (props: Partial<UnitGuardProps>) => () => embed(() => props)
+    expect(wrong({ accountTimeZone: 'Mars/Phobos' })).toThrow('accountTimeZone: must be a time zone')
+    expect(wrong({ prefix: 'Unit Guard' })).toThrow(/^prefix: must have 1 to 24/)
+    const restored = { table: 'one', stream: 'arn:aws:dynamodb:eu-central-1:1:table/two/stream/1' }
+    expect(wrong({ restored })).toThrow(/^restored\.stream: .*restored\.table/)
   })
 })

@@ -52,7 +52,7 @@ describe('a deployment with a wrong setting', () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ['sandbox', { sandbox: 'yes' }, 'sandbox: must be true or false'],
-    ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: is not taken with -c sandbox=true'],
+    ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: is not taken with sandbox'],
     ['reserve', { reserve: '20' }, 'reserve: must be on or off'],
     ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],

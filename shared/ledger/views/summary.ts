@@ -6,6 +6,7 @@ import {
   instant,
   keptForDays,
   list,
+  type Members,
   map,
   number,
   optional,
@@ -28,18 +29,15 @@ export interface SummaryDay {
   readonly end: number
 }
 
-/** A missing figure is 0, so a new one needs no rebuild. */
-const figures = {
-  // `refused` leaves out `upToDate`.
-  ...{ settled: optional(whole), released: optional(whole), refused: optional(whole), upToDate: optional(whole) },
-  ...{ rejected: optional(whole), cancelled: optional(whole), expired: optional(whole) },
-  // In units: `charged`, and `saved` by refused duplicates.
-  ...{ charged: optional(whole), duplicates: optional(whole), saved: optional(whole) },
-}
-type Figure = keyof typeof figures
-export const summaryFigures = Object.keys(figures).filter((name): name is Figure => name in figures)
+/** A missing figure is 0, so a new one needs no rebuild. `refused` leaves out `upToDate`. */
+const counts = ['settled', 'released', 'refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates'] as const
+/** `charged`, and `saved` by refused duplicates. */
+const unitFigures = ['charged', 'saved'] as const
+export const summaryFigures = [...counts, ...unitFigures]
+type Figure = (typeof summaryFigures)[number]
+type Figures = Partial<Readonly<Record<Figure, number>>>
 
-export interface SummaryRow extends Partial<Readonly<Record<Figure, number>>> {
+export interface SummaryRow extends Figures {
   readonly budget: string
   readonly project: string
   readonly caller: string
@@ -263,7 +261,8 @@ const storedSummary = record<StoredSummary>({
     list(
       record<SummaryRow>({
         ...{ budget: text, project: text, caller: text, kind: text, via: text },
-        ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole), ...figures },
+        ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole) },
+        ...(Object.fromEntries(summaryFigures.map((name) => [name, optional(whole)])) as Members<Figures>),
         tags: optional(map(text)),
         wouldHaveRefused: optional(list(text)),
       }),

@@ -1,0 +1,42 @@
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import { ArnFormat, Stack } from 'aws-cdk-lib/core'
+import type { Construct } from 'constructs'
+import type { GuardFunction } from './guard-function.ts'
+
+/** A function uses the key through services that keep something, and never by itself. */
+export function useKey(fn: GuardFunction, key: IKey): void {
+  const { region, urlSuffix } = Stack.of(fn)
+  const services = ['dynamodb', 'secretsmanager', 'sqs'].map((service) => `${service}.${region}.${urlSuffix}`)
+  const actions = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey*', 'ReEncrypt*'].map((name) => `kms:${name}`)
+  fn.allow(actions, [key.keyArn], { StringEquals: { 'kms:ViaService': services } })
+}
+
+/**
+ * CloudWatch Logs keeps the log, and a rule sends to the dead letters; for alarms the CDK's topic says the same. The policy of an imported
+ * key stays as it is.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+ */
+export function letServicesUse(key: IKey, scope: Construct): void {
+  const { region, account } = Stack.of(scope)
+  const logs = Stack.of(scope).formatArn({
+    ...{ service: 'logs', resource: 'log-group', resourceName: '*' },
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  })
+  const allow = (service: string, actions: readonly string[], conditions: Record<string, object>) =>
+    key.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal(service)],
+        actions: actions.map((name) => `kms:${name}`),
+        resources: ['*'],
+        conditions,
+      }),
+    )
+  allow(`logs.${region}.amazonaws.com`, ['Decrypt', 'Describe*', 'Encrypt', 'GenerateDataKey*', 'ReEncrypt*'], {
+    ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logs },
+  })
+  allow('events.amazonaws.com', ['Decrypt', 'GenerateDataKey*'], {
+    StringEquals: { 'aws:SourceAccount': account },
+  })
+}
