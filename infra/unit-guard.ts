@@ -108,7 +108,8 @@ const functions = {
     description: 'Announces changes in Slack, from the stream of the table',
     memoryMb: 512,
     timeout: Duration.minutes(2),
-    ledger: { lists: true, writes: { PutItem: ['announcement#'] } },
+    // What answers a command or a press counts its answers.
+    ledger: { lists: true, writes: { PutItem: ['announcement#', 'slack-event#'] } },
     secrets: ['slack'],
   },
 } as const satisfies Record<string, FunctionSpec>
@@ -116,7 +117,7 @@ const functions = {
 /** What tell could not deliver, and what the dashboard shows of each target. */
 const tellsEvents: LedgerAccess = {
   lists: true,
-  writes: { PutItem: ['announcement#', 'delivery#'], UpdateItem: ['event-target#'] },
+  writes: { PutItem: ['announcement#', 'slack-event#', 'delivery#'], UpdateItem: ['event-target#'] },
 }
 
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. Throws what is wrong with its props, by name. */

@@ -48,7 +48,7 @@ describe('what each function may do', () => {
     SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
     Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
     OutboxStart: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
-    OutboxTell: [logs, looks, puts('announcement#'), lists, secret('Slack'), ...stream, deadLetters],
+    OutboxTell: [logs, looks, puts('announcement#', 'slack-event#'), lists, secret('Slack'), ...stream, deadLetters],
   }
 
   test('each role has exactly the listed grants', () => {
@@ -83,7 +83,7 @@ describe('what each function may do', () => {
     expect(OutboxTell).toEqual([
       logs,
       looks,
-      puts('announcement#', 'delivery#'),
+      puts('announcement#', 'slack-event#', 'delivery#'),
       writes('UpdateItem', 'event-target#'),
       ...rest,
       ...sends,

@@ -99,6 +99,19 @@ async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeo
   await use(await provider.sign({ groups: ['seo'] }), 'forecast', {})
 }
 
+/** A person approves with a button, and is answered when the update has run. */
+async function approveInSlack({ product, who, deliver }: Awaited<ReturnType<typeof watched>>): Promise<void> {
+  const scopes = ['read', 'run', 'approve', 'admin']
+  await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes, budgets: '*' } })
+  const limits = [{ window: 'month', units: 50 }]
+  await product.call('PUT', '/budgets/pressed', { body: { limits, approvalAbove: 30 } })
+  const { body } = await product.update({ kind: 'ranking', project: 'pressed', budget: 'pressed' })
+  await deliver()
+  await who.run('slack', () => product.slack.press('approve', body.updates[0].id, { block: product.slack.block() }))
+  await deliver()
+  expect(product.slack.posted().map(({ to }) => to)).toContain('asker')
+}
+
 describe('what a function really writes is what its role may write:', () => {
   test('the function for agents writes what updates write, and nothing else', async () => {
     const world = await watched()
@@ -116,20 +129,21 @@ describe('what a function really writes is what its role may write:', () => {
   test('tell also writes deliveries, and how targets fare, where there are targets', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const targets = [targetAt(receiver.url)]
-    const { product, deliver, of } = await watched({ targets })
+    const world = await watched({ targets })
+    const { product, deliver, of } = world
     await product.update({ kind: 'ranking', project: 'acme' })
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 50 }], approvalAbove: 30 } })
     await product.update({ kind: 'ranking', project: 'globex', budget: 'seo' })
     await deliver()
+    await approveInSlack(world)
     const withTargets = synthesize({ targets: [targetAt('https://hooks.example/')] })
     expect(of('tell')).toEqual(mayWrite('OutboxTell', withTargets))
   })
 
   test('the Slack functions write only under their prefixes; the others may write the book', async () => {
-    const { product, provider, who, deliver, of } = await watched()
-    await product.call('PUT', '/callers/slack:U1ADA', {
-      body: { scopes: ['read', 'run', 'approve', 'admin'], budgets: '*' },
-    })
+    const world = await watched()
+    const { product, provider, who, deliver, of } = world
+    await approveInSlack(world)
     const put = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
     await put('seo', { limits: [{ window: 'month', units: 50 }], approvalAbove: 30 })
     await put('small', { limits: [{ window: 'month', units: 45 }] })
