@@ -11,6 +11,7 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { type Duration, Validations } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
+import { adotEnvironment, tracedBy } from './adot.ts'
 
 export function acknowledge(construct: Construct, reasons: Readonly<Record<string, string>>): void {
   Validations.of(construct).acknowledge(...Object.entries(reasons).map(([id, reason]) => ({ id, reason })))
@@ -25,6 +26,8 @@ export interface GuardFunctionProps {
   readonly environment?: Readonly<Record<string, string>>
   readonly logGroup: ILogGroup
   readonly reservedConcurrency?: number | undefined
+  /** The layer that traces it. */
+  readonly adot?: string | undefined
 }
 
 /** Its role may only write its log until something is bound to it. */
@@ -37,6 +40,7 @@ export class GuardFunction extends Construct {
     // The managed policy would let it write the logs of every function.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     props.logGroup.grantWrite(role)
+    const { adot } = props
     this.lambda = new Lambda(this, 'Function', {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
@@ -45,14 +49,20 @@ export class GuardFunction extends Construct {
       handler: `index.${props.entry ?? 'handler'}`,
       memorySize: props.memoryMb,
       timeout: props.timeout,
-      environment: { NODE_OPTIONS: '--enable-source-maps', ...props.environment },
+      environment: {
+        NODE_OPTIONS: '--enable-source-maps',
+        ...props.environment,
+        ...(adot !== undefined && adotEnvironment),
+      },
       role,
       logGroup: props.logGroup,
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
+      ...(adot !== undefined && tracedBy(this, adot)),
     })
     acknowledge(this, {
-      'Serverless-LambdaTracing':
-        'Log lines carry the ids of the request and the update; traces would add nothing and cost more than the function',
+      ...(adot === undefined
+        ? { 'Serverless-LambdaTracing': 'Log lines carry the ids of the request and the update; traces are an option' }
+        : { 'AwsSolutions-IAM5[Resource::*]': 'X-Ray knows no resources for what functions send it' }),
       'Serverless-LambdaDLQ': 'Only the scheduled function is called asynchronously, and it has a failure destination',
     })
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
+import { isLayerVersion } from './adot.ts'
 import { checkDeployment } from './deployment.ts'
 import type { EdgeProps } from './edge/edge.ts'
 import { propOf, settingNames, settingsOfConstructs, type UnitGuardProps } from './props.ts'
@@ -23,6 +24,8 @@ const options = z.object({
   sandbox: z._default(trueOrFalse, false),
   /** Reserves concurrency. Off by default, because synth cannot see the quota: new AWS accounts cannot reserve any. */
   reserve: z._default(onOrOff, false),
+  /** Off by default: docs/deploy.md, "Traces". */
+  adot: z.optional(z.string().check(z.refine(isLayerVersion, 'must be the ARN of a version of a layer'))),
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),
@@ -67,6 +70,7 @@ export function readProps(
     ledgerStream: stream,
     reserve,
     alarmEmail,
+    adot,
     ...others
   } = parseSettings(options, contextOf(context))
   const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
@@ -79,6 +83,7 @@ export function readProps(
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
     ...(alarmEmail !== undefined && { alarmEmail }),
+    ...(adot !== undefined && { adot }),
     ...(domain !== undefined && { domain }),
     ...{ reserveConcurrency: reserve, openUrls, ...others },
   }

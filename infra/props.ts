@@ -76,6 +76,8 @@ export interface UnitGuardProps extends SettingProps {
   readonly restored?: { readonly table: string; readonly stream: string }
   /** Reserves concurrency for Slack and schedules, and caps the API, agents and the dashboard. */
   readonly reserveConcurrency?: boolean
+  /** The ARN of a version of AWS's OpenTelemetry layer, in the region of the stack: traces every function. Off by default. */
+  readonly adot?: string
   /** Gets the alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
   /** Gets the alarms, instead of a topic that is made for `alarmEmail`. Its policy must let CloudWatch publish. */

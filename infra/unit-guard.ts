@@ -165,7 +165,7 @@ export class UnitGuard extends Construct {
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
       const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
-      const own = { ...spec, code: code.folderOf(bundle), logGroup, environment }
+      const own = { ...spec, code: code.folderOf(bundle), logGroup, environment, adot: props.adot }
       const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
       if (key) useKey(fn, key)
       ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)

@@ -5,7 +5,7 @@ import { Queue } from 'aws-cdk-lib/aws-sqs'
 import { App, Stack, Validations } from 'aws-cdk-lib/core'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { expect, test, vi } from 'vitest'
-import { behindEdge, warehouse } from '../support/infra/deployment.ts'
+import { adot, behindEdge, warehouse } from '../support/infra/deployment.ts'
 import { synthesize } from '../support/infra/stack.ts'
 
 const checks = (app: App) => Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
@@ -16,7 +16,7 @@ test('cdk-nag (AwsSolutions, Serverless) and the CDK find no fault in the stack'
 })
 
 test('cdk-nag and the CDK find no fault in the stacks with every option', () => {
-  const context = { sandbox: true, alarmEmail: 'ops@example.com', reserve: 'on', ...behindEdge }
+  const context = { sandbox: true, alarmEmail: 'ops@example.com', reserve: 'on', adot, ...behindEdge }
   const env = { TRACKING_BASE_URL: '', EVENT_BUS: 'company' }
   expect(() => synthesize({ checks, context, env, targets: [warehouse] })).not.toThrow()
 })

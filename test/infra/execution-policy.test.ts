@@ -93,7 +93,11 @@ const allowing = (action: string, arn: string) =>
 const needed = resources.flatMap((resource) => {
   const [prefix = '', ...actions] = calls[resource.Type] ?? []
   const arn = `arn:aws:${prefix.replace(':R:', ':eu-central-1:').replace(':A:', ':123456789012:')}${nameOf(resource)}`
-  return actions.map((name) => ({ action: `${prefix.split(':')[0]}:${name}`, arn }))
+  const layers: readonly string[] = resource.Properties?.Layers ?? []
+  return [
+    ...actions.map((name) => ({ action: `${prefix.split(':')[0]}:${name}`, arn })),
+    ...layers.map((layer) => ({ action: 'lambda:GetLayerVersion', arn: layer })),
+  ]
 })
 
 describe('the policy for a narrowed execution role', () => {
@@ -133,7 +137,9 @@ describe('the policy for a narrowed execution role', () => {
       ],
     ])
     const others = policy.Statement.filter(({ Resource, Condition }) => Resource !== '*' && !Condition)
-    expect(others.filter(({ Resource }) => !/UnitGuard-|unit-guard|cdk-/.test(Resource))).toEqual([])
+    expect(
+      others.filter(({ Resource }) => !/UnitGuard-|unit-guard|cdk-|:layer:AWSOpenTelemetryDistroJs:/.test(Resource)),
+    ).toEqual([])
   })
 
   test('reads no secret and no item, and passes roles to Lambda alone', () => {

@@ -58,10 +58,11 @@ const reading: Readonly<Record<string, string>> = {
   'dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on LedgerTable.StreamArn': 'stream',
 }
 const anyItem = `${Object.keys(verbs).join(' ')} on LedgerTable.Arn`
-/** Of no use to an attacker beyond the log, the names of streams and the stand-in's made-up data. */
+/** Of no use to an attacker beyond the log, traces, the names of streams and the stand-in's made-up data. */
 const harmless = [
   'logs:CreateLogStream logs:PutLogEvents on Log.Arn',
   'dynamodb:ListStreams on *',
+  'xray:PutTraceSegments xray:PutTelemetryRecords on *',
   'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem on SandboxTable.Arn',
 ]
 const sending: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { mcpSettings } from '../../functions/mcp/settings.ts'
-import { sandboxSettings } from '../../functions/sandbox/settings.ts'
-import { guardSettings, settleMarginMs } from '../../shared/guard/options.ts'
-import { ledgerOnlySettings, parseSettings } from '../../shared/platform/settings.ts'
-import { login, needed, okta, warehouse, writePlans } from '../support/infra/deployment.ts'
-import { plain, synthesize } from '../support/infra/stack.ts'
+import { mcpSettings } from '../../../functions/mcp/settings.ts'
+import { sandboxSettings } from '../../../functions/sandbox/settings.ts'
+import { guardSettings, settleMarginMs } from '../../../shared/guard/options.ts'
+import { ledgerOnlySettings, parseSettings } from '../../../shared/platform/settings.ts'
+import { login, needed, okta, warehouse, writePlans } from '../../support/infra/deployment.ts'
+import { plain, synthesize } from '../../support/infra/stack.ts'
 
 const all = {
   ACCOUNT_UNITS_USED_AT_START: '12800',
