@@ -4,28 +4,8 @@ import type { StreamRecord } from '../../infra/local/database/stream.ts'
 import { filters } from '../../infra/outbox.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
+import { passesFilter } from '../support/infra/stream-filter.ts'
 import { startProduct } from '../support/product.ts'
-
-type Rule = string | { readonly prefix: string } | { readonly exists: true }
-
-/**
- * As Lambda matches: every member of the pattern, at the leaves any of the listed values.
- * https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html#filtering-syntax
- */
-function matches(pattern: unknown, value: unknown): boolean {
-  if (Array.isArray(pattern)) {
-    return pattern.some((rule: Rule) =>
-      typeof rule === 'string'
-        ? rule === value
-        : 'exists' in rule
-          ? value !== undefined
-          : typeof value === 'string' && value.startsWith(rule.prefix),
-    )
-  }
-  const members = Object.entries(pattern as Record<string, unknown>)
-  if (typeof value !== 'object' || value === null) return false
-  return members.every(([name, member]) => matches(member, (value as Record<string, unknown>)[name]))
-}
 
 /** What a record is about, without ids. */
 const kindOf = ({ eventName, dynamodb: { Keys, NewImage } }: StreamRecord) =>
@@ -58,7 +38,7 @@ async function everyKindOfChange(): Promise<StreamRecord[]> {
 test('stream filters wake the readers only for records that they handle', async () => {
   const records = await everyKindOfChange()
   const passed = (reader: keyof typeof filters) => {
-    const those = records.filter((record) => filters[reader].some((pattern) => matches(pattern, record)))
+    const those = records.filter((record) => filters[reader].some((pattern) => passesFilter(pattern, record)))
     return [...new Set(those.map(kindOf))].sort()
   }
   const all = records.map(kindOf)

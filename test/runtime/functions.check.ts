@@ -12,15 +12,13 @@ import { quoteKey } from '../support/quote-key.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { createLocalTable } from '../support/store/stores.ts'
-import { startRuntime } from './runtime-api.ts'
-
-type Runtime = Awaited<ReturnType<typeof startRuntime>>
+import { type Environment, startEnvironment, whole } from './environment.ts'
 
 const megabyte = 1024 * 1024
 const closings: (() => Promise<unknown>)[] = []
 let service: ScriptedService
-let runtime: Runtime
-let agents: Runtime
+let runtime: Environment
+let agents: Environment
 let token: string
 
 beforeAll(async () => {
@@ -43,8 +41,8 @@ beforeAll(async () => {
     ACCOUNT_UNITS_PER_MONTH: '50000',
     TRACKING_BASE_URL: service.baseUrl,
   }
-  runtime = await startRuntime({ folder: folders.api, environment })
-  agents = await startRuntime({ folder: folders.mcp, environment })
+  runtime = await startEnvironment({ name: 'api', folder: folders.api, environment })
+  agents = await startEnvironment({ name: 'mcp', folder: folders.mcp, environment })
   closings.push(() => Promise.all([runtime.stop(), agents.stop()]))
   token = await signCallerToken({
     ...{ key: callerKey, sub: 'ada', scopes, budgets: '*' },
@@ -56,13 +54,13 @@ afterAll(async () => {
   for (const close of closings.toReversed()) await close()
 })
 
-const call = (method: string, target: string, body?: object) =>
-  runtime.invoke(
-    urlEvent(method, target, {
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    }),
-  )
+async function call(method: string, target: string, body?: object) {
+  const event = urlEvent(method, target, {
+    headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return whole(await runtime.invoke(event))
+}
 
 test('runs and settles an update on Node 24 under Lambda’s runtime client', async () => {
   const answer = await call('POST', '/updates', { kind: 'ranking', project: 'acme' })
@@ -116,7 +114,7 @@ test('passes on the status and headers of an answer without a body', async () =>
 const callAgents: typeof fetch = async (address, { method = 'GET', headers, body } = {}) => {
   const { pathname } = new URL(String(address))
   const how = { headers: Object.fromEntries(new Headers(headers)), ...(body && { body: String(body) }) }
-  const answer = await agents.invoke(urlEvent(method, pathname, how))
+  const answer = await whole(await agents.invoke(urlEvent(method, pathname, how)))
   expect(answer.errorType).toBeUndefined()
   types.add(answer.headers['content-type'] ?? '')
   return new Response(answer.body || null, { status: answer.status ?? 0, headers: answer.headers })

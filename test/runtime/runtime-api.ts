@@ -1,60 +1,68 @@
-import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
+import type { FunctionHead } from '../support/edge/function-url.ts'
 
 /** The function's answer to one event, as Lambda receives it. */
-export interface Invocation {
-  readonly status: number | undefined
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  /** The runtime reports an answer that broke off in the trailers of its request. */
-  readonly errorType: string | undefined
+export interface FunctionAnswer {
+  /** Of a streamed answer: what stands before its body. */
+  readonly head: FunctionHead | null
+  /** As it arrives. */
+  readonly body: AsyncIterable<Buffer>
+  /** Known once the body has ended: the runtime reports an answer that broke off in the trailers of its request. */
+  errorType(): string | undefined
+}
+
+interface Invocation {
+  readonly event: object
+  readonly deadlineAt: number
+  take(answer: FunctionAnswer): void
 }
 
 /** Ends the head of a streamed answer. */
 const headEnd = Buffer.alloc(8)
 
-/** @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html */
-async function startRuntimeApi() {
-  const events: object[] = []
-  const waiting: ServerResponse[] = []
-  const answered = new Map<string, (invocation: Invocation) => void>()
-  let invocations = 0
-
-  function handOut(): void {
-    while (events.length > 0 && waiting.length > 0) {
-      const response = waiting.shift()
-      response?.writeHead(200, {
-        'lambda-runtime-aws-request-id': `invocation-${++invocations}`,
-        'lambda-runtime-deadline-ms': String(Date.now() + 60_000),
-        'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:123456789012:function:test',
-      })
-      response?.end(JSON.stringify(events.shift()))
-    }
-  }
+/**
+ * The side of Lambda: it hands one event at a time to the process that asks for it.
+ *
+ * @param idle tells whether the process waits for an event, and has sent its last answer.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
+ */
+export async function startRuntimeApi(idle: (isIdle: boolean) => void) {
+  let waiting: ServerResponse | null = null
+  let current: (Invocation & { readonly id: string }) | null = null
+  const turn = () => idle(waiting !== null && current === null)
 
   const server = createServer(async (request, response) => {
     if (request.url?.endsWith('/invocation/next')) {
-      waiting.push(response)
-      return handOut()
+      waiting = response
+      return turn()
     }
-    const body = await buffer(request)
+    if (!current || !request.url?.includes(`/${current.id}/`)) return response.writeHead(400).end()
+    current.take(await answerOf(request))
+    await finished(request).catch(() => {})
     response.writeHead(202, { 'content-type': 'application/json' }).end('{"status":"OK"}')
-    answered.get(request.url?.split('/').at(-2) ?? '')?.(invocationOf(request, body))
+    current = null
+    turn()
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
 
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    invoke: (event: object): Promise<Invocation> => {
-      const id = `invocation-${invocations + events.length + 1}`
-      const answer = new Promise<Invocation>((resolve) => answered.set(id, resolve))
-      events.push(event)
-      handOut()
-      return answer
+    /** To an idle process. */
+    handOut: (invocation: Invocation) => {
+      if (!waiting || current) throw new Error('the process is not idle')
+      current = { ...invocation, id: randomUUID() }
+      waiting.writeHead(200, {
+        'lambda-runtime-aws-request-id': current.id,
+        'lambda-runtime-deadline-ms': String(invocation.deadlineAt),
+        'lambda-runtime-invoked-function-arn': 'arn:aws:lambda:eu-central-1:123456789012:function:test',
+      })
+      waiting.end(JSON.stringify(invocation.event))
+      waiting = null
+      turn()
     },
     stop: async () => {
       server.closeAllConnections()
@@ -63,74 +71,37 @@ async function startRuntimeApi() {
   }
 }
 
-/** Lambda's runtime API on a real socket, and a process of its runtime client that runs one function on Node 24. */
-export async function startRuntime(options: { folder: string; environment: Record<string, string> }) {
-  const api = await startRuntimeApi()
-  const { node, client, preload } = installed()
-  const child = spawn(node, ['--require', preload, client], {
-    env: {
-      ...options.environment,
-      ...lambdaEnvironment,
-      AWS_LAMBDA_RUNTIME_API: api.host,
-      LAMBDA_TASK_ROOT: options.folder,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  const ended = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(`Runtime.ExitError: exit status ${code ?? signal}\n${output}`))
-  })
-
+async function answerOf(request: IncomingMessage): Promise<FunctionAnswer> {
+  const isError = request.url?.endsWith('/error') ?? false
+  const isStreamed = /http-integration-response/.test(request.headers['content-type'] ?? '')
+  const chunks = request[Symbol.asyncIterator]()
+  const { head, rest } = isStreamed ? await readHead(chunks) : { head: null, rest: Buffer.alloc(0) }
+  const trailer = () => request.trailers['lambda-runtime-function-error-type']
   return {
-    /** @throws Error `Runtime.ExitError` when the process ends instead, in Lambda's words. */
-    invoke: (event: object): Promise<Invocation> => {
-      const exited = ended.then((how) => {
-        throw new Error(how)
-      })
-      return Promise.race([api.invoke(event), exited])
-    },
-    processId: child.pid,
-    output: () => output,
-    stop: async () => {
-      child.kill()
-      await ended
-      await api.stop()
-    },
+    head,
+    body: follow(rest, chunks),
+    errorType: () => (isError ? 'Unhandled' : trailer()?.toString()),
   }
 }
 
-const lambdaEnvironment = {
-  AWS_LAMBDA_NODEJS_USE_ALTERNATIVE_CLIENT_1: 'true',
-  _HANDLER: 'index.handler',
-  AWS_LAMBDA_FUNCTION_NAME: 'unit-guard',
-  AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
-  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
-  AWS_LAMBDA_LOG_GROUP_NAME: 'unit-guard',
-  AWS_LAMBDA_LOG_STREAM_NAME: 'test',
-  AWS_REGION: 'eu-central-1',
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
+/** @returns no head if the answer broke off before it. */
+async function readHead(chunks: AsyncIterator<Buffer>): Promise<{ head: FunctionHead | null; rest: Buffer }> {
+  let read = Buffer.alloc(0)
+  for (;;) {
+    const { done, value } = await chunks.next()
+    if (done) return { head: null, rest: read }
+    read = Buffer.concat([read, value])
+    const end = read.indexOf(headEnd)
+    if (end >= 0)
+      return { head: JSON.parse(read.subarray(0, end).toString()), rest: read.subarray(end + headEnd.length) }
+  }
 }
 
-const installed = () => ({
-  node: join(import.meta.dirname, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node'),
-  client: join(import.meta.dirname, 'node_modules', 'aws-lambda-ric', 'index.mjs'),
-  preload: join(import.meta.dirname, 'no-native-client.cjs'),
-})
-
-function invocationOf({ url, trailers }: IncomingMessage, body: Buffer): Invocation {
-  const errorType = trailers['lambda-runtime-function-error-type']
-  const end = body.indexOf(headEnd)
-  const isStreamed = url?.endsWith('/response') && end >= 0
-  const head = isStreamed ? JSON.parse(body.subarray(0, end).toString()) : {}
-  return {
-    status: head.statusCode,
-    headers: head.headers ?? {},
-    body: isStreamed ? body.subarray(end + headEnd.length).toString() : body.toString(),
-    errorType: typeof errorType === 'string' ? errorType : undefined,
+async function* follow(first: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  if (first.length > 0) yield first
+  for (;;) {
+    const { done, value } = await chunks.next()
+    if (done) return
+    yield value
   }
 }

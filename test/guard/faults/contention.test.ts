@@ -9,55 +9,34 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { inLogContext, notedCounts } from '../../../shared/platform/log.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { ran } from '../../support/guard.ts'
+import { createItemLocks, keyNamesOf } from '../../support/store/item-locks.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
 
-/** How long an item is locked by a transaction, beside what DynamoDB Local takes. */
-const lockedForMs = 10
-
-/**
- * Cancels a transaction that meets another one at an item, as DynamoDB does and DynamoDB Local never does.
- *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
- */
 function lockItems(client: DynamoDBClient): { conflicts: number } {
-  const seen = { conflicts: 0 }
-  const locked = new Set<string>()
+  const locks = createItemLocks(10)
   const keysIn = new WeakMap<object, readonly string[]>()
   client.middlewareStack.add(
     (next, context) => (args) => {
-      // biome-ignore lint/suspicious/noExplicitAny: the input of whatever command it is.
-      const { TransactItems = [] } = args.input as any
-      const keys = TransactItems.map(({ Put, Update, ConditionCheck }: Record<string, Record<string, object>>) => {
-        const { pk, sk } = (Put?.Item ?? Update?.Key ?? ConditionCheck?.Key ?? {}) as { pk?: object; sk?: object }
-        return JSON.stringify([pk, sk])
-      })
-      keysIn.set(context, keys)
+      keysIn.set(context, keyNamesOf(args.input))
       return next(args)
     },
     { step: 'initialize', name: 'keys' },
   )
   client.middlewareStack.add(
     (next, context) => async (args) => {
-      const keys = keysIn.get(context) ?? []
-      if (keys.some((key) => locked.has(key))) {
-        seen.conflicts++
-        throw Object.assign(new Error('cancelled'), {
-          name: 'TransactionCanceledException',
-          CancellationReasons: keys.map((key) => ({ Code: locked.has(key) ? 'TransactionConflict' : 'None' })),
-        })
-      }
-      for (const key of keys) locked.add(key)
-      try {
-        const answer = await next(args)
-        if (keys.length > 0) await systemClock.sleep(lockedForMs)
-        return answer
-      } finally {
-        for (const key of keys) locked.delete(key)
-      }
+      let answer: Awaited<ReturnType<typeof next>> | undefined
+      const conflicts = await locks.hold(keysIn.get(context) ?? [], async () => {
+        answer = await next(args)
+      })
+      if (answer) return answer
+      throw Object.assign(new Error('cancelled'), {
+        name: 'TransactionCanceledException',
+        CancellationReasons: conflicts?.map((Code) => ({ Code })),
+      })
     },
     { step: 'finalizeRequest', name: 'locks', priority: 'low' },
   )
-  return seen
+  return locks.seen
 }
 
 /** Guards that know nothing of each other, as in so many processes, on one table. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { LambdaFunctionURLEvent } from 'aws-lambda'
 import { urlEvent } from '../infra/lambda.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: Lambda calls functions without types.
@@ -14,13 +15,8 @@ export type Handler = (...given: any[]) => Promise<any>
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads
  */
-export async function serveFunction(handler: Handler, { streams }: { streams: boolean }) {
-  const server = createServer(async (request, response) => {
-    const event = await eventOf(request)
-    const context = { awsRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef', getRemainingTimeInMillis: () => 120_000 }
-    if (streams) await stream(handler, event, context, response)
-    else answer(await handler(event, context), response)
-  })
+export async function serveUrl(answer: (event: LambdaFunctionURLEvent, response: ServerResponse) => Promise<void>) {
+  const server = createServer(async (request, response) => answer(await eventOf(request), response))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -30,6 +26,14 @@ export async function serveFunction(handler: Handler, { streams }: { streams: bo
     },
   }
 }
+
+/** A function in this process. */
+export const serveFunction = (handler: Handler, { streams }: { streams: boolean }) =>
+  serveUrl(async (event, response) => {
+    const context = { awsRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef', getRemainingTimeInMillis: () => 120_000 }
+    if (streams) await stream(handler, event, context, response)
+    else answerWhole(await handler(event, context), response)
+  })
 
 async function eventOf(request: IncomingMessage) {
   const { cookie, ...others } = request.headers
@@ -43,13 +47,14 @@ async function eventOf(request: IncomingMessage) {
   })
 }
 
-interface Head {
+/** What a function says before the body of its answer. */
+export interface FunctionHead {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
   readonly cookies?: readonly string[]
 }
 
-function writeHead(response: ServerResponse, { statusCode, headers, cookies = [] }: Head): void {
+export function writeHead(response: ServerResponse, { statusCode, headers, cookies = [] }: FunctionHead): void {
   const { 'www-authenticate': challenge, ...others } = headers
   response.writeHead(statusCode, {
     ...others,
@@ -59,7 +64,7 @@ function writeHead(response: ServerResponse, { statusCode, headers, cookies = []
 }
 
 async function stream(handler: Handler, event: object, context: object, response: ServerResponse): Promise<void> {
-  const out: PassThrough & { head?: Head } = new PassThrough()
+  const out: PassThrough & { head?: FunctionHead } = new PassThrough()
   const begin = () => {
     if (!response.headersSent && out.head) writeHead(response, out.head)
   }
@@ -74,7 +79,10 @@ async function stream(handler: Handler, event: object, context: object, response
   await handler(event, out, context).catch(() => response.destroy())
 }
 
-function answer(result: Head & { body: string; isBase64Encoded: boolean }, response: ServerResponse): void {
+export function answerWhole(
+  result: FunctionHead & { body: string; isBase64Encoded: boolean },
+  response: ServerResponse,
+): void {
   writeHead(response, result)
   response.end(Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8'))
 }

@@ -18,7 +18,7 @@ export interface Resource {
   readonly DeletionPolicy?: string
 }
 
-/** Synthesizes the stack without bundling anything. @throws what the checks find, where they are wanted. */
+/** Synthesizes the stack, without bundling anything. @throws what the checks find, where they are wanted. */
 export function synthesize(
   options: {
     env?: Record<string, string>
@@ -28,6 +28,8 @@ export function synthesize(
     targets?: readonly object[]
     /** With a domain: of the guard. */
     region?: string
+    /** Where the bundles are; without it, empty ones. */
+    bundles?: string
     /** Feature flags of the CDK. */
     flags?: Record<string, unknown>
     /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
@@ -42,7 +44,7 @@ export function synthesize(
     ...(options.targets && { EVENT_TARGETS: writeTargets(options.targets) }),
   }
   const option = (name: string) => options.context?.[name]
-  const props = { ...readProps(env, option), bundles: emptyBundles() }
+  const props = { ...readProps(env, option), bundles: options.bundles ?? emptyBundles() }
   const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
   const { checks } = options
   const app = new App({
@@ -65,6 +67,8 @@ export function synthesize(
       .map(({ entry }) => String(entry.data))
   return {
     ...{ template, resources, ofType, told, functions: functionsOf(ofType) },
+    /** Of the template and its assets. */
+    folder: outdir,
     /** Only with a domain. */
     edge: edge ? resourcesOf(Template.fromStack(edge)) : [],
   }

@@ -79,7 +79,7 @@ export const textsOf = ({ body }: Posted): string[] =>
 export function slackOf(
   app: { request(path: string, init: RequestInit): Response | Promise<Response> },
   webhook: Channel | null,
-  clock: TestClock,
+  clock: Pick<TestClock, 'now'>,
   recorder: RunningRecorder | null,
 ) {
   let triggers = 0
