@@ -4,7 +4,14 @@ import { problem } from '../guard/problems.ts'
 import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../platform/edge.ts'
 import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
-import { type FunctionName, inLogContext, type LineParts, notedCounts, notedUpdates } from '../platform/log.ts'
+import {
+  type FunctionName,
+  inLogContext,
+  inThisContext,
+  type LineParts,
+  notedCounts,
+  notedUpdates,
+} from '../platform/log.ts'
 import { readTraceparent } from '../platform/trace.ts'
 import { createExpensiveReads, type ExpensiveReads } from './rate-limits.ts'
 import { invalid, Refusal, secretUnavailable } from './refusal.ts'
@@ -59,11 +66,30 @@ export function acceptRequests(
       const route = c.get('route') ?? routePath
       const ip = sourceIpOf(c.env)
       const sourceIp = edge && !refusal ? viewerOf(c.req.header('x-forwarded-for'), ip) : ip
-      const now = clock.now()
-      const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
-      log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms: now - from, ...noted })
+      const writeLine = () => {
+        const now = clock.now()
+        const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
+        log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms: now - from, ...noted })
+      }
+      if (passedOn === undefined && isEventStream(c.res)) c.res = afterLast(c.res, inThisContext(writeLine))
+      else writeLine()
     })
   }
+}
+
+/** The head of an agent's answer goes out before its tool has run. */
+const isEventStream = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false
+
+function afterLast(answer: Response, act: () => void): Response {
+  async function* chunks() {
+    try {
+      yield* answer.body ?? []
+    } finally {
+      act()
+    }
+  }
+  return new Response(ReadableStream.from(chunks()), answer)
 }
 
 /** The same answer on every path, whatever was asked. */

@@ -110,6 +110,9 @@ export function inLogContext<T>(ids: LogIds, work: () => T): T {
   return contexts.run({ ...contexts.getStore(), ...ids, update: undefined, ...nothingNoted() }, work)
 }
 
+/** For work that the stream of an answer does later. */
+export const inThisContext = (work: () => void): (() => void) => AsyncLocalStorage.bind(work)
+
 let isCold = true
 
 /** An invocation on Lambda. Its process has started for the first one. */

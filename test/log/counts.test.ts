@@ -3,6 +3,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { counts } from '../../shared/platform/metrics.ts'
 import { linesOf } from '../support/log-lines.ts'
+import { listenForAgents, revisions } from '../support/mcp.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 
 const acme = { kind: 'ranking', project: 'acme' }
@@ -82,6 +83,16 @@ describe('a request counts', () => {
     await product.update(acme)
     expect(countedIn(product, 'request')).toMatchObject({ Settled: 1, Conflicts: 1 })
   })
+})
+
+test.each(revisions)('a call of an agent (%s) counts what its tool did, and names the update', async (revision) => {
+  const product = await startProduct({ store: createMemoryStore() })
+  const agent = await (await listenForAgents(product)).connect({ revision })
+  const quote = await agent.quote('acme')
+  const of = (tool: string) => linesOf(product.logged, 'request').filter(({ route }) => route === `mcp ${tool}`)
+  await expect.poll(() => of('estimate_update')).toMatchObject([{ EstimateMs: [0] }])
+  const { data } = await agent.request(quote)
+  await expect.poll(() => of('request_update')).toMatchObject([{ Settled: 1, UnitsCharged: 40, updates: [data.id] }])
 })
 
 test('a job counts all of its updates', async () => {
