@@ -12,7 +12,7 @@ import { quoteKey } from '../support/quote-key.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { createLocalTable } from '../support/store/stores.ts'
-import { type Environment, startEnvironment, whole } from './environment.ts'
+import { type Environment, startEnvironment, whole } from './lambda/environment.ts'
 
 const megabyte = 1024 * 1024
 const closings: (() => Promise<unknown>)[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAllowed, type Statement } from './iam.ts'
+import { isAllowed, type Statement } from './iam/policy.ts'
 
 const access = (keys: readonly string[] = []) => ({
   ...{ action: 'dynamodb:PutItem', resource: 'arn:aws:dynamodb:::table/ledger' },

@@ -9,7 +9,7 @@ import { bundleAll } from '../../infra/bundle.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { synthesize } from '../support/infra/stack.ts'
 import { slackOf, startSlackChannel } from '../support/slack/slack.ts'
-import { startEventSources } from './event-sources.ts'
+import { startEventSources } from './lambda/event-sources.ts'
 import { accessKeyOf, ledgerSettings, type Rehearsal, startRehearsal, tokenFor } from './rehearsal.ts'
 import { region } from './template.ts'
 

@@ -15,9 +15,9 @@ import { startTestSecrets } from '../support/secrets.ts'
 import { slackSecretOf } from '../support/slack/slack.ts'
 import type { ItemLocks } from '../support/store/item-locks.ts'
 import { patienceMs } from '../support/store/stores.ts'
-import { access } from './accesses.ts'
-import { type Aws, startAws } from './aws.ts'
-import { createFleet, type Fleet, serveFleet } from './fleet.ts'
+import { access } from './iam/accesses.ts'
+import { type Aws, startAws } from './iam/aws.ts'
+import { createFleet, type Fleet, serveFleet } from './lambda/fleet.ts'
 import { account, readTemplate, region, type TemplateFunction } from './template.ts'
 
 /** What a deployment of the rehearsal is told, beside what is needed. */

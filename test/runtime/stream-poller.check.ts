@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { StreamRecord } from '../../infra/local/database/stream.ts'
 import { synthesize } from '../support/infra/stack.ts'
 import { patienceMs } from '../support/store/stores.ts'
-import { createStreamPoller, type Mapping } from './stream-poller.ts'
+import { createStreamPoller, type Mapping } from './lambda/stream-poller.ts'
 
 const record = (number: number, pk = 'update#1', state = 'requested'): StreamRecord => ({
   ...{ eventSource: 'aws:dynamodb', eventName: 'INSERT' },

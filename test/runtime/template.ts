@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Resource, Synthesized } from '../support/infra/stack.ts'
-import type { Statement } from './iam.ts'
+import type { Statement } from './iam/policy.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: values of templates are JSON.
 type Json = any

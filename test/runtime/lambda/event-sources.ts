@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followTable } from '../../infra/local/database/stream.ts'
-import type { Log } from '../../shared/platform/log.ts'
-import { accessKeyOf, type Rehearsal } from './rehearsal.ts'
+import { followTable } from '../../../infra/local/database/stream.ts'
+import type { Log } from '../../../shared/platform/log.ts'
+import { accessKeyOf, type Rehearsal } from '../rehearsal.ts'
 import { createStreamPoller } from './stream-poller.ts'
 
 const retryAfterMs = 50

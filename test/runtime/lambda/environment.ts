@@ -104,8 +104,10 @@ const environmentOf = ({ name, folder, handler = 'index.handler', memoryMb = 512
   AWS_SECRET_ACCESS_KEY: 'test',
 })
 
+const packages = join(import.meta.dirname, '..', 'node_modules')
+
 const installed = () => ({
-  node: join(import.meta.dirname, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node'),
-  client: join(import.meta.dirname, 'node_modules', 'aws-lambda-ric', 'index.mjs'),
+  node: join(packages, `node-linux-${process.arch}`, 'bin', 'node'),
+  client: join(packages, 'aws-lambda-ric', 'index.mjs'),
   preload: join(import.meta.dirname, 'native-client.cjs'),
 })

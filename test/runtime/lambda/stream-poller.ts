@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StreamRecord } from '../../infra/local/database/stream.ts'
-import { passesFilter } from '../support/infra/stream-filter.ts'
+import type { StreamRecord } from '../../../infra/local/database/stream.ts'
+import { passesFilter } from '../../support/infra/stream-filter.ts'
 
 /** An event source mapping, as a template has it. */
 export interface Mapping {

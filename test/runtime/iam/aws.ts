@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import http, { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import { type ItemLocks, keyNamesOf } from '../support/store/item-locks.ts'
+import { type ItemLocks, keyNamesOf } from '../../support/store/item-locks.ts'
 import { type Arns, accessesOf } from './accesses.ts'
-import { type Access, isAllowed, type Statement } from './iam.ts'
+import { type Access, isAllowed, type Statement } from './policy.ts'
 
 export interface Role {
   readonly name: string

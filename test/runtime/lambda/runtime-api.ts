@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { finished } from 'node:stream/promises'
-import type { FunctionHead } from '../support/edge/function-url.ts'
+import type { FunctionHead } from '../../support/edge/function-url.ts'
 
 /** The function's answer to one event, as Lambda receives it. */
 export interface FunctionAnswer {
@@ -35,7 +35,8 @@ export async function startRuntimeApi(idle: (isIdle: boolean) => void) {
   let current: (Invocation & { readonly id: string }) | null = null
   const turn = () => idle(waiting !== null && current === null)
 
-  const server = createServer(async (request, response) => {
+  // Lambda never closes the connections of a frozen process.
+  const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
     if (request.url?.endsWith('/invocation/next')) {
       waiting = response
       return turn()

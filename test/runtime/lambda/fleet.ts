@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { answerWhole, serveUrl, writeHead } from '../support/edge/function-url.ts'
+import { answerWhole, serveUrl, writeHead } from '../../support/edge/function-url.ts'
 import { type Environment, type FunctionSpec, startEnvironment } from './environment.ts'
 import type { FunctionAnswer } from './runtime-api.ts'
 
@@ -23,7 +23,7 @@ export function createFleet(spec: FunctionSpec, { started = () => {} }: { starte
   }
 
   async function invoke(event: object): Promise<FunctionAnswer> {
-    const taken = environments.find((each) => !busy.has(each)) ?? start()
+    const taken = environments.findLast((each) => !busy.has(each)) ?? start()
     busy.add(taken)
     const environment = await taken
     const give = () => {

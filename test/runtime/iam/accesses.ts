@@ -1,4 +1,4 @@
-import type { Access } from './iam.ts'
+import type { Access } from './policy.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: requests of the AWS SDK are JSON.
 type Body = any
