@@ -77,9 +77,9 @@ export class GuardFunction extends Construct {
   }
 
   /** Public: the function itself verifies a token or a signature. */
-  openUrl({ streams }: { streams: boolean }): FunctionUrl {
+  openUrl({ streams, of = this.lambda }: { streams: boolean; of?: Pick<Lambda, 'addFunctionUrl'> }): FunctionUrl {
     this.hasUrl = true
-    return this.lambda.addFunctionUrl({
+    return of.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,
       invokeMode: streams ? InvokeMode.RESPONSE_STREAM : InvokeMode.BUFFERED,
     })

@@ -26,6 +26,8 @@ const options = z.object({
   reserve: z._default(onOrOff, false),
   /** Off by default: docs/deploy.md, "Traces". */
   adot: z.optional(z.string().check(z.refine(isLayerVersion, 'must be the ARN of a version of a layer'))),
+  /** Off for a deployment that cannot wait. */
+  canary: z._default(onOrOff, true),
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),

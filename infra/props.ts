@@ -78,6 +78,8 @@ export interface UnitGuardProps extends SettingProps {
   readonly reserveConcurrency?: boolean
   /** The ARN of a version of AWS's OpenTelemetry layer, in the region of the stack: traces every function. Off by default. */
   readonly adot?: string
+  /** A new version of the API gets a tenth of the calls for ten minutes first; `false` gives it all at once. */
+  readonly canary?: boolean
   /** Gets the alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
   /** Gets the alarms, instead of a topic that is made for `alarmEmail`. Its policy must let CloudWatch publish. */

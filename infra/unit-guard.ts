@@ -11,6 +11,7 @@ import { sandboxService } from '../shared/ledger/identity.ts'
 import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { Alarms, namespaceOf } from './alarms/alarms.ts'
+import { Canary } from './canary.ts'
 import { type BundleName, besideCode, GuardCode, type SettingsFiles } from './code.ts'
 import { letServicesUse, useKey } from './customer-key.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -124,6 +125,8 @@ const tellsEvents: LedgerAccess = {
 export class UnitGuard extends Construct {
   readonly prefix: string
   readonly apiUrl: string
+  /** Of this release only: it skips the canary. */
+  readonly oldApiUrl: string
   readonly dashboardUrl: string
   readonly mcpUrl: string
   readonly slackUrl: string
@@ -137,7 +140,7 @@ export class UnitGuard extends Construct {
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
     const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
-    const { encryptionKey: key } = props
+    const { encryptionKey: key, canary: isOn = true } = props
     const code = new GuardCode({ bundles, files })
 
     const ledger = new LedgerTable(this, 'Ledger', { restored, key })
@@ -177,7 +180,9 @@ export class UnitGuard extends Construct {
     // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
     const linking = { DASHBOARD_URL: this.dashboardUrl, ...withFiles }
     const api = add('Api', linking)
-    this.apiUrl = api.openUrl({ streams: true }).url
+    this.oldApiUrl = api.openUrl({ streams: true }).url
+    const live = { fn: api, logGroup, prefix, isOn, marker: settings.LEDGER_MARKER }
+    this.apiUrl = new Canary(api, 'Canary', live).url
     const mcp = add('Mcp', { ...linking, ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }) })
     this.mcpUrl = mcp.openUrl({ streams: true }).url
     const slack = add('SlackApp', ledgerOnly)

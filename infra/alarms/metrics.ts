@@ -11,6 +11,9 @@ export const logMetrics = {
   errorLines: 'ErrorLines',
   otherErrorLines: 'OtherErrorLines',
   plansNotDone: 'PlansNotDone',
+  /** Both by version. */
+  apiBroken: 'ApiBroken',
+  apiFailed: 'ApiFailed',
 } as const
 
 /** Metrics that the log of one guard feeds. */

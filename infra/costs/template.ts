@@ -67,7 +67,7 @@ function count(resources: readonly Resource[]): Deployed {
   const filters = ofType('AWS::Logs::MetricFilter')
   const metricsOf = ({ Properties: { Metrics = [{ MetricStat: {} }] } }: Resource): number =>
     Metrics.filter(({ MetricStat }: Json) => MetricStat).length
-  const isByEvent = ({ Properties }: Resource) => Properties.MetricTransformations[0].Dimensions !== undefined
+  const isByEvent = ({ Properties }: Resource) => Properties.MetricTransformations[0].Dimensions?.[0].Key === 'event'
   const functions = ofType('AWS::Lambda::Function')
   return {
     memoryGb: (name) => {

@@ -23,13 +23,15 @@ export function createLog(options: { write(line: string): void; now(): number })
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
-    const { function: by, requestId, lambdaRequestId, coldStart, traceparent, update } = contexts.getStore() ?? nowhere
+    const context = contexts.getStore() ?? nowhere
+    const { function: by, version, requestId, lambdaRequestId, coldStart, traceparent, update } = context
     // A second spread would double the cost of a line.
     const named = {
       at,
       level,
       event,
       function: by,
+      version,
       requestId,
       lambdaRequestId,
       coldStart,
@@ -40,7 +42,7 @@ export function createLog(options: { write(line: string): void; now(): number })
     const text = redact(toJson(named), hidden)
     // Alarms read JSON, so a long line is cut as a field.
     const cut = () => ({
-      ...{ at, level, event, function: by, requestId, lambdaRequestId, coldStart, traceparent },
+      ...{ at, level, event, function: by, version, requestId, lambdaRequestId, coldStart, traceparent },
       ...{ update: named.update, cut: text.slice(0, cutLength) },
     })
     options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
@@ -85,6 +87,8 @@ export type FunctionName = (typeof functionNames)[number]
 
 export interface LogIds {
   readonly function?: FunctionName | undefined
+  /** On Lambda: of the function, where it was called by an alias. */
+  readonly version?: string | undefined
   readonly requestId?: string | undefined
   /** CloudWatch finds Lambda's own lines by it. */
   readonly lambdaRequestId?: string | undefined

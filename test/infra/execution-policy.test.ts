@@ -24,6 +24,16 @@ const resources = [...full.resources, ...withSandbox.resources]
 const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]]>> = {
   'AWS::CloudWatch::Alarm': ['cloudwatch:R:A:alarm:', 'PutMetricAlarm', 'DeleteAlarms'],
   'AWS::CloudWatch::Dashboard': ['cloudwatch::A:dashboard/', 'PutDashboard', 'GetDashboard', 'DeleteDashboards'],
+  'AWS::CodeDeploy::Application': [
+    ...(['codedeploy:R:A:application:', 'CreateApplication', 'GetApplication', 'DeleteApplication'] as const),
+    // A deployment of the alias, which CloudFormation begins and waits for.
+    ...['RegisterApplicationRevision', 'GetApplicationRevision'],
+  ],
+  'AWS::CodeDeploy::DeploymentGroup': [
+    ...(['codedeploy:R:A:deploymentgroup:UnitGuard-app-1ABCDEF/', 'CreateDeploymentGroup'] as const),
+    ...['GetDeploymentGroup', 'UpdateDeploymentGroup', 'DeleteDeploymentGroup'],
+    ...['CreateDeployment', 'GetDeployment', 'StopDeployment'],
+  ],
   'AWS::DynamoDB::Table': [
     ...(['dynamodb:R:A:table/', 'CreateTable', 'DescribeTable', 'UpdateTable', 'UpdateTimeToLive'] as const),
     ...['DescribeTimeToLive', 'UpdateContinuousBackups', 'DescribeContinuousBackups'],
@@ -37,6 +47,7 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
     ...(['iam::A:role/', 'CreateRole', 'GetRole', 'UpdateRole', 'UpdateAssumeRolePolicy', 'DeleteRole'] as const),
     ...['PassRole', 'ListRolePolicies', 'ListAttachedRolePolicies'],
   ],
+  'AWS::Lambda::Alias': ['lambda:R:A:function:', 'CreateAlias', 'GetAlias', 'UpdateAlias', 'DeleteAlias'],
   'AWS::Lambda::EventInvokeConfig': [
     ...(['lambda:R:A:function:', 'PutFunctionEventInvokeConfig', 'UpdateFunctionEventInvokeConfig'] as const),
     ...['GetFunctionEventInvokeConfig', 'DeleteFunctionEventInvokeConfig'],
@@ -55,6 +66,7 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
     ...(['lambda:R:A:function:', 'CreateFunctionUrlConfig', 'GetFunctionUrlConfig'] as const),
     ...['UpdateFunctionUrlConfig', 'DeleteFunctionUrlConfig'],
   ],
+  'AWS::Lambda::Version': ['lambda:R:A:function:', 'PublishVersion', 'ListVersionsByFunction', 'DeleteFunction'],
   'AWS::Logs::LogGroup': [
     ...(['logs:R:A:log-group:', 'CreateLogGroup', 'DescribeLogGroups', 'DeleteLogGroup'] as const),
     'PutRetentionPolicy',
@@ -75,9 +87,10 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
 }
 
 /** The name in the template, or the one that CloudFormation generates. */
-function nameOf({ id, Properties }: Resource): string {
+function nameOf({ id, Type, Properties }: Resource): string {
   const { Name, RuleName, DashboardName } = Properties ?? {}
-  const name = Name ?? RuleName ?? DashboardName ?? `UnitGuard-${id}-1ABCDEF`
+  // An alias is a part of its function.
+  const name = (Type !== 'AWS::Lambda::Alias' && Name) || (RuleName ?? DashboardName ?? `UnitGuard-${id}-1ABCDEF`)
   return typeof name === 'string' ? name : name['Fn::Join'][1].map(String).join('')
 }
 
@@ -132,8 +145,8 @@ describe('the policy for a narrowed execution role', () => {
     expect(open.map(({ Action }) => Action)).toEqual([
       ['sns:GetSubscriptionAttributes', 'sns:SetSubscriptionAttributes', 'sns:Unsubscribe'],
       [
-        ...['cloudwatch:DescribeAlarms', 'lambda:GetEventSourceMapping', 'logs:DescribeLogGroups'],
-        'secretsmanager:GetRandomPassword',
+        ...['cloudwatch:DescribeAlarms', 'codedeploy:GetDeploymentConfig', 'lambda:GetEventSourceMapping'],
+        ...['logs:DescribeLogGroups', 'secretsmanager:GetRandomPassword'],
       ],
     ])
     const others = policy.Statement.filter(({ Resource, Condition }) => Resource !== '*' && !Condition)
@@ -142,11 +155,12 @@ describe('the policy for a narrowed execution role', () => {
     ).toEqual([])
   })
 
-  test('reads no secret and no item, and passes roles to Lambda alone', () => {
+  test('reads no secret and no item, and passes roles to Lambda and CodeDeploy alone', () => {
     const actions = policy.Statement.flatMap(({ Action }) => Action)
     expect(actions.filter((action) => /GetSecretValue|Item|Query|Scan|InvokeFunction/.test(action))).toEqual([])
     const pass = policy.Statement.filter(({ Action }) => Action.includes('iam:PassRole'))
-    expect(pass).toMatchObject([{ Condition: { StringEquals: { 'iam:PassedToService': 'lambda.amazonaws.com' } } }])
+    const to = ['codedeploy.amazonaws.com', 'lambda.amazonaws.com']
+    expect(pass).toMatchObject([{ Condition: { StringEquals: { 'iam:PassedToService': to } } }])
   })
 
   test('fits a managed policy, which takes 6,144 characters', () => {

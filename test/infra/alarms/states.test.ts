@@ -3,7 +3,8 @@ import { type Alarm, changesOf, type Datapoints } from '../../support/infra/alar
 import { synthesize } from '../../support/infra/stack.ts'
 
 const { ofType } = synthesize()
-const alarms = ofType('AWS::CloudWatch::Alarm').map(({ id, Properties }) => ({
+const watching = ofType('AWS::CloudWatch::Alarm').filter(({ id }) => id.startsWith('Watching'))
+const alarms = watching.map(({ id, Properties }) => ({
   name: id.replace(/^Watching|[0-9A-F]{8}$/g, ''),
   ...(Properties as Alarm),
 }))

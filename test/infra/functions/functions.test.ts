@@ -214,6 +214,7 @@ describe('the addresses', () => {
     expect(urls).toEqual([
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'DashboardFunction.Arn' },
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'ApiFunction.Arn' },
+      { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'ApiFunction.Arn', Qualifier: 'live' },
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'McpFunction.Arn' },
       { AuthType: 'NONE', InvokeMode: 'BUFFERED', TargetFunctionArn: 'SlackAppFunction.Arn' },
     ])
