@@ -12,18 +12,8 @@ export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run
 
 /** Of every line, where there is one. */
 export const common = [
-  ...[
-    'at',
-    'level',
-    'event',
-    'function',
-    'version',
-    'requestId',
-    'lambdaRequestId',
-    'coldStart',
-    'traceparent',
-    'update',
-  ],
+  ...['at', 'level', 'event', 'function', 'version', 'requestId', 'lambdaRequestId', 'coldStart', 'traceparent'],
+  'update',
 ]
 
 /** From docs/log.md, "Other events". */

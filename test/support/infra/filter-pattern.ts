@@ -1,6 +1,6 @@
 type Line = Readonly<Record<string, unknown>>
 
-const token = /\s*(\(|\)|&&|\|\||!=|>=|<=|=|>|<|"[^"]*"|\$\.\w+|-?\d+(?:\.\d+)?)/y
+const token = /\s*(\(|\)|&&|\|\||!=|>=|<=|=|>|<|"[^"]*"|\$(?:\.\w+)+|-?\d+(?:\.\d+)?)/y
 
 /**
  * Whether CloudWatch Logs counts the line: comparisons joined by `&&`, `||` and parentheses. A comparison with a member
@@ -32,7 +32,7 @@ export function matches(pattern: string, line: Line): boolean {
   }
   const single = (): boolean => {
     const first = take()
-    if (first !== '(') return compare(line[first.slice(2)], take(), JSON.parse(take()))
+    if (first !== '(') return compare(memberOf(line, first), take(), JSON.parse(take()))
     const value = either()
     if (take() !== ')') throw new Error(`${pattern}: a parenthesis is not closed`)
     return value
@@ -41,6 +41,13 @@ export function matches(pattern: string, line: Line): boolean {
   if (tokens.length > 0) throw new Error(`${pattern}: ${tokens.join(' ')} is not read`)
   return value
 }
+
+/** @param selector such as `$.cause.name` */
+const memberOf = (line: Line, selector: string): unknown =>
+  selector
+    .split('.')
+    .slice(1)
+    .reduce<unknown>((value, name) => (value as Line | undefined)?.[name], line)
 
 function tokensOf(text: string): string[] {
   const tokens: string[] = []

@@ -28,7 +28,8 @@ export function alarmsRaisedBy(lines: readonly Line[]): string[] {
   })
 }
 
-function countedIn(line: Line): Datapoint[] {
+/** What the filters make of a line. */
+export function countedIn(line: Line): Datapoint[] {
   return filters
     .filter(({ FilterPattern }) => matches(FilterPattern, line))
     .map(({ MetricTransformations: [{ MetricName, MetricValue, Dimensions = [] }] }) => {
@@ -45,7 +46,7 @@ const carriedBy = (line: Line): Datapoint[] =>
     Metrics.flatMap(({ Name }) => [line[Name]].flat().map((value: number) => ({ metric: idOf(Name, []), value }))),
   )
 
-const idOf = (name: string, dimensions: readonly { Name: string; Value: string }[]): string =>
+export const idOf = (name: string, dimensions: readonly { Name: string; Value: string }[]): string =>
   [name, ...dimensions.map(({ Name, Value }) => `${Name}=${Value}`)].join(' ')
 
 function statisticOf(statistic: string, values: readonly number[]): number {
