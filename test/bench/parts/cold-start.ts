@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { access, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,7 +13,8 @@ import { median, takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
 const turns = 40
-const node = 'node@24'
+/** What functions are deployed with. */
+const sourceMaps = '--enable-source-maps'
 const event = {
   version: '2.0',
   ...{ rawPath: '/health', rawQueryString: '', headers: { host: 'units.example' } },
@@ -50,6 +51,7 @@ const environment = {
 const answersHttp = ['bare Hono', 'api', 'dashboard', 'mcp', 'slack']
 const answered = (name: string) => `${name}, answered`
 const versionBefore = (name: string) => `${name}, version before`
+const withMaps = (name: string) => `${name}, with source maps`
 
 interface Load {
   readonly name: string
@@ -62,20 +64,28 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
   try {
     const program = await programOf()
     const { folders, bytes } = await bundleAll({ into: join(folder, 'functions') })
+    const functions = loadsIn(folders, bytes)
     const loads = [
       await baseline('hono', 'bare Hono', folder),
       await baseline('hono-sdk', 'Hono + DynamoDB client', folder),
       await whole('hono-sdk', wholeClient, folder),
-      ...loadsIn(folders, bytes),
+      ...functions,
     ]
     const others = before === undefined ? [] : await bundleOf(before, join(folder, 'before'))
     const all = [...loads, ...others.map((load) => ({ ...load, name: versionBefore(load.name) }))]
     const loading = all.map(({ name, file }) => [name, () => msUntil(program.path, file)] as const)
     const answering = loads
       .filter(({ name }) => answersHttp.includes(name))
-      .map(({ name, file }) => [answered(name), () => msUntil(program.path, file, event)] as const)
+      .map(({ name, file }) => [answered(name), () => msUntil(program.path, file, { event })] as const)
+    const mapped = functions.flatMap(({ name, file }) => [
+      [withMaps(name), () => msUntil(program.path, file, { options: sourceMaps })] as const,
+      ...(answersHttp.includes(name)
+        ? [[withMaps(answered(name)), () => msUntil(program.path, file, { event, options: sourceMaps })] as const]
+        : []),
+    ])
     const bare = ['bare node', () => msUntil(program.path, '')] as const
-    const found = await takeTurns(Object.fromEntries([bare, ...loading, ...answering]), { turns, warmUp: 2 })
+    const arms = Object.fromEntries([bare, ...loading, ...answering, ...mapped])
+    const found = await takeTurns(arms, { turns, warmUp: 2 })
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
     const rows = all.map(({ name, bytes }) => {
       const until = found[answered(name)] ? (spreadOf(ownOf(answered(name)))[0] ?? '') : ''
@@ -92,7 +102,10 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
     const bareNode = `Bare node: ${spreadOf(found['bare node'] ?? [])[0]} ms.`
     const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])
     return {
-      sections: { 'cold-start': [table(head, rows), bareNode, how, '![](plots/cold-start.svg)'].join('\n\n') },
+      sections: {
+        'cold-start': [table(head, rows), bareNode, how, '![](plots/cold-start.svg)'].join('\n\n'),
+        'source-maps': [sourceMapsTable(functions, ownOf), how].join('\n\n'),
+      },
       plots: {
         'cold-start': plot({
           title: 'Processor time from the start of a process until a function is loaded, over bare node',
@@ -105,6 +118,28 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+/** What `--enable-source-maps` adds to a start, and to a start with its first answer. */
+function sourceMapsTable(functions: readonly Load[], ownOf: (name: string) => readonly number[]): string {
+  const head = [
+    'function',
+    'ms until loaded, without',
+    'with',
+    'ratio',
+    'ms until a first answer, without',
+    'with',
+    'ratio',
+  ]
+  const both = (name: string) => {
+    const [without, having] = [ownOf(name), ownOf(withMaps(name))]
+    return [spreadOf(without)[0], spreadOf(having)[0], ratio(having, without)]
+  }
+  const rows = functions.map(({ name }) => {
+    const answer = answersHttp.includes(name) ? both(answered(name)) : ['', '', '']
+    return [name, ...both(name), ...answer]
+  })
+  return table(head, rows)
 }
 
 const loadsIn = (folders: Record<string, string>, bytes: Record<string, number>): Load[] =>
@@ -141,23 +176,29 @@ async function whole(entry: string, name: string, folder: string) {
   return { name, bytes: Object.values(metafile.outputs).reduce((sum, { bytes }) => sum + bytes, 0), file }
 }
 
-/** The Node that Lambda runs; where it cannot be fetched, the one that runs this. */
+const runtime = 'test/runtime'
+
+/** The Node that Lambda runs, as the tests of the runtime install it; where that fails, the one that runs this. */
 async function programOf(): Promise<{ path: string; version: string }> {
-  const say = 'process.execPath + " " + process.versions.node'
+  const path = join(runtime, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
   try {
-    const { stdout } = await run('npm', ['exec', '--yes', `--package=${node}`, '--', 'node', '-p', say])
-    const [path = '', version = ''] = stdout.trim().split(' ')
-    return { path, version }
+    await access(path).catch(() => run('npm', ['ci', '--prefix', runtime]))
+    const { stdout } = await run(path, ['-p', 'process.versions.node'])
+    return { path, version: stdout.trim() }
   } catch {
-    process.stderr.write(`${node} cannot be fetched: measured with the Node that runs this\n`)
-    return { path: process.execPath, version: `${process.versions.node} (${node} could not be fetched)` }
+    process.stderr.write('the Node of Lambda could not be installed: measured with the Node that runs this\n')
+    return { path: process.execPath, version: `${process.versions.node} (the one of Lambda could not be installed)` }
   }
 }
 
-async function msUntil(path: string, file: string, event?: object): Promise<number> {
+async function msUntil(
+  path: string,
+  file: string,
+  { event, options }: { event?: object; options?: string } = {},
+): Promise<number> {
   const target = file === '' ? '' : pathToFileURL(file).href
   const given = ['--input-type=module', '-e', probe, '--', target, ...(event ? [JSON.stringify(event)] : [])]
-  const { stdout } = await run(path, given, { env: environment })
+  const { stdout } = await run(path, given, { env: { ...environment, ...(options && { NODE_OPTIONS: options }) } })
   // The function's log comes first.
   return Number(stdout.trim().split('\n').at(-1))
 }
