@@ -23,7 +23,15 @@ globalThis.awslambda={
 /** Adapts a synthesized stack to MiniStack without Docker, and lists the changes. See docs/deploy.md, "Rehearsal". */
 export async function adaptToEmulator(assembly: string, endpoint: string): Promise<readonly string[]> {
   const changed: string[] = []
-  const file = join(assembly, 'UnitGuard.template.json')
+  const files = await readdir(assembly)
+  for (const name of files.filter((each) => each.endsWith('.template.json')))
+    changed.push(...(await adaptTemplate(join(assembly, name), endpoint)))
+  for (const name of files.filter((each) => each.startsWith('asset.'))) await adaptCode(join(assembly, name))
+  return changed
+}
+
+async function adaptTemplate(file: string, endpoint: string): Promise<readonly string[]> {
+  const changed: string[] = []
   const template = JSON.parse(await readFile(file, 'utf8'))
   for (const [id, { Type, Properties }] of Object.entries<Json>(template.Resources)) {
     if (Type === 'AWS::CloudWatch::Dashboard' || (Type === 'AWS::CloudWatch::Alarm' && Properties.Metrics)) {
@@ -44,14 +52,14 @@ export async function adaptToEmulator(assembly: string, endpoint: string): Promi
     if (url) variables.TRACKING_BASE_URL = { 'Fn::Join': ['', [`${endpoint}${urlsBelow}`, idIn(url), '/v3']] }
   }
   await writeFile(file, JSON.stringify(template))
-  for (const folder of await readdir(assembly)) {
-    if (!folder.startsWith('asset.')) continue
-    // A module of its own, because what a module imports runs before it.
-    await writeFile(join(assembly, folder, 'buffered.mjs'), buffered)
-    const code = join(assembly, folder, 'index.mjs')
-    await writeFile(code, `import './buffered.mjs';${await readFile(code, 'utf8')}`)
-  }
   return changed
+}
+
+async function adaptCode(folder: string): Promise<void> {
+  // A module of its own, because what a module imports runs before it.
+  await writeFile(join(folder, 'buffered.mjs'), buffered)
+  const code = join(folder, 'index.mjs')
+  await writeFile(code, `import './buffered.mjs';${await readFile(code, 'utf8')}`)
 }
 
 const urlsBelow = '/_aws/lambda-url/'

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const patienceMs = 150_000
-
 export async function step<T>(name: string, act: () => Promise<T>): Promise<T> {
   const from = performance.now()
   try {
@@ -14,7 +12,7 @@ export async function step<T>(name: string, act: () => Promise<T>): Promise<T> {
   }
 }
 
-export async function until(isDone: () => Promise<boolean>): Promise<void> {
+export async function until(isDone: () => Promise<boolean>, patienceMs = 150_000): Promise<void> {
   const giveUpAt = Date.now() + patienceMs
   while (!(await isDone())) {
     if (Date.now() > giveUpAt) throw new Error(`not done within ${patienceMs} ms`)

@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { SSMClient } from '@aws-sdk/client-ssm'
+import { readOptions } from '../support/process/command-line.ts'
+import { bus } from './bus.ts'
+import { say } from './steps.ts'
+
+const usage = `Deploys the stack with the stand-in service, uses it through URLs, a rule and Slack, and deletes it (docs/deploy.md).
+
+  AWS_ENDPOINT_URL=<address> npm run test:deploy`
+readOptions(usage, {})
+
+const run = promisify(execFile)
+const maxBuffer = 16 * 1024 * 1024
+
+export const endpoint = process.env.AWS_ENDPOINT_URL?.replace(/\/$/, '') ?? ''
+if (!endpoint) {
+  fail('AWS_ENDPOINT_URL names no AWS to rehearse on, such as http://127.0.0.1:4566. See docs/deploy.md, "Rehearsal".')
+}
+export const isEmulator = !new URL(endpoint).hostname.endsWith('amazonaws.com')
+Object.assign(process.env, {
+  AWS_REGION: 'eu-central-1',
+  ...(isEmulator && { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' }),
+  ...process.env,
+})
+await run('aws', ['--version']).catch(() => fail('There is no aws command: the page uses it (pip install awscli).'))
+
+export const region = process.env.AWS_REGION ?? ''
+// For version 1 of the AWS CLI.
+process.env.AWS_DEFAULT_REGION = region
+export const secrets = new SecretsManagerClient({ region })
+export const dynamo = new DynamoDBClient({ region })
+export const ssm = new SSMClient({ region })
+
+/** Of this rehearsal, deleted in the end. */
+export const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
+
+export const account = {
+  ...{ ACCOUNT_UNITS_PER_MONTH: '50000', ACCOUNT_UNITS_USED_AT_START: '0' },
+  ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
+}
+
+const quiet = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' }
+
+export async function cdk(args: readonly string[], more: Record<string, string> = {}): Promise<void> {
+  await run('npx', ['cdk', ...args], { env: { ...process.env, ...quiet, ...more }, maxBuffer })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are JSON of any shape.
+type Json = any
+
+/** Runs the AWS CLI. */
+export async function aws(...args: readonly string[]): Promise<Json> {
+  const { stdout } = await run('aws', [...args, '--output', 'json'], { maxBuffer })
+  return stdout.trim() === '' ? null : JSON.parse(stdout)
+}
+
+/** Runs an operator's command with the settings of docs/deploy.md. */
+export async function operate(
+  script: string,
+  args: readonly string[],
+  { table, prefix }: { table: string; prefix: string },
+): Promise<string> {
+  const settings = {
+    ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, GUARD_PREFIX: prefix },
+    ...{ LEDGER_SERVICE: 'sandbox', EVENT_BUS: bus },
+    // Events need an address, which they never call; a ledger begins with the name of the stand-in.
+    TRACKING_BASE_URL: script === 'events' ? 'https://sandbox.invalid/v3' : '',
+    ...{ ...account, ...quiet },
+  }
+  const { stdout } = await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], {
+    env: { ...process.env, ...settings },
+  })
+  return stdout
+}
+
+/** The block of docs/deploy.md with this text in it: the rehearsal runs it as it stands. */
+export async function blockOfPage(part: string): Promise<string> {
+  const page = await readFile('docs/deploy.md', 'utf8')
+  const blocks = [...page.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block)
+  const found = blocks.find((block) => block.includes(part))
+  if (found === undefined) throw new Error(`docs/deploy.md has no block with ${part}`)
+  return found
+}
+
+export async function shell(commands: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', commands], {
+    env: { ...process.env, ...quiet, ...env },
+    maxBuffer,
+  })
+  return stdout
+}
+
+export async function put(SecretId: string, SecretString: string): Promise<void> {
+  await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }))
+}
+
+function fail(text: string): never {
+  say(`unit-guard: ${text}`)
+  process.exit(1)
+}
