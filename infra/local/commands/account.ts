@@ -78,10 +78,12 @@ async function begin(opened: OperatorLedger, service: string): Promise<boolean> 
   const { store, marker, table, where, isOnAws } = opened
   if (!isOnAws) throw new CannotContinue('npm start begins the ledger of this machine by itself.')
   const known = await marker.read()
-  if (known)
+  if (known) {
+    const remedy = ` Deploy with that table, or accept ${table} with npm run restore -- accept.`
     throw new CannotContinue(
-      `The ledger ${known.ledger} was begun already, in the table ${known.tableName}. Deploy with that table, or accept ${table} with npm run restore -- accept.`,
+      `The ledger ${known.ledger} was begun already, in the table ${known.tableName}.${known.tableName === table ? '' : remedy}`,
     )
+  }
   const set = parseSettings(openingSettings, environment())
   const expected = { service, account: set }
   await createLedger({ store, clock: systemClock, account: accountOf(set), expected }).view()
