@@ -54,7 +54,7 @@ describe('a deployment is refused, by name,', () => {
     [
       'with an unknown option',
       { alarmMail: 'ops@example.com' },
-      'these options (-c, cdk.json) are not known: alarmMail; there are sandbox, reserve, adot, alarmEmail, ',
+      'these options (-c, cdk.json) are not known: alarmMail; there are sandbox, reserve, adot, canary, alarmEmail, ',
     ],
     [
       'with the stream of another table',
