@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundleAll } from '../../infra/bundle.ts'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { synthesize } from '../support/infra/stack.ts'
 import { type ScriptedService, startScriptedService, usualAnswer } from '../support/scripted-service.ts'
 import { createItemLocks } from '../support/store/item-locks.ts'
@@ -21,13 +17,10 @@ let service: ScriptedService
 let rehearsal: Rehearsal
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
-  closings.push(() => rm(folder, { recursive: true }))
-  await bundleAll({ into: folder })
   service = await startScriptedService({ fallback: (request) => usualAnswer(request, {}) })
   closings.push(service.close)
   const stack = synthesize({
-    ...{ bundles: folder, env: { ...ledgerSettings, TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } },
+    ...{ bundles: inject('bundles'), env: { ...ledgerSettings, TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } },
   })
   rehearsal = await startRehearsal(stack, { locks, serviceUrl: service.baseUrl })
   closings.push(rehearsal.close)

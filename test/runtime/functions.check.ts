@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { bundleAll } from '../../infra/bundle.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import { scopes } from '../../shared/platform/words.ts'
 import { urlEvent } from '../support/infra/lambda.ts'
@@ -22,9 +19,7 @@ let agents: Environment
 let token: string
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
-  closings.push(() => rm(folder, { recursive: true }))
-  const { folders } = await bundleAll({ into: folder })
+  const folderOf = (name: string) => join(inject('bundles'), name)
   service = await startScriptedService({ fallback: () => json({ response_code: 0, data: { keyword_units: 40 } }) })
   closings.push(() => service.close())
   const secrets = await startTestSecrets({
@@ -41,8 +36,8 @@ beforeAll(async () => {
     ACCOUNT_UNITS_PER_MONTH: '50000',
     TRACKING_BASE_URL: service.baseUrl,
   }
-  runtime = await startEnvironment({ name: 'api', folder: folders.api, environment })
-  agents = await startEnvironment({ name: 'mcp', folder: folders.mcp, environment })
+  runtime = await startEnvironment({ name: 'api', folder: folderOf('api'), environment })
+  agents = await startEnvironment({ name: 'mcp', folder: folderOf('mcp'), environment })
   closings.push(() => Promise.all([runtime.stop(), agents.stop()]))
   token = await signCallerToken({
     ...{ key: callerKey, sub: 'ada', scopes, budgets: '*' },

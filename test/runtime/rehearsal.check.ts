@@ -1,11 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { DynamoDBClient, GetItemCommand, PutItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bundleAll } from '../../infra/bundle.ts'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { synthesize } from '../support/infra/stack.ts'
 import { slackOf, startSlackChannel } from '../support/slack/slack.ts'
@@ -19,12 +15,9 @@ let sources: Awaited<ReturnType<typeof startEventSources>>
 let slack: ReturnType<typeof slackOf>
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
-  closings.push(() => rm(folder, { recursive: true }))
-  await bundleAll({ into: folder })
   const plan = { name: 'morning', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
   const stack = synthesize({
-    bundles: folder,
+    bundles: inject('bundles'),
     env: { ...ledgerSettings, TRACKING_BASE_URL: '', EVENT_BUS: 'company' },
     context: { sandbox: 'true' },
     plans: [plan],

@@ -8,7 +8,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { openingSettings, parseSettings, toMarkerText } from '../../shared/platform/settings.ts'
 import { scopes } from '../../shared/platform/words.ts'
-import type { Resource, Synthesized } from '../support/infra/stack.ts'
+import type { Synthesized } from '../support/infra/stack.ts'
 import { callerKey, serviceToken } from '../support/product.ts'
 import { quoteKey } from '../support/quote-key.ts'
 import { startTestSecrets } from '../support/secrets.ts'
@@ -18,7 +18,7 @@ import { patienceMs } from '../support/store/stores.ts'
 import { access } from './iam/accesses.ts'
 import { type Aws, startAws } from './iam/aws.ts'
 import { createFleet, type Fleet, serveFleet } from './lambda/fleet.ts'
-import { account, readTemplate, region, type TemplateFunction } from './template.ts'
+import { account, type Made, readTemplate, region, type TemplateFunction } from './template.ts'
 
 /** What a deployment of the rehearsal is told, beside what is needed. */
 export const ledgerSettings = {
@@ -55,23 +55,8 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
   closings.push(secrets.close, aws.close)
 
   const fronts = new Map<string, string>()
-  const made = (resource: Resource, attribute?: string): string => {
-    const { id, Type, Properties } = resource
-    const table = tables.byId.get(id)
-    if (table) return attribute === undefined ? table.name : attribute === 'Arn' ? table.arn : table.stream
-    switch (Type) {
-      case 'AWS::Lambda::Url':
-        return `http://${fronts.get(id)}/`
-      case 'AWS::SecretsManager::Secret':
-        return secretArn(Properties.Name)
-      case 'AWS::SQS::Queue':
-        return arn('sqs', id)
-      default:
-        return arn(Type, id)
-    }
-  }
   const parameters = { LedgerMarker: await beginLedger(client, ledger.name) }
-  const template = readTemplate(stack, { made, parameters })
+  const template = readTemplate(stack, { made: madeWith(tables.byId, fronts), parameters })
 
   // Addresses are known before functions are, because settings name them.
   const fleets = new Map<string, Fleet>()
@@ -86,10 +71,19 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
     closings.push(front.close)
   }
   const functions = template.functions()
-  for (const each of functions) fleets.set(each.id, fleetFor(each, aws, serviceAt(serviceUrl)))
-  closings.push(() => Promise.all([...fleets.values()].map((fleet) => fleet.stop())))
+  const create = (of: TemplateFunction): Fleet => {
+    const fleet = fleetFor(of, aws, serviceAt(serviceUrl))
+    closings.push(fleet.stop)
+    return fleet
+  }
+  for (const each of functions) fleets.set(each.id, create(each))
 
-  const named = (name: string): Fleet => fleetOf(functions.find((each) => each.name === name)?.id ?? name)
+  const functionNamed = (name: string): TemplateFunction => {
+    const found = functions.find((each) => each.name === name)
+    if (!found) throw new Error(`the template has no function ${name}`)
+    return found
+  }
+  const named = (name: string): Fleet => fleetOf(functionNamed(name).id)
   const urlOf = (name: string) => {
     const url = template.urls().find(({ functionId }) => fleetOf(functionId) === named(name))
     return `http://${fronts.get(url?.id ?? '')}`
@@ -99,12 +93,34 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
     fleet: named,
     fleets: () => [...fleets.values()],
     call: callerOf(urlOf('Api')),
+    /** The same function with other code, beside the one that is deployed. */
+    withCode: (name: string, folder: string) => create({ ...functionNamed(name), folder }),
+    /** From now on its events go to these. */
+    deploy: (name: string, fleet: Fleet) => void fleets.set(functionNamed(name).id, fleet),
     close: async () => {
       for (const close of closings.toReversed()) await close()
       client.destroy()
     },
   }
 }
+
+/** What stands for the resources of the template. */
+const madeWith =
+  (tables: Tables['byId'], fronts: ReadonlyMap<string, string>): Made =>
+  ({ id, Type, Properties }, attribute) => {
+    const table = tables.get(id)
+    if (table) return attribute === undefined ? table.name : attribute === 'Arn' ? table.arn : table.stream
+    switch (Type) {
+      case 'AWS::Lambda::Url':
+        return `http://${fronts.get(id)}/`
+      case 'AWS::SecretsManager::Secret':
+        return secretArn(Properties.Name)
+      case 'AWS::SQS::Queue':
+        return arn('sqs', id)
+      default:
+        return arn(Type, id)
+    }
+  }
 
 /** With the role of the function, which also writes its log. */
 function fleetFor(of: TemplateFunction, aws: Aws, service: Record<string, string>): Fleet {
@@ -151,6 +167,8 @@ const secretsOf = ({ ofType }: Synthesized, slack: string) =>
     ]),
   )
 
+type Tables = Awaited<ReturnType<typeof createTables>>
+
 /** As the template describes them. */
 async function createTables(client: DynamoDBClient, { ofType }: Synthesized) {
   const byId = new Map<string, { name: string; arn: string; stream: string }>()
@@ -187,7 +205,7 @@ export const tokenFor = (sub: string): Promise<string> =>
   signCallerToken({ ...{ key: callerKey, sub, scopes, budgets: '*' }, ...{ now: Date.now(), lastsMs: 3_600_000 } })
 
 /** Over HTTP, with a token of `sub`. */
-const callerOf =
+export const callerOf =
   (url: string) =>
   async (
     method: string,

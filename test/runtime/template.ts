@@ -6,7 +6,7 @@ import type { Statement } from './iam/policy.ts'
 type Json = any
 
 /** What stands for a reference: of a resource, or of one of its attributes. */
-type Made = (resource: Resource, attribute?: string) => string
+export type Made = (resource: Resource, attribute?: string) => string
 
 interface References {
   readonly made: Made

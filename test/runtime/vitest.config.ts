@@ -6,6 +6,7 @@ export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   defineConfig({
     test: {
+      globalSetup: ['test/support/setup/bundles.ts'],
       include: [
         'test/mcp/conformance/*.check.ts',
         'test/runtime/**/*.check.ts',

@@ -21,9 +21,9 @@ export async function startEventSources({ aws, template, fleetOf, ledger }: Rehe
   }
 
   const pollers = template.mappings().map(({ functionId, properties }) => {
-    const { call, name } = fleetOf(functionId)
+    const { name } = fleetOf(functionId)
     const poller = createStreamPoller(properties, {
-      call,
+      call: (event) => fleetOf(functionId).call(event),
       discard: (queue, Records) => discard(name, queue, { Records }),
     })
     return { ...poller, name }
