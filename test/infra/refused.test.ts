@@ -62,6 +62,11 @@ describe('a deployment is refused, by name,', () => {
       'ledgerStream: must be the stream of the table that ledgerTable names',
     ],
     [
+      'with a table whose name no version of the API could be described by',
+      { ledgerTable: 'x'.repeat(171), ledgerStream: stream.replace('/other/', `/${'x'.repeat(171)}/`) },
+      'ledgerTable: must be a name of at most 170 characters',
+    ],
+    [
       'as the first one of a restored table',
       { ledgerTable: 'other', ledgerStream: stream, firstLedger: 'true' },
       'firstLedger: is not taken with ledgerTable',
