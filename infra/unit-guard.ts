@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { CfnTable, type ITable, type Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
@@ -170,7 +171,6 @@ export class UnitGuard extends Construct {
       const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
       const own = { ...spec, code: code.folderOf(bundle), logGroup, environment, adot: props.adot }
       const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
-      if (key) useKey(fn, key)
       ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
       secrets.bindTo(fn, ...names.filter((each) => each !== 'origin' || !props.openUrls))
       return fn
@@ -214,9 +214,15 @@ export class UnitGuard extends Construct {
     })
   }
 
+  /** The stand-in reads a secret, too. */
+  private encrypt(key: IKey): void {
+    letServicesUse(key, this)
+    for (const part of this.node.findAll()) if (part instanceof GuardFunction) useKey(part, key)
+  }
+
   /** What holds for all resources. */
   private apply({ encryptionKey, permissionsBoundary, removalPolicy }: UnitGuardProps, ledger: LedgerTable): void {
-    if (encryptionKey) letServicesUse(encryptionKey, this)
+    if (encryptionKey) this.encrypt(encryptionKey)
     if (permissionsBoundary) PermissionsBoundary.of(this).apply(permissionsBoundary)
     if (removalPolicy !== RemovalPolicy.DESTROY) return
     ledger.unprotect()

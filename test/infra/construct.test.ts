@@ -129,7 +129,7 @@ describe('an app of one’s own gives', () => {
 
   test('a key: all that is kept is encrypted with it, and functions use it through services alone', () => {
     const { ofType } = embed((stack) => ({
-      encryptionKey: new Key(stack, 'Ours'),
+      ...{ encryptionKey: new Key(stack, 'Ours'), sandbox: true, trackingBaseUrl: '' },
       alarmEmail: 'ops@example.com',
       eventTargets: writeTargets([warehouse]),
     }))
