@@ -228,6 +228,21 @@ describe('the inbox', () => {
     expect((await inbox()).decided).toHaveLength(10)
   })
 
+  test('says that an open update was approved lately, although it was asked for longer ago than a week', async () => {
+    const product = await start()
+    const { budget, clock, guard, inbox, propose, service } = product
+    await budget('seo', { approvalExpiresAfter: '7d' })
+    service.run = async () => unknown
+    const { id } = await propose('slow')
+    clock.advance(6 * 24 * hour)
+    await guard.approve(id, 'eve')
+    await guard.start(id, clock.now() + 60_000)
+    clock.advance(2 * 24 * hour)
+    const { entries, decided } = await inbox()
+    expect(entries).toMatchObject([{ kind: 'doubt', update: { id } }])
+    expect(decided).toMatchObject([{ what: 'approved', by: 'eve', update: { id } }])
+  })
+
   test('counts as decisions neither what ran by itself nor what evidence closed, nor what is a week old', async () => {
     const product = await start()
     const { inbox, propose, ask, guard, service, clock, budget, sweep } = product
