@@ -345,3 +345,41 @@ describe('clock, chance and environment', () => {
     expect(found.filter((file) => file !== 'shared/client/events.ts')).toEqual([])
   })
 })
+
+interface Mutation {
+  readonly parts: Record<string, { readonly mutate: string[]; readonly tests: string[]; readonly setup?: string[] }>
+}
+
+describe('names of files', async () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const config = readFileSync('test/vitest.config.ts', 'utf8')
+  const [, slowest = ''] = /const slowest = \[([^\]]*)\]/.exec(config) ?? []
+  const { parts }: Mutation = await import(join(root, 'test/mutation/parts.js'))
+  const mutated = Object.values(parts).flatMap(({ mutate, tests, setup = [] }) => [...mutate, ...tests, ...setup])
+
+  test.each<[list: string, names: string[]]>([
+    ['the scripts of package.json', Object.values(scripts).flatMap((script) => script.match(/\S+\/\S+/g) ?? [])],
+    ['the list of the slowest tests', [...slowest.matchAll(/'([^']+)'/g)].map(([, name]) => `test/${name}.test.ts`)],
+    ['the parts of the mutation', mutated.map((name) => name.replace(/^!/, ''))],
+  ])('%s are names of files that exist', (_list, names) => {
+    expect(names).not.toEqual([])
+    const isMissing = (name: string) => !existsSync(name) && !files.some((file) => filesNamed(name).test(file))
+    expect(names.filter(isMissing)).toEqual([])
+  })
+})
+
+/** Reads `**`, `*`, `{a,b}` and `!(a)`, as the mutation does. */
+function filesNamed(pattern: string): RegExp {
+  const parts = pattern.match(/\*\*\/|\*|\{[^}]*\}|!\([^)]*\)|[^*{!]+|./g) ?? []
+  return new RegExp(`^${parts.map(asExpression).join('')}$`)
+}
+
+function asExpression(part: string): string {
+  if (part === '**/') return '(?:.*/)?'
+  if (part === '*') return '[^/]*'
+  if (part.startsWith('{')) return `(?:${part.slice(1, -1).split(',').map(filesNamedWithin).join('|')})`
+  if (part.startsWith('!(')) return `(?!${part.slice(2, -1)}\\b)[^/]*`
+  return part.replace(/[.+?^$()[\]|\\]/g, '\\$&')
+}
+
+const filesNamedWithin = (part: string): string => filesNamed(part).source.slice(1, -1)

@@ -6,7 +6,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const slowest = [
   'browser/dashboard',
   'ledger/ledger',
+  'local/identity',
   'local/start',
+  'local/readme',
+  'infra/package',
   'guard/faults/floods',
   'guard/plans/occurrences',
   'ledger/audit',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTicker } from '../../infra/local/background.ts'
@@ -8,10 +8,11 @@ import { commandEnvironment } from '../../infra/local/commands/command.ts'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { describeToken, examineService } from '../../infra/local/commands/doctor-service.ts'
 import { pointersToUnits, readProjects } from '../../infra/local/commands/projects.ts'
-import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
+import { makePrivateDirectory, readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createSecretsEndpoint, readKeys } from '../../infra/local/secrets.ts'
 import { readSettings, sandboxToken } from '../../infra/local/settings.ts'
+import { createShutdown } from '../../infra/local/shutdown.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { parsePlans } from '../../shared/guard/plans/plans-file.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
@@ -445,5 +446,47 @@ describe('the ticker', () => {
     const times = create('00:00:00', plan('always', 'cron(* * * * ? *)'))(at('05:00:00'))
     expect(times).toHaveLength(60)
     expect(times.at(-1)).toEqual({ plan: 'always', time: '2026-11-20T05:00:00.000Z' })
+  })
+})
+
+describe('the data directory', () => {
+  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+  it('closes the directory and each of its files to other users', async () => {
+    const directory = join(await newDirectory(), 'data')
+    await mkdir(join(directory, 'within'), { recursive: true, mode: 0o755 })
+    await writeFile(join(directory, 'ledger.db'), 'x', { mode: 0o644 })
+    await writeFile(join(directory, 'env'), 'x', { mode: 0o666 })
+    await makePrivateDirectory(directory)
+    expect(await Promise.all(['', 'ledger.db', 'env'].map((name) => modeOf(join(directory, name))))).toEqual([
+      '700',
+      '600',
+      '600',
+    ])
+    expect((await stat(join(directory, 'within'))).mode & 0o700).toBe(0o700)
+  })
+})
+
+describe('stopping', () => {
+  it('stops the parts in reverse order, one after another, and continues after a failure', async () => {
+    const shutdown = createShutdown()
+    const stopped: string[] = []
+    const stop = (name: string) => async () => {
+      stopped.push(`${name} begins`)
+      await new Promise((resolve) => setImmediate(resolve))
+      stopped.push(`${name} ends`)
+    }
+    const said: unknown[] = []
+    const { error } = console
+    console.error = (...words: unknown[]) => void said.push(words.join(' '))
+    onTestFinished(() => {
+      console.error = error
+    })
+    shutdown.onStop(stop('ledger'))
+    shutdown.onStop(() => Promise.reject(new Error('no answer')))
+    shutdown.onStop(stop('api'))
+    await Promise.all([shutdown.stop(), shutdown.stop()])
+    expect(stopped).toEqual(['api begins', 'api ends', 'ledger begins', 'ledger ends'])
+    expect(said).toEqual(['unit-guard: while stopping: Error: no answer'])
   })
 })
