@@ -97,8 +97,8 @@ export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): 
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
 
-/** Some zones were off by odd seconds until 1972. */
-const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
+/** In ms, how far the zone's clocks are ahead of UTC. Some zones were off by odd seconds until 1972. */
+export const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
 
 const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: LocalDate & Partial<LocalTime>) =>
   Date.UTC(year, month - 1, day, hour, minute, second, ms)

@@ -1,5 +1,5 @@
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
-import { toLocal } from '../../platform/clock.ts'
+import { minuteMs, offsetAt } from '../../platform/clock.ts'
 import { count, list } from '../sentences.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -25,7 +25,8 @@ export function scheduleInWords(schedule: Schedule, zone: string, now: number): 
   const rest = [inMonths(month), year === '*' ? '' : ` in ${year}`]
   if (days === null || rest.includes(null)) return `${schedule.text}, UTC`
   const utc = schedule.hours.flatMap((hour) => schedule.minutes.map((minute) => hour * 60 + minute))
-  const local = utc.map((minute) => minute + offsetAt(zone, now))
+  const offset = Math.round(offsetAt(now, zone) / minuteMs)
+  const local = utc.map((minute) => minute + offset)
   const isSameDay = local.every((minute) => minute >= 0 && minute < minutesPerDay)
   const isLocal = isSameDay || (days === 'every day' && month === '*' && year === '*')
   const times = isLocal ? local.map((minute) => (minute + minutesPerDay) % minutesPerDay) : utc
@@ -45,11 +46,6 @@ function timesInWords(times: readonly number[]): string {
 
 const clock = (minute: number): string =>
   [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':')
-
-function offsetAt(zone: string, now: number): number {
-  const { year, month, day, hour, minute } = toLocal(now, zone)
-  return Math.round((Date.UTC(year, month - 1, day, hour, minute) - now) / 60_000)
-}
 
 /** `null`: no words for it. */
 function daysInWords(day: string, weekday: string): string | null {

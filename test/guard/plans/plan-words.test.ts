@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parseSchedule } from '../../../shared/guard/plans/schedule.ts'
@@ -22,6 +23,19 @@ test.each([
 ])('says %s in %s as a person would', (text, zone, words) => {
   const parsed = parseSchedule(text)
   expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, now)).toBe(words)
+})
+
+test('shows the time that the clocks of any zone show when the plan runs, at any instant', () => {
+  const zones = Intl.supportedValuesOf('timeZone')
+  const instants = fc.integer({ min: Date.parse('2020-01-01T00:00:00Z'), max: Date.parse('2030-01-01T00:00:00Z') })
+  const property = fc.property(fc.constantFrom(...zones), instants, (zone, instant) => {
+    const [, hour, minute] = /T(\d\d):(\d\d)/.exec(new Date(instant).toISOString()) ?? []
+    const parsed = parseSchedule(`cron(${Number(minute)} ${Number(hour)} * * ? *)`)
+    const clock = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' })
+    const words = `every day at ${clock.format(instant)}, ${zone}`
+    expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, instant)).toBe(words)
+  })
+  fc.assert(property, { numRuns: 2_000 })
 })
 
 test.each([
