@@ -144,7 +144,14 @@ export const budgetsQuery = z.strictObject({
 export const budgetsTexts: Texts = {
   sort: '`risk`: the budgets that are not on track come first. For the open month only.',
 }
+const release = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
+export const releaseQuery = z.strictObject({ release })
+export const releaseTexts: Texts = {
+  release:
+    '`true`: projects that no budget would list any more may leave; from then on `account` pays for them. Without it such a change is 409.',
+}
 export const applyQuery = z.strictObject({
+  release,
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
   prune: z.exactOptional(
     z.array(z.enum(['all', ...removableMembers], `takes all, or one of ${removableMembers.join(', ')}`)),
@@ -152,6 +159,7 @@ export const applyQuery = z.strictObject({
 })
 
 export const pruneTexts: Texts = {
+  ...releaseTexts,
   'dry-run': '`true`: only show the difference.',
   prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
 }

@@ -231,6 +231,7 @@ export interface ProblemMembers {
     units?: number
     plan?: string
     budget?: string | null
+    projects?: string[]
   }
   'precondition-failed': { revision: number }
   'too-large': object

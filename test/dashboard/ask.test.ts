@@ -90,7 +90,7 @@ describe('asking for an update in the browser', () => {
     ])
     const other = await ask('shop')
     await product.call('PUT', '/budgets/new', { body: { limits: month(500) } })
-    await product.call('PUT', '/budgets/seo', { body: { limits: month(500), projects: [] } })
+    await product.call('PUT', '/budgets/seo?release=true', { body: { limits: month(500), projects: [] } })
     await product.call('PUT', '/budgets/new', { body: { limits: month(500), projects: [{ name: 'shop' }] } })
     expect((await press(ben, other, 'Ask for the update')).text).toContain('Who pays for shop has changed')
     expect([product.seen('run'), (await updates()).length]).toEqual([[], 1])

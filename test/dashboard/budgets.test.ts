@@ -14,7 +14,7 @@ const day = (units: number) => ({ window: 'day', units })
 /** `acme` (2,000 a month, 300 a day) below `agency` (20,000), which is below the account (50,000). */
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), ...options })
-  const put = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
+  const put = (name: string, body: object) => product.call('PUT', `/budgets/${name}?release=true`, { body })
   await put('agency', { limits: [month(20_000)] })
   await put('acme', { parent: 'agency', limits: [month(2_000), day(300)], projects: [{ name: 'initech', id: '987' }] })
   const as = async (sub: string, scope: string) => {

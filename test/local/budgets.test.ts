@@ -94,10 +94,10 @@ describe('npm run budgets', () => {
       '~ acme  day 90 → none, 5 → 1 project (− b.example, − c.example, − d.example and 1 more), perUpdate 50 → none',
       '    removes the limit of the day, the project b.example, the project c.example, the project d.example, the project e.example, perUpdate',
     ]
-    expect((await run('apply', file, '--prune', '--dry-run')).out).toBe(
+    expect((await run('apply', file, '--prune', '--release', '--dry-run')).out).toBe(
       lines(...difference, 'Not applied (--dry-run); revision 2.'),
     )
-    expect((await run('apply', file, '--prune')).out).toBe(lines(...difference, 'Applied: revision 3.'))
+    expect((await run('apply', file, '--prune', '--release')).out).toBe(lines(...difference, 'Applied: revision 3.'))
     expect(await read()).toMatchObject({
       ...{ projects: [{ name: 'a.example' }], limits: [{ window: 'month', units: 900 }] },
       // No column of the file says anything about these.
@@ -108,7 +108,7 @@ describe('npm run budgets', () => {
   test('--prune with JSON removes every rule that the file does not name', async () => {
     const { read, run } = await listening([])
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
-    expect((await run('apply', file, '--prune')).code).toBe(0)
+    expect((await run('apply', file, '--prune', '--release')).code).toBe(0)
     expect(await read()).toMatchObject({
       ...{ projects: [], approvers: ['eve'], kinds: ['ranking', 'keyword-difficulty'] },
       limits: [

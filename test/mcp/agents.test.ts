@@ -180,7 +180,7 @@ describe('a request of an agent', () => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
-    expect((await call('PUT', '/budgets/acme', { body: { ...owner, ...acme } })).status).toBe(200)
+    expect((await call('PUT', '/budgets/acme?release=true', { body: { ...owner, ...acme } })).status).toBe(200)
     if (press) expect((await call('PUT', '/budgets/press', { body: { ...owner, ...press } })).status).toBe(201)
     const refusal = await agent.request(quote)
     expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/wrong-state' } })

@@ -161,7 +161,7 @@ describe('a quote is judged by who sends it now:', () => {
     await call('PUT', '/budgets/acme', { body: { limits, projects: [{ name: 'initech' }] } })
     const agent = await connect({ scope: 'read propose' })
     const { id } = (await agent.request(await agent.quote('initech'))).data
-    await call('PUT', '/budgets/acme', { body: { limits, projects: [] } })
+    await call('PUT', '/budgets/acme?release=true', { body: { limits, projects: [] } })
     await call('PUT', '/budgets/press', { body: { limits, projects: [{ name: 'initech' }] } })
     const approved = await call('POST', `/updates/${id}/approve`)
     expect(approved.status).not.toBe(200)

@@ -9,6 +9,8 @@ import {
   budgetsTexts,
   budgetTexts,
   pruneTexts,
+  releaseQuery,
+  releaseTexts,
   windowQuery,
 } from '../../../shared/api/budgets.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
@@ -46,7 +48,9 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
     PUT: (c) => putBudget(c, services, budgetRequest),
     DELETE: async (c) => {
       const { sub } = await mustHave(c, 'admin')
-      const result = await guard.deleteBudget(budgetNameOf(c), { caller: sub, ...revisionOf(c) })
+      const { release } = readQuery(c, releaseQuery)
+      const by = { caller: sub, release: release === 'true', ...revisionOf(c) }
+      const result = await guard.deleteBudget(budgetNameOf(c), by)
       return result.kind === 'changed' ? c.body(null, 204) : answerProblem(c, result.problem)
     },
   })
@@ -87,9 +91,9 @@ async function outlooksOf(guard: Guard, view: View): Promise<readonly BudgetOutl
 
 async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
   const { sub } = await mustHave(c, 'admin')
-  const { 'dry-run': dryRun, prune = [] } = readQuery(c, applyQuery, ['prune'])
+  const { 'dry-run': dryRun, prune = [], release } = readQuery(c, applyQuery, ['prune'])
   const { budgets, reason } = await readBody(c, schema)
-  const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
+  const by = { caller: sub, release: release === 'true', ...(reason !== undefined && { reason }), ...revisionOf(c) }
   const result = await guard.applyBudgets(budgets, by, {
     dryRun: dryRun === 'true',
     prune: removableMembers.filter((member) => prune.includes('all') || prune.includes(member)),
@@ -103,9 +107,10 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
 async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetBodies['budgetRequest']) {
   const { sub } = await mustHave(c, 'admin')
   const name = budgetNameOf(c)
+  const { release } = readQuery(c, releaseQuery)
   const { reason, parent, ...definition } = await readBody(c, schema)
   const request: BudgetRequest = { ...definition, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
-  const by = { caller: sub, ...(reason !== undefined && { reason }), ...revisionOf(c) }
+  const by = { caller: sub, release: release === 'true', ...(reason !== undefined && { reason }), ...revisionOf(c) }
   const result = await services.guard.putBudget(request, by)
   return result.kind === 'changed'
     ? answerBudget(c, services, result.created ? 201 : 200)
@@ -179,6 +184,7 @@ export const budgetOperations: readonly Operation[] = [
   {
     ...{ method: 'PUT', path: '/budgets/{name}', id: 'putBudget', scopes: ['admin'] },
     summary: 'Makes a budget, or replaces all of it; at once, also for updates that are decided and not yet held',
+    query: { schema: releaseQuery, texts: releaseTexts },
     headers: ['If-Match'],
     body: {
       input: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetTexts },
@@ -202,6 +208,7 @@ export const budgetOperations: readonly Operation[] = [
   {
     ...{ method: 'DELETE', path: '/budgets/{name}', id: 'deleteBudget', scopes: ['admin'] },
     summary: 'Deletes a budget that has no children, holds or doubts; never `account`',
+    query: { schema: releaseQuery, texts: releaseTexts },
     headers: ['If-Match'],
     answers: { 204: { description: 'It is gone; its counters are kept to the month’s end', body: null } },
     problems: ['precondition-failed', 'wrong-state', 'not-found'],

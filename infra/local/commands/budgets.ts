@@ -12,7 +12,7 @@ import { type OwnedProject, projectsIn, withIds } from './projects.ts'
 
 const usage = `Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
 
-  npm run budgets -- apply <file.csv|json> [--dry-run] [--prune] [--reason <text>]
+  npm run budgets -- apply <file.csv|json> [--dry-run] [--prune [--release]] [--reason <text>]
   npm run budgets -- ids [--dry-run]
   npm run budgets -- export
 
@@ -23,6 +23,7 @@ const usage = `Creates and changes many budgets from a file, as one revision. It
   --dry-run  shows the difference and applies nothing
   --prune    removes, from the budgets that the file names, every project and rule that it does not name; what a
              CSV has no column for stays. The difference shows it.
+  --release  with --prune: a project may leave its budget although no other budget lists it; account pays for it then
   --reason   the reason of the entry
   ids        gives every owned project without an id the one that the service lists under exactly that name, as apply does
              for the projects of its file; an existing id is never replaced
@@ -30,7 +31,12 @@ const usage = `Creates and changes many budgets from a file, as one revision. It
 
 It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start, unless the environment has others.`
 
-const flags = { 'dry-run': { type: 'boolean' }, prune: { type: 'boolean' }, reason: { type: 'string' } } as const
+const flags = {
+  'dry-run': { type: 'boolean' },
+  prune: { type: 'boolean' },
+  release: { type: 'boolean' },
+  reason: { type: 'string' },
+} as const
 
 type Service = ReturnType<typeof createBudgetsService>
 
@@ -39,6 +45,7 @@ interface How {
   readonly etag: string
   readonly dryRun: boolean
   readonly prune: boolean
+  readonly release: boolean
   readonly reason?: string
 }
 
@@ -46,7 +53,7 @@ export const command = defineCommand({
   usage,
   flags,
   takes: ['<apply|ids|export>', '[file]'],
-  async run({ 'dry-run': dryRun = false, prune = false, reason }, verb = '', file) {
+  async run({ 'dry-run': dryRun = false, prune = false, release = false, reason }, verb = '', file) {
     const what = mustBeOneOf(verb, ['apply', 'ids', 'export'])
     if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
     if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
@@ -54,7 +61,7 @@ export const command = defineCommand({
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const service = createBudgetsService({ url, token })
     const read = await service.read()
-    const how = { ...read, dryRun, prune, ...(reason && { reason }) }
+    const how = { ...read, dryRun, prune, release, ...(reason && { reason }) }
     if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
     else if (what === 'apply') await apply(service, await readBudgetsFile(file ?? '', read.budgets, how), how)
     else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
@@ -121,11 +128,12 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   /** @throws CannotContinue also if a budget changed since `etag`. */
   async function apply(
     file: BudgetsFile,
-    how: { etag: string; dryRun: boolean; prune?: boolean; reason?: string },
+    how: { etag: string; dryRun: boolean; prune?: boolean; release?: boolean; reason?: string },
   ): Promise<Applied> {
     const reason = how.reason ?? file.reason
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
     const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
+    if (how.release) query.set('release', 'true')
     for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
     const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
     if (status === 200) return answer

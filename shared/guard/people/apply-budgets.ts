@@ -10,7 +10,15 @@ import {
 import { isSame, type Member } from '../../ledger/book/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import { type Author, type Enforcement, rootIsEnforced, staleness, toBudget, toProblem } from './budgets.ts'
+import {
+  type Author,
+  type Enforcement,
+  rootIsEnforced,
+  staleness,
+  toBudget,
+  toProblem,
+  whyNotReleased,
+} from './budgets.ts'
 
 export const maxProjects = 500
 /** Every budget keeps its parent. */
@@ -44,6 +52,8 @@ export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
       if (stale) return { kind: 'problem', problem: stale }
       const made = merged(definitions, wanted, how)
       if ('slug' in made) return { kind: 'problem', problem: made }
+      const released = whyNotReleased(definitions, made.definitions, by)
+      if (released) return { kind: 'problem', problem: released }
       const faults = await ledger.faultsOfChange(view, made.definitions)
       if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
       return { kind: 'applied', revision: definitions.revision, differences: made.differences }
@@ -55,6 +65,8 @@ export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
       if (stale) return { refused: stale }
       const made = merged(definitions, wanted, how)
       if ('slug' in made) return { refused: made }
+      const released = whyNotReleased(definitions, made.definitions, by)
+      if (released) return { refused: released }
       differences = made.differences
       revision = definitions.revision
       if (differences.length === 0) return { refused: null }

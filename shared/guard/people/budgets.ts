@@ -8,6 +8,7 @@ import {
   rootBudget,
   type Stop,
 } from '../../ledger/book/definitions.ts'
+import { releasedBy } from '../../ledger/book/releases.ts'
 import { monthAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
@@ -43,6 +44,8 @@ export interface Author {
   readonly reason?: string
   /** The revisions that `If-Match` accepts. `any`: the target must exist. */
   readonly onlyAt?: readonly number[] | 'any'
+  /** Projects may lose their owner. */
+  readonly release?: boolean
 }
 
 export interface LiftRequest extends Author {
@@ -73,6 +76,8 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
       const refused = staleness(view.definitions, by, absent) ?? undeletable(view, name)
       if (refused) return { refused }
       const { [name]: _gone, ...budgets } = view.definitions.budgets
+      const released = whyNotReleased(view.definitions, { budgets }, by)
+      if (released) return { refused: released }
       const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
       return { definitions: { ...view.definitions, budgets }, note, idle: name }
     }
@@ -143,10 +148,9 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
     units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
     reason: by.reason ?? 'no reason given',
   } as const
-  return {
-    definitions: withBudget(definitions, { ...toBudget(wanted), ...(old?.frozen && { frozen: old.frozen }) }),
-    note,
-  }
+  const changed = withBudget(definitions, { ...toBudget(wanted), ...(old?.frozen && { frozen: old.frozen }) })
+  const released = whyNotReleased(definitions, changed, by)
+  return released ? { refused: released } : { definitions: changed, note }
 }
 
 const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
@@ -159,6 +163,21 @@ export function staleness({ revision }: Definitions, { onlyAt }: Author, absent:
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
+}
+
+/** A limit must not end because a list became shorter. */
+export function whyNotReleased(
+  before: Definitions,
+  after: Pick<Definitions, 'budgets'>,
+  { release = false }: Author,
+): Problem | null {
+  if (release) return null
+  const released = releasedBy(before, after)
+  if (released.length === 0) return null
+  const [names, them] = [list(released.map(({ project }) => project.name)), released.length === 1 ? 'it' : 'them']
+  const from = list([...new Set(released.map(({ budget }) => budget.name))])
+  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: ${rootBudget} would pay for ${them}. List ${them} in another budget in the same change (PUT /budgets with prune=projects), or add release=true to let ${rootBudget} pay.`
+  return problem('wrong-state', detail, { projects: released.map(({ project }) => project.name) })
 }
 
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {

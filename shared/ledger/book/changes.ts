@@ -20,6 +20,7 @@ import { toDefinitionsItem } from './definitions-item.ts'
 import { differencesOf, fittingDifferences } from './difference.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
+import { releaseAnnouncement } from './releases.ts'
 import { monthAfter, type Window } from './windows.ts'
 
 /** Runs again if the newest revision has changed. */
@@ -89,6 +90,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
       entryWrite(now, definitions, current ?? now.book, note, subjectsOf(now.definitions, definitions, note)),
       ...stopAnnouncement(definitions, note, now.now),
+      ...releaseAnnouncement({ before: now.definitions, after: definitions, now: now.now }, note),
     ] satisfies Write[]
   }
 

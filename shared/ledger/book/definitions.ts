@@ -197,7 +197,7 @@ export interface Listing {
 }
 
 /** By any spelling of name or id. */
-export const listingsOf = (definitions: Definitions, project: string): readonly Listing[] =>
+export const listingsOf = (definitions: Pick<Definitions, 'budgets'>, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
 export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
@@ -206,7 +206,7 @@ export const ownerOf = (definitions: Definitions, project: string): Budget | und
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 
 /** Thousands of projects may be listed. */
-function listingsIn({ budgets }: Definitions): ReadonlyMap<string, readonly Listing[]> {
+function listingsIn({ budgets }: Pick<Definitions, 'budgets'>): ReadonlyMap<string, readonly Listing[]> {
   const known = listed.get(budgets)
   if (known) return known
   const listings = new Map<string, Listing[]>()

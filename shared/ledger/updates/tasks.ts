@@ -3,6 +3,7 @@ import { type Counter, storedCounter } from '../book/book.ts'
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
 import { byKind, flag, instant, list, map, number, oneOf, optional, record, text, textOf, whole } from '../stored.ts'
+import type { PriceJumped, Released, Repeats, UnusualDay, WillRunOut } from './news.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import type { SlackMessage } from './slack-events.ts'
 import { isTerminal, type Update, type UpdateRequest } from './update.ts'
@@ -66,6 +67,7 @@ export type About =
       readonly reason: string
       readonly isStopped: boolean
     }
+  | Released
   | {
       readonly kind: 'foreign-data'
       readonly found: readonly { readonly project: string; readonly dates: readonly string[] }[]
@@ -90,47 +92,6 @@ interface WrongCounter {
   readonly budget: string
   readonly recorded: Counter
   readonly recomputed: Counter
-}
-
-/** Without `plan` the recent pace runs it out. */
-export interface WillRunOut {
-  readonly kind: 'will-run-out'
-  readonly budget: string
-  readonly at: number
-  readonly plan?: string
-  readonly left: number
-  readonly short: number
-  readonly resetsAt: number
-}
-
-export interface Repeats {
-  readonly kind: 'repeats'
-  readonly caller: string
-  /** Of the last repeat, as `project`. */
-  readonly budget: string
-  readonly project: string
-  readonly count: number
-  readonly since: number
-}
-
-export interface UnusualDay {
-  readonly kind: 'unusual-day'
-  readonly budget: string
-  /** `day:2026-11-20` */
-  readonly day: string
-  readonly used: number
-  /** The median of the same weekday. */
-  readonly usual: number
-}
-
-/** An update that is held at far more than the one before cost. */
-export interface PriceJumped {
-  readonly kind: 'price-jumped'
-  readonly update: string
-  readonly budget: string
-  readonly project: string
-  readonly units: number
-  readonly before: number
 }
 
 export type DecisionNews = {
@@ -166,6 +127,7 @@ const storedAbout = byKind<About>({
   'unusual-day': { budget: text, day: text, used: number, usual: number },
   'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
+  released: { budget: text, otherBudgets: whole, projects: list(text), more: whole, by: text, reason: text },
   'foreign-data': {
     found: list(
       record<{ readonly project: string; readonly dates: readonly string[] }>({ project: text, dates: list(text) }),

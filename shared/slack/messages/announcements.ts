@@ -1,5 +1,5 @@
 import { count } from '../../guard/sentences.ts'
-import type { WillRunOut } from '../../ledger/updates/tasks.ts'
+import type { WillRunOut } from '../../ledger/updates/news.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { quote } from './updates.ts'

@@ -1,3 +1,4 @@
+import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { About } from '../../ledger/updates/tasks.ts'
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { code, limits } from '../text.ts'
@@ -40,6 +41,8 @@ export function pathOf(about: About): string {
       return `/dashboard/updates?${new URLSearchParams({ caller: about.caller })}`
     case 'refusals':
       return '/dashboard/updates?state=refused'
+    case 'released':
+      return budgetPath(rootBudget)
     case 'stopped':
       return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
     case 'occurrence':

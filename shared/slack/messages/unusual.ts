@@ -1,5 +1,5 @@
 import { count } from '../../guard/sentences.ts'
-import type { PriceJumped, Repeats, UnusualDay } from '../../ledger/updates/tasks.ts'
+import type { PriceJumped, Repeats, UnusualDay } from '../../ledger/updates/news.ts'
 import { context, header, type Message, message, section } from '../blocks.ts'
 import { code } from '../text.ts'
 import { type Links, moreAbout } from './links.ts'

@@ -38,6 +38,7 @@ import {
 } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
 import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
+import { releasedMessage } from '../messages/released.ts'
 import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../messages/unusual.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { callerOf, guardFor } from '../receive/answer.ts'
@@ -241,6 +242,8 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
             ...{ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason },
             isEnabled: about.isStopped || (await isEnabled(parts, about.name)),
           })
+    case 'released':
+      return releasedMessage(about)
     case 'foreign-data':
       return foreignDataMessage(about)
     case 'token-expires':

@@ -99,7 +99,7 @@ describe('PUT /budgets/{name}', () => {
       { window: 'month', limit: 'unlimited', available: null },
       { window: 'day', start: '2026-11-20T00:00:00.000Z', end: '2026-11-21T00:00:00.000Z', limit: 300, available: 300 },
     ])
-    const bare = await put(product, 'seo', { limits: month(0) })
+    const bare = await put(product, 'seo?release=true', { limits: month(0) })
     expect(bare.body).toMatchObject({
       limits: month(0),
       projects: [],
@@ -677,7 +677,7 @@ describe('owned projects', () => {
     const product = await withOwner()
     const refused = await put(product, 'shop', { limits: month(1), projects: [{ name: 'other', id: 'acme' }] })
     expect(errorsOf(refused)).toEqual(invalid('projects', 'acme has one owner, and cannot belong to blog and to shop'))
-    await mustPut(product, 'blog', { parent: 'seo', limits: month(1) })
+    await mustPut(product, 'blog?release=true', { parent: 'seo', limits: month(1) })
     await mustPut(product, 'shop', { limits: month(1_000), projects: [{ name: 'acme' }] })
     expect((await product.update({ kind: 'ranking', project: 'acme' })).body.updates[0].budget).toBe('shop')
   })

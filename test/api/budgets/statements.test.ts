@@ -239,7 +239,9 @@ describe('GET /budgets?window=', () => {
   test("GET /budgets?window= shows a month at its end and the children's limit", async () => {
     const { product } = await november()
     product.clock.set('2026-12-03T09:00:00Z')
-    await product.call('PUT', '/budgets/acme', { body: { limits: [...month(900), { window: 'day', units: 5 }] } })
+    await product.call('PUT', '/budgets/acme?release=true', {
+      body: { limits: [...month(900), { window: 'day', units: 5 }] },
+    })
     const past = await product.call('GET', '/budgets?window=month:2026-11-01')
     expect(past.body.budgets.map(({ name, windows }: { name: string; windows: object[] }) => [name, windows])).toEqual([
       [
@@ -264,7 +266,9 @@ describe('GET /budgets?window=', () => {
 
   test('GET /budgets?window= of the next month shows its grants and no day', async () => {
     const { product, enter } = await november()
-    await product.call('PUT', '/budgets/acme', { body: { limits: [...month(300), { window: 'day', units: 5 }] } })
+    await product.call('PUT', '/budgets/acme?release=true', {
+      body: { limits: [...month(300), { window: 'day', units: 5 }] },
+    })
     await enter('acme', { type: 'grant', units: 9, window: 'next-month' })
     const { body } = await product.call('GET', '/budgets/acme?window=month:2026-12-01')
     expect(body.windows).toMatchObject([{ window: 'month', start: '2026-12-01T00:00:00.000Z', available: 309 }])

@@ -124,7 +124,7 @@ async function askForOther({ must, state, zoe, max }: World) {
   await ask({ project: 'zed-doubt' })
   const ours = await must('POST', '/updates', { kind: 'ranking', project: 'outlet' }, max)
   state.fails = false
-  await must('PUT', '/budgets/zenith', zenith)
+  await must('PUT', '/budgets/zenith?release=true', zenith)
   await must('PUT', '/budgets/acme', { ...acme, projects: [...acme.projects, { name: 'shared' }] })
   const waiting = await ask({ project: 'zed-wait' })
   const [rejected, cancelled] = [

@@ -69,7 +69,7 @@ test('the updates of a deleted budget stay with the budget that was above it', a
   ] as const)
     await call('PUT', `/budgets/${name}`, { body: { parent, limits, projects: [{ name: `shop-${name}` }] } })
   for (const name of ['acme', 'old', 'past']) await product.update({ kind: 'ranking', project: `shop-${name}` })
-  for (const name of ['old', 'past']) expect((await call('DELETE', `/budgets/${name}`)).status).toBe(204)
+  for (const name of ['old', 'past']) expect((await call('DELETE', `/budgets/${name}?release=true`)).status).toBe(204)
   await call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
   const mia = product.signed({ sub: 'mia', scope: 'read', exp: product.inDays(30) })
   const seen = async () => {

@@ -25,7 +25,12 @@ async function withAcme() {
   const apply = (
     change: Omit<BudgetChange, 'name'>,
     how: { prune?: readonly RemovableMember[]; dryRun?: boolean } = {},
-  ) => product.guard.applyBudgets([{ name: 'acme', ...change }], { caller: 'ada' }, { dryRun: false, ...how })
+  ) =>
+    product.guard.applyBudgets(
+      [{ name: 'acme', ...change }],
+      { caller: 'ada', release: true },
+      { dryRun: false, ...how },
+    )
   const read = async () => (await product.call('GET', '/budgets/acme')).body
   return { product, apply, read }
 }

@@ -6,7 +6,7 @@ const month = (units: number) => ({ limits: [{ window: 'month', units }] })
 async function start() {
   const product = await startProduct()
   const put = (name: string, body: object) =>
-    product.call('PUT', `/budgets/${name}`, { body: { ...month(1_000), ...body } })
+    product.call('PUT', `/budgets/${name}?release=true`, { body: { ...month(1_000), ...body } })
   await put('agency', { approvalAbove: 10, approvalExpiresAfter: '4h' })
   await put('client', { parent: 'agency', projects: [{ name: 'acme' }] })
   const ask = async (body: object) =>

@@ -5,7 +5,7 @@ import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import { type Budget, budgetNamed } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
@@ -32,7 +32,10 @@ export function addProjects({ page }: PageRoutes): void {
       const [message, reason] =
         change.do === 'add'
           ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
-          : [`${list(change.project)}: no longer owned by ${name}.`, `no longer owns ${list(change.project)}`]
+          : [
+              `${list(change.project)}: no longer owned by ${name}. ${rootBudget} pays for it from now on.`,
+              `no longer owns ${list(change.project)}`,
+            ]
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
       const result = await retryOnConflict(() => changeProjects(guard, name, change, by))
       const flash =
@@ -53,7 +56,8 @@ async function changeProjects(guard: Guard, name: string, change: Change, by: Au
     return { kind: 'problem', problem: problem('invalid-request', detail) }
   }
   if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
-  return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
+  const release = change.do === 'remove'
+  return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, release, onlyAt: [definitions.revision] })
 }
 
 /** Idempotent, because users press twice. */
@@ -87,6 +91,7 @@ export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: 
               </li>
             ))}
           </ul>
+          <p class="note">If you remove a project, no budget lists it: {rootBudget} pays for it from then on.</p>
           <p class="buttons">
             <button type="submit" name="do" value="remove">
               Remove chosen projects

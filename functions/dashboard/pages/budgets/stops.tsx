@@ -4,7 +4,8 @@ import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
-import { budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
+import { list } from '../../../../shared/guard/sentences.ts'
+import { budgetNamed, type Definitions, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
@@ -88,7 +89,11 @@ export function addStops({ page }: PageRoutes): void {
 
   addStop('delete', async ({ form, session, guard }, name) => {
     const { reason, revision } = readFields(form, deletionSchema)
-    const by = { caller: session.sub, ...(reason !== undefined && { reason }), onlyAt: [Number(revision)] }
+    // Only at the revision whose projects the page named.
+    const by = {
+      ...{ caller: session.sub, onlyAt: [Number(revision)], release: true },
+      ...(reason !== undefined && { reason }),
+    }
     const result = await guard.deleteBudget(name, by)
     const isDeleted = result.kind === 'changed'
     return [flashOf(result, `${name} is deleted.`), isDeleted ? '/dashboard/budgets' : budgetAddress(name)]
@@ -114,6 +119,11 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
           </p>
         ) : null}
         <p>{consequence(name)}</p>
+        {action === 'delete' && budget.projects.length > 0 ? (
+          <p class="warning">
+            {`${rootBudget} will pay for ${list(budget.projects.map((project) => project.name))} from then on. If another budget should pay, list ${budget.projects.length === 1 ? 'it' : 'them'} there and here no more, in one file, before you delete ${name}.`}
+          </p>
+        ) : null}
         <form method="post" action={budgetAddress(name, `/${action}`)}>
           <FormToken frame={frame} />
           <HiddenFields values={{ revision: String(definitions.revision) }} />

@@ -1,0 +1,37 @@
+import type { Write } from '../store/store.ts'
+import { announce } from '../updates/tasks.ts'
+import { type Definitions, type Listing, listingsOf } from './definitions.ts'
+
+type Budgets = Pick<Definitions, 'budgets'>
+
+/**
+ * What a change takes out of a budget without another owner: names that no budget lists any more, and ids that a row
+ * has lost. A row that gets another id keeps its project.
+ */
+export function releasedBy(before: Budgets, after: Budgets): readonly Listing[] {
+  const stays = (text: string) => listingsOf(after, text).length > 0
+  const hasId = (name: string) => listingsOf(after, name).some(({ project }) => project.id !== undefined)
+  return Object.values(before.budgets).flatMap((budget) =>
+    budget.projects.flatMap((project) => {
+      const { name, id } = project
+      const isKept = stays(name) && (id === undefined || stays(id) || hasId(name))
+      return isKept ? [] : [{ budget, project }]
+    }),
+  )
+}
+
+const maxNamed = 20
+
+/** Says which projects no budget lists any more. */
+export function releaseAnnouncement(
+  { before, after, now }: { readonly before: Definitions; readonly after: Definitions; readonly now: number },
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Write[] {
+  const released = releasedBy(before, after)
+  const [budget, ...others] = new Set(released.map((listing) => listing.budget.name))
+  if (budget === undefined) return []
+  const projects = released.slice(0, maxNamed).map(({ project }) => project.name)
+  const more = released.length - projects.length
+  const about = { kind: 'released', budget, otherBudgets: others.length, projects, more, by, reason } as const
+  return [announce(`released#${after.revision}`, now, about)]
+}

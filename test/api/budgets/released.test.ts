@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { releasedBy } from '../../../shared/ledger/book/releases.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { type Product, startProduct } from '../../support/product.ts'
+
+// A client leaves: no change lets a project of its budget be paid by account unless it says so.
+
+const limits = [{ window: 'month', units: 500 }]
+const initech = { name: 'initech', id: '1003' }
+const hooli = { name: 'hooli' }
+
+async function start() {
+  const product = await startProduct({ store: createMemoryStore(), stream: false })
+  await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech, hooli] } })
+  await product.call('PUT', '/budgets/other', { body: { limits } })
+  await product.call('POST', '/budgets/client/freeze', { body: { reason: 'the client has left' } })
+  return product
+}
+
+const revisionOf = async ({ guard }: Product) => (await guard.ledger.view()).definitions.revision
+
+const announced = async ({ guard }: Product) =>
+  (await guard.ledger.announcements.open(100)).rows.map(({ about }) => about).filter(({ kind }) => kind === 'released')
+
+const put = (projects?: object[]) => ({ body: { limits, ...(projects && { projects }) } })
+const row = (projects: object[]) => ({ body: { budgets: [{ name: 'client', projects }] } })
+
+const acts = [
+  ['deletes the budget', 'DELETE', '/budgets/client', {}, ['initech', 'hooli']],
+  ['replaces it without projects', 'PUT', '/budgets/client', put(), ['initech', 'hooli']],
+  ['replaces it with a shorter list', 'PUT', '/budgets/client', put([initech]), ['hooli']],
+  ['replaces it with a row without its id', 'PUT', '/budgets/client', put([{ name: 'initech' }, hooli]), ['initech']],
+  ['renames a project', 'PUT', '/budgets/client', put([{ ...initech, name: 'initech-2' }, hooli]), ['initech']],
+  ['prunes it by a file', 'PUT', '/budgets?prune=projects', row([hooli]), ['initech']],
+  ['prunes all of it by a file', 'PUT', '/budgets?prune=all', row([]), ['initech', 'hooli']],
+] as const
+
+const withRelease = (path: string) => `${path}${path.includes('?') ? '&' : '?'}release=true`
+
+describe('a change that leaves a project without a budget', () => {
+  test.each(acts)('is refused where it %s, and changes nothing', async (_what, method, path, how, projects) => {
+    const product = await start()
+    const revision = await revisionOf(product)
+    const { status, body } = await product.call(method, path, how)
+    expect([status, body.type, body.projects]).toEqual([409, '/problems/wrong-state', projects])
+    expect(body.detail).toContain('account would pay')
+    expect(body.detail).toContain('release=true')
+    expect(await revisionOf(product)).toBe(revision)
+    expect(await announced(product)).toEqual([])
+    const refused = await product.update({ kind: 'ranking', project: 'initech' })
+    expect(refused.status).toBe(402)
+  })
+
+  test.each(acts)(
+    'passes with release=true where it %s, and is announced',
+    async (_what, method, path, how, projects) => {
+      const product = await start()
+      const { status } = await product.call(method, withRelease(path), how)
+      expect([200, 204]).toContain(status)
+      expect(await announced(product)).toMatchObject([{ budget: 'client', otherBudgets: 0, projects, more: 0 }])
+    },
+  )
+
+  test('is refused in a dry run as well', async () => {
+    const product = await start()
+    const { status } = await product.call('PUT', '/budgets?prune=projects&dry-run=true', row([]))
+    expect(status).toBe(409)
+  })
+
+  test('asks for a release of a word that it knows', async () => {
+    const product = await start()
+    const { status, body } = await product.call('DELETE', '/budgets/client?release=yes')
+    expect([status, body.errors]).toEqual([400, [{ path: 'release', message: 'must be true or false' }]])
+  })
+})
+
+describe('a change that gives each project another budget', () => {
+  test('needs no release, and is no announcement', async () => {
+    const product = await start()
+    const body = {
+      budgets: [
+        { name: 'client', projects: [] },
+        { name: 'other', projects: [initech, hooli] },
+      ],
+    }
+    const { status } = await product.call('PUT', '/budgets?prune=projects', { body })
+    expect(status).toBe(200)
+    expect(await announced(product)).toEqual([])
+    expect((await product.call('DELETE', '/budgets/client')).status).toBe(204)
+  })
+
+  test.each([
+    ['another id in place of the old one', [{ name: 'initech', id: '1004' }, hooli]],
+    ['another spelling that means the same', [{ name: 'Initech', id: '1003' }, hooli]],
+    ['an id where there was none', [initech, { name: 'hooli', id: '1' }]],
+  ])('needs no release for %s', async (_what, projects) => {
+    const product = await start()
+    expect((await product.call('PUT', '/budgets/client', put(projects))).status).toBe(200)
+  })
+})
+
+test('names many projects that leave by their first twenty, and counts the rest', async () => {
+  const product = await startProduct({ store: createMemoryStore(), stream: false })
+  const projects = Array.from({ length: 23 }, (_, at) => ({ name: `p${at}` }))
+  await product.call('PUT', '/budgets/a', { body: { limits, projects: projects.slice(0, 12) } })
+  await product.call('PUT', '/budgets/b', { body: { limits, projects: projects.slice(12) } })
+  const body = { budgets: ['a', 'b'].map((name) => ({ name, projects: [] })) }
+  await product.call('PUT', '/budgets?prune=projects&release=true', { body })
+  const [about] = await announced(product)
+  expect(about).toMatchObject({ budget: 'a', otherBudgets: 1, more: 3 })
+  expect(about?.kind === 'released' && about.projects).toHaveLength(20)
+})
+
+test('a project leaves where another budget lists its id alone', () => {
+  const budget = (name: string, projects: { name: string; id?: string }[]) => ({
+    [name]: { name, parent: null, limits: [], projects },
+  })
+  const before = { budgets: budget('a', [initech]) }
+  expect(releasedBy(before, { budgets: budget('b', [initech]) })).toEqual([])
+  expect(releasedBy(before, { budgets: budget('b', [{ name: '1003' }]) })).toMatchObject([{ project: initech }])
+})
