@@ -105,6 +105,14 @@ describe('npm run budgets', () => {
     })
   })
 
+  test('--prune without --release says which projects would be left without a budget, and applies nothing', async () => {
+    const { read, run } = await listening([])
+    const before = await read()
+    const { code, err } = await run('apply', await fileOf('[{"name": "acme", "projects": []}]', 'left.json'), '--prune')
+    expect([code, err]).toEqual([1, expect.stringContaining('no budget would list them: account would pay for them')])
+    expect(await read()).toEqual(before)
+  })
+
   test('--prune with JSON removes every rule that the file does not name', async () => {
     const { read, run } = await listening([])
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')

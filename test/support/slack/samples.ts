@@ -11,6 +11,7 @@ import {
 } from '../../../shared/slack/messages/announcements.ts'
 import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
+import { releasedMessage } from '../../../shared/slack/messages/released.ts'
 import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../../../shared/slack/messages/unusual.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
 import {
@@ -200,6 +201,13 @@ function warningSamples({ by, problem }: Records): Sample[] {
 
 function unusualSamples({ by }: Records): Sample[] {
   return [
+    [
+      'released',
+      releasedMessage({
+        ...{ kind: 'released', budget: by.budget, otherBudgets: 0, projects: [by.project], more: 0 },
+        ...{ by: by.caller, reason: by.reason },
+      }),
+    ],
     [
       'repeats',
       repeatsMessage({
