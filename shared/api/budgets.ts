@@ -146,10 +146,9 @@ export const budgetsTexts: Texts = {
 }
 const release = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const releaseQuery = z.strictObject({ release })
-export const releaseTexts: Texts = {
-  release:
-    '`true`: projects that no budget would list any more may leave; from then on `account` pays for them. Without it such a change is 409.',
-}
+const releaseText =
+  '`true`: projects that no budget would list any more may leave; from then on `account` pays for them. Without it such a change is 409.'
+export const releaseTexts: Texts = { release: releaseText }
 export const applyQuery = z.strictObject({
   release,
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
@@ -159,7 +158,7 @@ export const applyQuery = z.strictObject({
 })
 
 export const pruneTexts: Texts = {
-  ...releaseTexts,
+  release: releaseText,
   'dry-run': '`true`: only show the difference.',
   prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
 }

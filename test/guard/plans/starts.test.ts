@@ -27,7 +27,7 @@ const changes: [what: string, change: (product: Product) => Promise<unknown>, sl
   [
     'its project moved to another budget',
     async (product) => {
-      await product.call('PUT', '/budgets/seo', { body: { limits: month(20) } })
+      await product.call('PUT', '/budgets/seo?release=true', { body: { limits: month(20) } })
       await product.call('PUT', '/budgets/other', { body: owning(500) })
     },
     'wrong-state',

@@ -198,12 +198,15 @@ export const events: Actions = {
     excused.add('small')
     const units = one(chance, [0, 60, 100, 300])
     const day = chance(2) === 0 ? [{ window: 'day', units: 70 }] : []
-    return handlers.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units }, ...day] })
+    return handlers.call('root', 'PUT', '/budgets/small?release=true', { limits: [{ window: 'month', units }, ...day] })
   },
   'lists a project with its id, or not any more': (handlers, { chance, excused }) => {
     excused.add('small')
     const projects = one(chance, [[], [{ name: 'acme' }], [{ name: 'Acme', id: '1001' }]])
-    return handlers.call('root', 'PUT', '/budgets/small', { limits: [{ window: 'month', units: 100 }], projects })
+    return handlers.call('root', 'PUT', '/budgets/small?release=true', {
+      limits: [{ window: 'month', units: 100 }],
+      projects,
+    })
   },
   'puts many budgets': (handlers, { chance, excused }) => {
     excused.add('small')
@@ -218,7 +221,7 @@ export const events: Actions = {
     )
   },
   'deletes a budget': (handlers, { chance }) =>
-    handlers.call('root', 'DELETE', `/budgets/${one(chance, ['small', 'team-0', 'team-1', 'squad'])}`),
+    handlers.call('root', 'DELETE', `/budgets/${one(chance, ['small', 'team-0', 'team-1', 'squad'])}?release=true`),
   'freezes and thaws': (handlers, { chance }) =>
     handlers.call('root', 'POST', `/budgets/small/${one(chance, ['freeze', 'unfreeze'])}`, { reason: 'a rehearsal' }),
   grants: (handlers, day) =>

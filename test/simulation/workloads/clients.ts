@@ -20,7 +20,7 @@ export const askedForClient = (chance: Choose) => ({
   headers: one(chance, [{}, { prefer: 'respond-async' }]),
 })
 
-export const moveProject = ({ call }: Handlers) => call('root', 'PUT', '/budgets/client', owns([]))
+export const moveProject = ({ call }: Handlers) => call('root', 'PUT', '/budgets/client?release=true', owns([]))
 
 export async function changeClient(handlers: Handlers, chance: Choose): Promise<void> {
   const { call } = handlers
