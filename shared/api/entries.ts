@@ -5,7 +5,7 @@ import type { Entry } from '../ledger/book/entry.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Columns } from './csv.ts'
-import { reason, type Texts } from './schemas.ts'
+import { instant, reason, type Texts } from './schemas.ts'
 import { showEntry } from './to-json.ts'
 
 const month = z._default(z.enum(['month', 'day', 'next-month'], 'must be month, day or next-month'), 'month')
@@ -45,7 +45,20 @@ export const entryRequest = z.lazy(() =>
   ),
 )
 
-export const reconciliation = z.lazy(() => z.strictObject({ unitsLeft: units, reason }))
+export const reconciliation = z.lazy(() =>
+  z.strictObject({
+    unitsLeft: units,
+    reason,
+    asOf: z.exactOptional(instant),
+    difference: z.exactOptional(z.int('must be a whole number')),
+  }),
+)
+
+export const reconcileQuery = z.lazy(() =>
+  z.strictObject({ 'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')) }),
+)
+
+export const reconcileQueryTexts: Texts = { 'dry-run': '`true`: only show the parts and the difference.' }
 
 export const entryTexts: Texts = {
   type: 'What is booked.',
@@ -58,6 +71,8 @@ export const entryTexts: Texts = {
 
 export const reconciliationTexts: Texts = {
   unitsLeft: 'The figure on the vendor’s screen. What is held or in doubt is taken as not yet in it.',
+  asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Absent: now. Only a figure of now gives units back.',
+  difference: 'The difference that the preview showed. Without it, or with another one: 409, and nothing is booked.',
 }
 
 /** @param request the ledger refuses the key with other content. */

@@ -1,7 +1,7 @@
 import type { Forecast } from '../guard/plans/forecast.ts'
 import { describe } from '../guard/problems.ts'
 import type { BudgetOutlook } from '../guard/reports/outlook.ts'
-import { type Figures, figuresOf } from '../guard/sentences.ts'
+import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { Answer } from '../guard/update/answer.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
 import type { AuditedCounter } from '../ledger/book/audit.ts'
@@ -16,6 +16,7 @@ import {
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
+import type { Reconciliation } from '../ledger/book/entry-request.ts'
 import { type Grant, isTerminal, type Problem, type Tags, tagEntries, type Update } from '../ledger/updates/update.ts'
 import type { ProjectChange } from '../ledger/views/projects.ts'
 import type { View } from '../ledger/views/views.ts'
@@ -164,7 +165,7 @@ export const showEstimate = ({ kind, units, projects, allowed, problem, wouldHav
 })
 
 export function showEntry(entry: Entry) {
-  const { id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds, changed } = entry
+  const { id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds, changed, asOf } = entry
   return {
     id,
     type,
@@ -177,10 +178,18 @@ export function showEntry(entry: Entry) {
     reason,
     by,
     at: toRfc3339(at),
+    ...(asOf !== undefined && { asOf: toRfc3339(asOf) }),
     ...(binds && { binds }),
     ...(changed && { changed }),
   }
 }
+
+export const showReconciliation = ({ asOf, open, ...parts }: Reconciliation) => ({
+  asOf: asOf === null ? null : toRfc3339(asOf),
+  ...parts,
+  sentence: differenceToVendor(parts),
+  open,
+})
 
 export function showAudit(rows: readonly AuditedCounter[]) {
   const books = rows.map(({ window, budget, recorded, recomputed }) => ({

@@ -113,6 +113,21 @@ export interface Entry {
   units: number
   to?: string
   corrects?: string
+  /** Of a reconciliation: when the vendor showed the figure. */
+  asOf?: string
+  /** Of a reconciliation with `dry-run=true`: nothing was booked. */
+  preview?: {
+    asOf: string | null
+    unitsLeft: number
+    available: number
+    since: number
+    held: number
+    inDoubt: number
+    difference: number
+    after: number
+    sentence: string
+    open: string[]
+  }
   window: string
   /** All that had a counter moved. */
   budgets: string[]

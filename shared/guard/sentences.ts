@@ -55,6 +55,16 @@ export function left({ budget, window, available, limit, granted }: Figures): st
 export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
+/** Which way a reconciliation goes. */
+export function differenceToVendor({ difference }: { readonly difference: number }): string {
+  if (difference === 0) return 'The book and the vendor agree: no units are moved.'
+  const [number, more, effect] =
+    difference > 0
+      ? [difference, 'fewer', 'they are booked as spent outside']
+      : [0 - difference, 'more', 'they are taken off what counts as spent']
+  return `The vendor has ${count(number)} ${more} left than the book: ${effect}.`
+}
+
 export interface Figures extends Counter {
   readonly budget: string
   readonly window: WindowKind

@@ -7,7 +7,10 @@ import type { Store } from './store/store.ts'
 import type { LedgerParts } from './views/verified-views.ts'
 
 /** Slack's function does not call the service. */
-export type LedgerSettings = LedgerOnlySettings & { readonly TRACKING_BASE_URL?: string }
+export type LedgerSettings = LedgerOnlySettings & {
+  readonly TRACKING_BASE_URL?: string
+  readonly SERVICE_FLIGHT_MS?: number
+}
 type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'LEDGER_MARKER' | 'TRACKING_BASE_URL'>
 
 /** Nothing is read before the first request. */
@@ -23,7 +26,8 @@ export function ledgerPartsOf(settings: LedgerSettings, own: { clock: Clock; sto
     })
   // On AWS an operator begins: an empty table may be a mistake, and would be a fresh allowance.
   const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
-  return { store, clock, account: accountOf(settings), expected: expectedLedgerOf(settings), begins }
+  const [account, expected] = [accountOf(settings), expectedLedgerOf(settings)]
+  return { store, clock, account, expected, begins, flightMs: settings.SERVICE_FLIGHT_MS }
 }
 
 export function expectedLedgerOf(settings: IdentitySettings): ExpectedLedger {

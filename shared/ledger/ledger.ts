@@ -9,6 +9,7 @@ import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
 import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
 import type { RunOutcome } from './book/outcome.ts'
+import { defaultFlightMs } from './book/reconcile.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
 import { createIssuerKeysStore, type IssuerKeys } from './issuer-keys.ts'
 import { createLogins, type Logins } from './login.ts'
@@ -99,11 +100,15 @@ export function createLedger(options: LedgerParts): Ledger {
   const turns = createTurns()
   const changes = createChanges({ store, turns, look, books })
   const parts = { store, view, books, bookNamed }
+  const { flightMs = defaultFlightMs } = options
   const createdAt = once(async () => (await view()).definitions.createdAt)
   const lists = createLists({ store, clock, createdAt })
   const rotation = createRotation({ store, clock })
   // Loads with its first use, which is rare.
   const auditing = once(async () => (await import('./book/audit.ts')).createAudit({ ...parts, lists, clock }))
+
+  const readMonth = async (now: View) => (await auditing()).readMonth(now)
+  const entering = { ...parts, clock, flightMs, readMonth }
 
   return {
     view,
@@ -113,8 +118,8 @@ export function createLedger(options: LedgerParts): Ledger {
     ...createSettle({ store, clock, calendarAt }),
     bookNamed,
     lastSeen,
-    enter: (request) => enter(parts, request),
-    previewEntry: (request) => previewEntry(parts, request),
+    enter: (request) => enter(entering, request),
+    previewEntry: (request) => previewEntry(entering, request),
     audit: async () => (await auditing()).audit(),
     lastAudit: async () => (await auditing()).lastAudit(),
     keepAudit: async (made, audited) => (await auditing()).keepAudit(made, audited),

@@ -77,7 +77,10 @@ const budgetRoutes = ({ call, get, post, spent }: World): readonly Route[] => [
     'POST /budgets/:name/entries',
     () => () => post('/budgets/team-1/entries', { type: 'correction', units: 3, corrects: spent, reason }),
   ],
-  ['POST /budgets/account/reconcile', () => () => post('/budgets/account/reconcile', { unitsLeft: 999_000, reason })],
+  [
+    'POST /budgets/account/reconcile',
+    () => () => post('/budgets/account/reconcile?dry-run=true', { unitsLeft: 999_000, reason }),
+  ],
 ]
 
 const callerRoutes = ({ call, get }: World): readonly Route[] => [

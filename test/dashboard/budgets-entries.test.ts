@@ -153,14 +153,16 @@ describe('the vendor’s figure', () => {
     [
       '49,400',
       'The vendor has 600 fewer left than the book: they are booked as spent outside.',
-      '✓ Booked: 600 more as spent',
+      '✓ Booked 600 units fewer',
       600,
     ],
     ['50,000', 'The book and the vendor agree: no units are moved.', '✓ The book and the vendor agree', 0],
   ])('%s', async (unitsLeft, said, told, spent) => {
     const { product, eve, preview } = await start()
     const shown = await preview('account', 'reconcile', { unitsLeft, reason: 'monthly check' })
-    expect(shown.text).toContain(`Reconcile with ${unitsLeft} units left at the vendor ${said} Reason: monthly check`)
+    expect(shown.text).toContain(
+      `Reconcile with ${unitsLeft} units left at the vendor ${said} The figure is of now. Taken as not in it: 0 spent since, 0 held, 0 in doubt. Reason: monthly check`,
+    )
     const done = await press(eve, shown, 'Book')
     expect(done.text).toContain(told)
     expect(await product.figures()).toMatchObject({ spent })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { days, hours } from '../support/clock.ts'
+import { days, hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
+import { reconcile } from '../support/store/reconcile.ts'
 
 /** The situations of docs/guide.md, in its order, through the public routes. */
 
@@ -66,9 +67,8 @@ describe('the month of an agency', () => {
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 52 })
     await enter('acme', { type: 'correction', corrects: spent.id, units: 25 })
     expect(await product.figures('acme')).toMatchObject({ spent: 25, available: 75 })
-    const reconciled = await product.call('POST', '/budgets/account/reconcile', {
-      body: { unitsLeft: 49_860, reason: 'the screen, this morning' },
-    })
+    product.clock.advance(minutes(5))
+    const reconciled = await reconcile(product, { unitsLeft: 49_860, reason: 'the screen, this morning' })
     expect(reconciled.body).toMatchObject({ units: 115, binds: { available: 49_860 } })
     expect(await product.audit()).toBe(true)
   })

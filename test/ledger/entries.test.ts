@@ -55,7 +55,13 @@ const asked = (wanted: object): EntryRequest =>
     ...wanted,
   }) as EntryRequest
 
-const enter = (wanted: object) => ledger.enter(asked(wanted))
+/** A reconciliation books the difference that its preview shows. */
+async function enter(wanted: object) {
+  const request = asked(wanted)
+  if (request.type !== 'reconcile') return ledger.enter(request)
+  const preview = await ledger.previewEntry(request)
+  return preview.kind === 'possible' ? ledger.enter({ ...request, shown: preview.entry.units }) : preview
+}
 
 /** The entry, where there is one now. */
 async function entered(wanted: object) {

@@ -16,7 +16,7 @@ import { workKey } from '../../shared/ledger/updates/work.ts'
 import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
-import { createTestClock, days, type TestClock } from '../support/clock.ts'
+import { createTestClock, days, minutes, type TestClock } from '../support/clock.ts'
 import { stores } from '../support/store/stores.ts'
 
 const account: Account = {
@@ -1038,7 +1038,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         ['less is spent there than that', 49_961, 39],
       ])('a late correction gives nothing back twice: %s', async (_name, unitsLeft, spent) => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'person'))
-        await enter({ budget: 'account', type: 'reconcile', unitsLeft })
+        clock.advance(minutes(5))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft, shown: 49_960 - unitsLeft })
         const { update, changed } = await ledger.settle(said, didNotRun())
         expect([changed, update]).toMatchObject([true, { state: 'settled', charged: 0, corrected: true }])
         expect(await counter('account')).toMatchObject({ limit: 50_000, granted: 0, available: unitsLeft, spent })
@@ -1058,7 +1059,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
       test('a late correction on another day gives nothing back twice either', async () => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
-        await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000 })
+        clock.advance(minutes(5))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000, shown: -40 })
         clock.set('2026-11-21T08:00:00Z')
         await hold({ budget: 'seo', units: 7 })
         expect((await ledger.settle(said, ran(25))).update).toMatchObject({ charged: 25 })

@@ -238,7 +238,12 @@ const talks: Readonly<Record<string, readonly Step[]>> = {
   'Stops and bookings': [
     ...['Ada: freeze seo a loop', 'Ada: freeze account all of it', 'Ada: unfreeze seo it ended'],
     ...['Ada: unfreeze account it ended', 'Ada: pause nightly the site moves', 'Ada: resume nightly done'],
-    ...['Ada: reconcile 49000 as of 10:40', 'Ada: reconcile 49000 as of 10:41'],
+    ...[
+      'Ada: reconcile 49000 as of 09:40',
+      'Ada: reconcile 49000',
+      'Ada presses confirm',
+      'Ada: reconcile 49000 as of 10:41',
+    ],
   ],
 }
 

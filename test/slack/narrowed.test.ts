@@ -62,6 +62,8 @@ function probesOf({ slack }: Clients): readonly (readonly [what: string, send: S
         .replace('<budget>', names.budget)
         .replace('<plan>', names.plan)
         .replace('<units left>', '5')
+        .replace('[as of <time>]', '')
+        .replace('[<reason>]', 'mine')
         .replace('<reason>', 'mine')
     if (/[<[]/.test(line(unknown, 'p'))) throw new Error(`the probe cannot fill in ${usage}`)
     const command = (what: string, of: (names: Names) => string) =>

@@ -7,12 +7,14 @@ import {
   entryIdentity,
   entryRequest,
   entryTexts,
+  reconcileQuery,
+  reconcileQueryTexts,
   reconciliation,
   reconciliationTexts,
 } from '../../../shared/api/entries.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { instant, monthWindow, pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
-import { showEntry } from '../../../shared/api/to-json.ts'
+import { showEntry, showReconciliation } from '../../../shared/api/to-json.ts'
 import { notEntered } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
@@ -68,10 +70,21 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/budgets/account/reconcile', {
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
+      const { 'dry-run': dryRun } = readQuery(c, reconcileQuery)
       const { key, body } = await readBodyAndKey(c, reconciliation)
-      const request = { type: 'reconcile', ...body } as const
-      const outcome = await ledger.enter({ ...request, ...identityOf(c, key, request), budget: rootBudget, by: sub })
-      return answerEntered(c, outcome, 200)
+      const { difference: shown, ...figure } = body
+      const content = { type: 'reconcile', ...figure } as const
+      const request = {
+        ...{ ...content, ...identityOf(c, key, content), budget: rootBudget, by: sub },
+        ...(shown !== undefined && { shown }),
+      }
+      const reads = c.get('expensiveReads')
+      reads.admit(sub)
+      if (dryRun !== 'true') return answerEntered(c, await reads.inTurn(() => ledger.enter(request)), 200)
+      const preview = await reads.inTurn(() => ledger.previewEntry(request))
+      if (preview.kind !== 'possible' || !preview.reconciliation)
+        return answerEntered(c, preview as Exclude<typeof preview, { kind: 'possible' }>, 200)
+      return c.json({ ...showEntry(preview.entry), preview: showReconciliation(preview.reconciliation) })
     },
   })
 
@@ -109,14 +122,17 @@ export const entryOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
     summary: 'Books the difference to the figure on the vendor’s screen',
+    details:
+      'In two steps: `dry-run=true` shows the difference and its parts; the booking carries it as `difference`, and is 409 if it has changed. Limited to as many a minute as audits.',
+    query: { schema: reconcileQuery, texts: reconcileQueryTexts },
     headers: ['Idempotency-Key'],
     body: {
       input: { name: 'Reconciliation', schema: reconciliation, texts: reconciliationTexts },
-      example: { unitsLeft: 49500, reason: 'the vendor’s screen, this morning' },
+      example: { unitsLeft: 49500, reason: 'the vendor’s screen, this morning', difference: 460 },
     },
     answers: {
       200: { description: 'It is booked; `units` 0: they agree', body: 'Entry', headers: ['Idempotency-Replayed'] },
     },
-    problems: ['over-budget', 'wrong-state', 'key-reused'],
+    problems: ['over-budget', 'wrong-state', 'key-reused', 'too-many-requests'],
   },
 ]

@@ -220,10 +220,10 @@ export const scenes: readonly Scene[] = [
   on(16, '08:45', async ({ call, unitsLeft }) => {
     const usedElsewhere = 137
     const reading = (await unitsLeft()) - usedElsewhere
-    await call('mira', 'POST', '/budgets/account/reconcile', {
-      unitsLeft: reading,
-      reason: 'the vendor’s screen, this morning',
-    })
+    const figure = { unitsLeft: reading, reason: 'the vendor’s screen, this morning' }
+    const preview = await call('mira', 'POST', '/budgets/account/reconcile?dry-run=true', figure)
+    const { units: difference } = preview as { readonly units: number }
+    await call('mira', 'POST', '/budgets/account/reconcile', { ...figure, difference })
   }),
   on(17, '15:10', async ({ submit, wait, call }) => {
     const id = await submit('dora', { project: hotels, reason: 'for the newsletter' }, 'awaiting-approval')

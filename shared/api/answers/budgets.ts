@@ -74,6 +74,24 @@ export const entry = z.strictObject({
   reason: text,
   by: described(text, 'The caller who booked or changed it.'),
   at: described(time, 'When.'),
+  asOf: described(z.exactOptional(time), 'Of a reconciliation: when the vendor showed the figure. Absent: at `at`.'),
+  preview: described(
+    z.exactOptional(
+      z.strictObject({
+        asOf: described(z.nullable(time), '`null`: now.'),
+        unitsLeft: units,
+        available: described(whole, 'What the account has available in the book.'),
+        since: described(units, 'Spent since the figure, or too lately to be in it.'),
+        held: described(units, 'With those of the month before.'),
+        inDoubt: described(units, 'With those of the month before.'),
+        difference: described(whole, 'Available, less what the figure leaves after `since`, `held` and `inDoubt`.'),
+        after: described(whole, 'What the account would have available.'),
+        sentence: text,
+        open: described(z.array(text), 'Updates that were open then: the figure may have them or not.'),
+      }),
+    ),
+    'Of a reconciliation with `dry-run=true`: nothing was booked.',
+  ),
   binds: described(
     z.exactOptional(z.strictObject({ budget: text, window: windowKind, available: whole })),
     'The counter that has the least afterwards for an update of the budget (of a transfer: of `to`).',

@@ -8,12 +8,15 @@ import {
   rootBudget,
   type Stop,
 } from '../../ledger/book/definitions.ts'
+import type { Entry } from '../../ledger/book/entry.ts'
+import { defaultFlightMs } from '../../ledger/book/reconcile.ts'
 import { releasedBy } from '../../ledger/book/releases.ts'
 import { monthAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
+import type { GuardOptions } from '../options.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 
@@ -54,8 +57,13 @@ export interface LiftRequest extends Author {
   readonly askedAt?: number
 }
 
+interface BudgetsParts {
+  readonly ledger: Ledger
+  readonly options?: Pick<GuardOptions, 'serviceFlightMs'>
+}
+
 /** Each change is one revision and applies at once, also to updates without a hold. */
-export function createBudgets({ ledger }: { ledger: Ledger }) {
+export function createBudgets({ ledger, options = { serviceFlightMs: defaultFlightMs } }: BudgetsParts) {
   async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
     let created = false
     const outcome = await ledger.change(by.caller, (view) => {
@@ -100,7 +108,7 @@ export function createBudgets({ ledger }: { ledger: Ledger }) {
   }
 
   async function unfreeze(name: string, by: LiftRequest): Promise<ChangeResult> {
-    const early = await notReconciled(ledger, await ledger.view(), name)
+    const early = await notReconciled(ledger, await ledger.view(), { budget: name, flightMs: options.serviceFlightMs })
     if (early) return toChangeResult({ kind: 'refused', refused: early })
     const change: MakeChange = (view) => {
       const { definitions } = view
@@ -223,17 +231,23 @@ export function toProblem(faults: readonly { path: string; message: string }[]):
 
 const rowsAtATime = 100
 
-/** A restore's freeze lasts until the budget is reconciled. */
-async function notReconciled(ledger: Pick<Ledger, 'entries'>, view: View, budget: string): Promise<Problem | null> {
+/** A restore's freeze lasts until a figure in which all that ran before the restore counts. */
+async function notReconciled(
+  ledger: Pick<Ledger, 'entries'>,
+  view: View,
+  { budget, flightMs }: { budget: string; flightMs: number },
+): Promise<Problem | null> {
   const { identity, calendar, budgets } = view.definitions
   const restored = identity?.restored
   if (!restored || budgets[budget]?.frozen?.at !== restored.at) return null
+  const from = restored.at + flightMs
+  const isEnough = ({ type, at, asOf = at }: Entry) => type === 'reconcile' && asOf >= from
   for (const month of new Set([monthAt(calendar, restored.at).name, view.month.name])) {
-    const pages = pagesOf((cursor) => ledger.entries({ month, budget, since: restored.at }, rowsAtATime, cursor))
-    for await (const { rows } of pages) if (rows.some(({ type }) => type === 'reconcile')) return null
+    const pages = pagesOf((cursor) => ledger.entries({ month, budget, since: from }, rowsAtATime, cursor))
+    for await (const { rows } of pages) if (rows.some(isEnough)) return null
   }
   return problem(
     'wrong-state',
-    `${budget} was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure first (POST /budgets/${budget}/reconcile).`,
+    `${budget} was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure of ${when(from, zoneOf(view))} or later first (POST /budgets/${budget}/reconcile).`,
   )
 }

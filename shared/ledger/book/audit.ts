@@ -7,9 +7,10 @@ import { createdAroundMs, type Update } from '../updates/update.ts'
 import type { Lists } from '../views/lists.ts'
 import { all } from '../views/pages.ts'
 import type { View, Views } from '../views/views.ts'
-import { asNumber, type Book, type Counter, type Move, madeAvailable, storedCounter } from './book.ts'
-import { counterOwnerNamed, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { asNumber, type Book, type Counter, counterOf, type Move, madeAvailable, storedCounter } from './book.ts'
+import { counterOwnerNamed, limitOf, rootBudget, type WindowKind, windowKinds } from './definitions.ts'
 import type { Entry } from './entry.ts'
+import { type MonthLines, spentMoves } from './reconcile.ts'
 import { monthNamed } from './windows.ts'
 
 /** `ok: null`: the book moved meanwhile. */
@@ -23,6 +24,7 @@ export interface AuditedCounter {
 }
 
 const pageSize = 100
+const openStates = ['running', 'in-doubt'] as const
 const maxRounds = 3
 const indexLagsMs = 1_000
 
@@ -74,7 +76,20 @@ export function createAudit(options: {
     return found.filter((update) => update.hold && update.month === book.month)
   }
 
-  return { audit, ...createLastAudit(options) }
+  /** `null`: the lines do not add up to the book, because the index lags or the book moves. */
+  async function readMonth({ definitions, month, book, ...now }: View): Promise<MonthLines | null> {
+    const [updates, entries, { previous }, ...open] = await Promise.all([
+      heldIn(book, { definitions, month, book, ...now }),
+      all((cursor) => lists.entries({ month: book.month }, pageSize, cursor)),
+      books(definitions, month),
+      ...openStates.map((state) => all((cursor) => lists.open(state, pageSize, cursor))),
+    ])
+    const lines = { updates, entries, previous, open: open.flat().filter((update) => update.month !== book.month) }
+    const spent = spentMoves(lines).reduce((sum, move) => sum + move.spent, 0)
+    return spent === (counterOf(book, 'month', rootBudget)?.spent ?? 0) ? lines : null
+  }
+
+  return { audit, readMonth, ...createLastAudit(options) }
 }
 
 function compare(view: View, book: Book, updates: readonly Update[], entries: readonly Entry[], still: boolean) {

@@ -1,12 +1,22 @@
+import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Store, Write } from '../store/store.ts'
+import { announce } from '../updates/tasks.ts'
 import type { View, Views } from '../views/views.ts'
 import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
 import { additions, addTo, bookKey, isOfDay, isOfRevision, prepareBook } from './book-item.ts'
 import { type Budget, budgetNamed, chainOf, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
 import { correctionMarkKey, type Entry, entryKey, entryWrites, fromCorrectionMark, fromEntryItem } from './entry.ts'
-import { type Booking, bookingOf, correctionBooking, type EntryRefusal, type EntryRequest } from './entry-request.ts'
+import {
+  type Booking,
+  bookingOf,
+  correctionBooking,
+  type EntryRefusal,
+  type EntryRequest,
+  type Reconciliation,
+} from './entry-request.ts'
+import { type MonthLines, reconciliationOf } from './reconcile.ts'
 import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
 
 export type EnterOutcome =
@@ -22,7 +32,13 @@ export type EnterOutcome =
     })
 
 export type EntryPreview =
-  | { readonly kind: 'possible'; readonly entry: Entry; readonly before: Book; readonly after: Book }
+  | {
+      readonly kind: 'possible'
+      readonly entry: Entry
+      readonly before: Book
+      readonly after: Book
+      readonly reconciliation?: Reconciliation
+    }
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: true }
   | Exclude<EnterOutcome, { kind: 'entered' }>
 
@@ -43,6 +59,10 @@ interface Parts {
   readonly view: () => Promise<View>
   readonly books: Views['books']
   readonly bookNamed: Views['bookNamed']
+  readonly clock: Pick<Clock, 'sleep'>
+  /** For how long the service may take to count what ran. */
+  readonly flightMs: number
+  readonly readMonth: (now: View) => Promise<MonthLines | null>
 }
 
 export async function enter(parts: Parts, request: EntryRequest): Promise<EnterOutcome> {
@@ -56,11 +76,16 @@ export async function enter(parts: Parts, request: EntryRequest): Promise<EnterO
 }
 
 export async function previewEntry(parts: Parts, request: EntryRequest): Promise<EntryPreview> {
-  const made = await make(parts, request, async () => {})
+  const made = await make(parts, withoutShown(request), async () => {})
   if ('kind' in made) return made
-  const { entry, book } = made
-  return { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) }
+  const { entry, book, booking } = made
+  const { reconciliation } = booking
+  const preview = { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) } as const
+  return reconciliation ? { ...preview, reconciliation } : preview
 }
+
+const withoutShown = (request: EntryRequest): EntryRequest =>
+  request.type === 'reconcile' ? { ...request, shown: 'preview' } : request
 
 /** @param prepare does nothing for a preview. */
 async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
@@ -73,9 +98,14 @@ async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Prom
   const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
   const unknown = named.find((budget) => !budgetNamed(now.definitions, budget))
   if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
-  return request.type === 'correction'
-    ? makeCorrection(parts, request, now, prepare)
-    : makeNew(parts, request, now, prepare)
+  switch (request.type) {
+    case 'correction':
+      return makeCorrection(parts, request, now, prepare)
+    case 'reconcile':
+      return makeReconciliation(parts, request, now, prepare)
+    default:
+      return makeNew(parts, request, now, prepare)
+  }
 }
 
 /** @throws AnswerLost if the outcome is unknown; a caller with a key may repeat the request. */
@@ -91,7 +121,7 @@ async function isWritten(store: Store, writes: readonly Write[], { id }: Entry):
 
 async function makeNew(
   parts: Parts,
-  request: Exclude<EntryRequest, { type: 'correction' }>,
+  request: Exclude<EntryRequest, { type: 'correction' | 'reconcile' }>,
   now: View,
   prepare: Prepare,
 ): Promise<BookableEntry | OtherOutcome> {
@@ -101,6 +131,31 @@ async function makeNew(
   const booking = bookingOf(request, now.definitions, found)
   if ('kind' in booking) return refusedIn(booking, target.month, now, found.day)
   return { entry: toEntry(request, booking, found, now), booking, book: found }
+}
+
+const maxReadings = 5
+const indexLagsMs = 1_000
+
+/** @throws Contention if the month's lines do not add up to its book: units would come back that were spent. */
+async function makeReconciliation(
+  parts: Parts,
+  request: Extract<EntryRequest, { type: 'reconcile' }>,
+  first: View,
+  prepare: Prepare,
+): Promise<BookableEntry | OtherOutcome> {
+  let now = first
+  for (let reading = 1; reading <= maxReadings; reading++) {
+    await prepare(now)
+    const lines = await parts.readMonth(now)
+    if (lines) {
+      const booking = reconciliationOf(request, now, lines, parts.flightMs)
+      if ('kind' in booking) return refusedIn(booking, now.month, now, now.book.day)
+      return { entry: toEntry(request, booking, now.book, now), booking, book: now.book }
+    }
+    if (reading < maxReadings) await parts.clock.sleep(indexLagsMs)
+    now = await parts.view()
+  }
+  throw new Contention('the lines of the month do not add up to its book')
 }
 
 /** Even of a closed month. */
@@ -149,12 +204,13 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
     content,
     type,
     budget,
-    reason,
+    reason: reason === '' ? 'no reason given' : reason,
     by,
     units,
     moves,
     ...(request.type === 'transfer' && { to: request.to }),
     ...(request.type === 'correction' && { corrects: request.corrects }),
+    ...(request.type === 'reconcile' && request.asOf !== undefined && { asOf: request.asOf }),
     ...(signs && { signs }),
     ...(giver && { giver }),
     month: book.month,
@@ -188,5 +244,12 @@ function writesFor(entry: Entry, { when }: Booking, book: Book): Write[] {
       [isOfRevision(book.revision), isOfDay(book.day), ...when],
     ),
     ...entryWrites(entry),
+    ...givenBack(entry),
   ]
 }
+
+/** Units that a figure of a person brings back could be a mistake, so others are told. */
+const givenBack = ({ id, type, units, by, reason, at }: Entry): Write[] =>
+  type === 'reconcile' && units < 0
+    ? [announce(`given-back#${id}`, at, { kind: 'given-back', units: 0 - units, by, reason })]
+    : []

@@ -1,7 +1,7 @@
 import { assertNever, grouped } from '../../platform/words.ts'
 import type { Condition } from '../store/store.ts'
 import { type Book, type Counter, type CounterMove, counterOf, type Move } from './book.ts'
-import { hasAvailable, hasSpent, isSpent } from './book-item.ts'
+import { hasAvailable, hasSpent } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
 
@@ -22,9 +22,36 @@ export type EntryRequest = {
   | { readonly type: 'external-spend'; readonly units: number }
   /** What the corrected entry should have said. */
   | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
-  /** What the vendor shows as left. */
-  | { readonly type: 'reconcile'; readonly unitsLeft: number }
+  | ReconcileRequest
 )
+
+export interface ReconcileRequest {
+  readonly type: 'reconcile'
+  /** What the vendor shows as left. */
+  readonly unitsLeft: number
+  /** When the vendor showed it. Absent: now. */
+  readonly asOf?: number
+  /** The difference that the person saw, and no other is booked. `preview`: nothing is booked. */
+  readonly shown?: number | 'preview'
+  /** May be empty. */
+  readonly reason: string
+}
+
+/** The parts of the difference, for people. */
+export interface Reconciliation {
+  /** `null`: now. */
+  readonly asOf: number | null
+  readonly unitsLeft: number
+  readonly available: number
+  readonly since: number
+  readonly held: number
+  readonly inDoubt: number
+  readonly difference: number
+  /** What `available` becomes. */
+  readonly after: number
+  /** Updates that were open at `asOf`: the figure may have them or not. */
+  readonly open: readonly string[]
+}
 
 export interface Booking {
   /** For a reconciliation, the difference. */
@@ -33,6 +60,7 @@ export interface Booking {
   readonly when: readonly Condition[]
   readonly signs?: readonly CounterMove[]
   readonly giver?: Entry['giver']
+  readonly reconciliation?: Reconciliation
 }
 
 export type EntryRefusal =
@@ -53,7 +81,7 @@ interface ShortCounter extends Counter {
 }
 
 export function bookingOf(
-  request: Exclude<EntryRequest, { type: 'correction' }>,
+  request: Exclude<EntryRequest, { type: 'correction' | 'reconcile' }>,
   definitions: Definitions,
   book: Book,
 ): Booking | EntryRefusal {
@@ -80,32 +108,9 @@ export function bookingOf(
       const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
       return bookingIfCovered(units, moves, book, giver && { ...giver, needed: units })
     }
-    case 'reconcile':
-      return reconciliationOf(request.unitsLeft, book)
     default:
       return assertNever(request)
   }
-}
-
-/**
- * Units held or in doubt count as not yet in the vendor's figure: a mistake leaves too little available until the next
- * reconciliation, never too much.
- */
-function reconciliationOf(unitsLeft: number, book: Book): Booking | EntryRefusal {
-  const counter = counterOf(book, 'month', rootBudget)
-  if (!counter || counter.limit === 'unlimited') {
-    return impossible(`${rootBudget} has no limit this month, so there is no figure to compare with.`)
-  }
-  const { available, held, inDoubt, spent, limit, granted } = counter
-  const difference = available - (unitsLeft - held - inDoubt)
-  if (spent + difference < 0) {
-    return impossible(
-      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
-    )
-  }
-  const moves = difference === 0 ? [] : movesOf([rootBudget], ['month'], { spent: difference })
-  // Two concurrent reconciliations would book the same difference twice.
-  return { units: difference, moves, when: [isSpent('month', rootBudget, spent)] }
 }
 
 /** Day counters move only while the book still counts that day. */
@@ -162,8 +167,11 @@ const scale = ({ budget, window, move }: CounterMove, by: number): CounterMove =
 
 const isMove = ({ move }: CounterMove): boolean => Object.values(move).some((units) => units !== 0)
 
-const movesOf = (budgets: readonly string[], windows: readonly WindowKind[], move: Move): readonly CounterMove[] =>
-  windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
+export const movesOf = (
+  budgets: readonly string[],
+  windows: readonly WindowKind[],
+  move: Move,
+): readonly CounterMove[] => windows.flatMap((window) => budgets.map((budget) => ({ budget, window, move })))
 
 type GiverNeed = NonNullable<Entry['giver']> & { readonly needed: number }
 
@@ -207,4 +215,4 @@ function bookingIfCovered(
   }
 }
 
-const impossible = (why: string): EntryRefusal => ({ kind: 'not-possible', why })
+export const impossible = (why: string): EntryRefusal => ({ kind: 'not-possible', why })

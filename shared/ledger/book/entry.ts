@@ -48,6 +48,8 @@ export interface Entry {
   /** The tightest counter above the budget. Absent: all are unlimited. */
   readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
   readonly content?: string
+  /** Of a reconciliation: when the vendor's figure was read. Absent: at `at`. */
+  readonly asOf?: number
 }
 
 export const entryTypes = [
@@ -123,6 +125,7 @@ const storedEntry = record<Entry>({
   giver: optional(record<NonNullable<Entry['giver']>>({ budget: text, window: oneOf(windowKinds) })),
   binds: optional(record<NonNullable<Entry['binds']>>({ budget: text, window: oneOf(windowKinds), available: whole })),
   content: optional(text),
+  asOf: optional(instant),
 })
 
 export const fromEntryItem = (item: Item): Entry => readItem(item, storedEntry, ({ id }) => entryKey(id))

@@ -68,6 +68,7 @@ export type About =
       readonly isStopped: boolean
     }
   | Released
+  | { readonly kind: 'given-back'; readonly units: number; readonly by: string; readonly reason: string }
   | {
       readonly kind: 'foreign-data'
       readonly found: readonly { readonly project: string; readonly dates: readonly string[] }[]
@@ -119,15 +120,14 @@ const storedAbout = byKind<About>({
     of: number,
     resetsAt: instant,
   },
-  'will-run-out': {
-    ...{ budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
-  },
+  'will-run-out': { budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
   repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
   'unusual-day': { budget: text, day: text, used: number, usual: number },
   'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
   released: { budget: text, otherBudgets: whole, projects: list(text), more: whole, by: text, reason: text },
+  'given-back': { units: number, by: text, reason: text },
   'foreign-data': {
     found: list(
       record<{ readonly project: string; readonly dates: readonly string[] }>({ project: text, dates: list(text) }),

@@ -14,6 +14,8 @@ export interface LedgerParts {
   readonly expected?: ExpectedLedger
   /** Whether to begin a ledger in an empty table; on AWS only an operator does. */
   readonly begins?: boolean
+  /** `SERVICE_FLIGHT_MS` */
+  readonly flightMs?: number | undefined
 }
 
 /** Views of the expected ledger alone. @throws WrongLedger from `view` and `look`. */

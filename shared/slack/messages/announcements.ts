@@ -253,6 +253,11 @@ function datesOf(dates: readonly string[]): string {
   return `${dates.slice(-maxDates).join(', ')}${more > 0 ? ` and ${more} before` : ''}`
 }
 
+export function givenBackMessage({ units, by, reason }: { units: number; by: string; reason: string }): Message {
+  const lead = `${actorName(by)} reconciled the account with the vendor’s figure: ${boldUnits(units)} more can be spent.`
+  return message(lead, [header('Units came back'), section(`↩️ ${lead}${quote(reason)}`)])
+}
+
 export function tokenExpiresMessage({
   expiresAt,
   daysLeft,

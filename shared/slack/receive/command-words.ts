@@ -53,8 +53,8 @@ const lines = {
     example: '/units resume nightly the move is done',
   },
   reconcile: {
-    usage: '/units reconcile <units left> <reason>',
-    does: 'books the difference to what the vendor’s screen shows as left',
+    usage: '/units reconcile <units left> [as of <time>] [<reason>]',
+    does: 'shows the difference to what the vendor’s screen shows as left, and a Confirm button; nothing is booked before you press it',
     example: '/units reconcile 31200 as of 10:40',
   },
   login: {

@@ -1,3 +1,4 @@
+import { asOfExamples, readAsOf } from '../../guard/as-of.ts'
 import { readTags } from '../../guard/tags.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import { nearest } from '../../platform/misspelt.ts'
@@ -36,7 +37,8 @@ export type Command =
   | { readonly do: 'cancel'; readonly id: string }
   | { readonly do: 'freeze' | 'unfreeze'; readonly budget: string; readonly reason: string }
   | { readonly do: 'pause' | 'resume'; readonly plan: string; readonly reason: string }
-  | { readonly do: 'reconcile'; readonly unitsLeft: Units; readonly reason: string }
+  /** `asOf`: as typed, in the account's zone; absent: now. */
+  | { readonly do: 'reconcile'; readonly unitsLeft: Units; readonly asOf?: string; readonly reason: string }
 
 export interface Mistake {
   readonly do: 'mistake'
@@ -170,8 +172,19 @@ function readReconcile(words: Words): Command | string {
   if (!wholeNumber.test(word.text) || units > maxUnits) return `${quoteWord(word.text)} is not a whole number of units.`
   const reason = words.rest()
   if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'A number with spaces in it is put in quotes.'
-  return reasonFault(reason) ?? { do: 'reconcile', unitsLeft: toUnits(units), reason }
+  const figure = { do: 'reconcile', unitsLeft: toUnits(units) } as const
+  const [, asOf] = /^as of\b:?\s*(.*)$/is.exec(reason) ?? []
+  // A time as a reason would make an old figure one of now.
+  if (asOf === undefined && looksLikeTime.test(reason)) return asOfFault
+  if (asOf === undefined) return (reason === '' ? null : reasonFault(reason)) ?? { ...figure, reason }
+  const read = readAsOf(asOf, { now: 0, zone: 'UTC' })
+  if (!read) return asOfFault
+  const typed = asOf.slice(0, asOf.length - read.rest.length).replace(/[\s,;]+$/, '')
+  return (read.rest === '' ? null : reasonFault(read.rest)) ?? { ...figure, asOf: typed, reason: read.rest }
 }
+
+const looksLikeTime = /\b\d{1,2}[:.]\d{2}\b|\b(?:yesterday|as at)\b|\b\d{1,2} ?[ap]\.?m\b/i
+const asOfFault = `When did the vendor’s screen show it? Write as of ${asOfExamples}, then the reason; without “as of” it is a figure of now, and the reason has no time.`
 
 function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {
   const word = words.next()

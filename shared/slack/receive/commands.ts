@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
-import { notEntered } from '../../guard/problems.ts'
-import { figuresOf, units as inUnits, zoneOf } from '../../guard/sentences.ts'
-import { chainOf, frozenAbove, isEnforced, rootBudget, windowKinds } from '../../ledger/book/definitions.ts'
+import { figuresOf, zoneOf } from '../../guard/sentences.ts'
+import { chainOf, frozenAbove, isEnforced, windowKinds } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
-import { type Clock, minuteMs } from '../../platform/clock.ts'
-import { digest } from '../../platform/ids.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
 import type { Kinds } from '../../tracking/kinds.ts'
 import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
@@ -15,10 +13,9 @@ import { doneMessage, helpMessage, loginMessage, usageMessage } from '../message
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
 import { callerOf, type EventAnswer, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
+import { offerReconciliation } from './reconcile.ts'
 
 const maxUpdates = 10
-/** Later the vendor's figure may be out of date. */
-const bookWithinMs = minuteMs
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
   help: [],
@@ -117,7 +114,7 @@ async function perform(
       return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
     }
     case 'reconcile':
-      return reconcile(parts, command, event, caller)
+      return offerReconciliation(parts, command, event)
     default:
       return assertNever(command)
   }
@@ -132,39 +129,6 @@ async function describeFreeze(
   const but =
     above === null ? '' : `, but ${above} above it is: nothing can be spent from it until that is unfrozen, too`
   return `Done: ${budget} is no longer frozen${but}.`
-}
-
-/** Books once, under the event's id. */
-async function reconcile(
-  { clock, guard: { ledger } }: CommandsParts,
-  { unitsLeft, reason }: Command & { do: 'reconcile' },
-  event: CommandEvent,
-  caller: string,
-): Promise<EventAnswer> {
-  const request = {
-    id: `ent_${digest('slack', event.id)}`,
-    content: event.id,
-    type: 'reconcile',
-    unitsLeft,
-    reason,
-    budget: rootBudget,
-    by: caller,
-  } as const
-  const isLate = clock.now() - event.createdAt > bookWithinMs
-  const outcome = await (isLate ? ledger.previewEntry(request) : ledger.enter(request))
-  // Booking would give back units that were spent since.
-  if (outcome.kind === 'possible') {
-    return replyWith(
-      'This could not be booked within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
-    )
-  }
-  if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
-  const { units } = outcome.entry
-  const effect =
-    units === 0 ? 'they agree' : `${inUnits(Math.abs(units))} ${units > 0 ? 'spent elsewhere' : 'too many'} booked`
-  return {
-    message: doneMessage(`Done: the vendor has ${inUnits(unitsLeft)} left; ${effect}. /units shows the figures.`),
-  }
 }
 
 async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, caller: string): Promise<EventAnswer> {

@@ -15,6 +15,7 @@ import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
 import { callerOf, type EventAnswer, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
+import { confirmReconciliation } from './reconcile.ts'
 
 type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
@@ -58,6 +59,8 @@ async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissi
   const { ledger } = guard
   const commandEvent = await ledger.slackEvents.get(event.value)
   const command = commandEvent?.kind === 'command' ? parseCommand(commandEvent.text, kinds) : null
+  if (commandEvent?.kind === 'command' && command?.do === 'reconcile')
+    return confirmReconciliation(parts, command, { commandEvent, press: event, allowed })
   if (commandEvent?.kind !== 'command' || command?.do !== 'run' || !commandEvent.quotes) {
     return replaceWith('There is nothing to confirm here. Please type the command again.')
   }
@@ -80,7 +83,7 @@ async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissi
   return answerConfirmed(parts, updates, refusal)
 }
 
-const notTheirs = 'Only the user who typed this command may confirm it. You can type it yourself.'
+export const notTheirs = 'Only the user who typed this command may confirm it. You can type it yourself.'
 
 function submitFor(
   { guard, clock }: PressesParts,

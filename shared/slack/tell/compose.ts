@@ -22,6 +22,7 @@ import {
   auditFailedMessage,
   foreignDataMessage,
   frozenMessage,
+  givenBackMessage,
   occurrenceMessage,
   pausedMessage,
   refusalsMessage,
@@ -244,6 +245,8 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
           })
     case 'released':
       return releasedMessage(about)
+    case 'given-back':
+      return givenBackMessage(about)
     case 'foreign-data':
       return foreignDataMessage(about)
     case 'token-expires':

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { type Called, type Product, startProduct } from '../../support/product.ts'
+import { reconcile } from '../../support/store/reconcile.ts'
 
 const month = (units: number, day?: number) => [
   { window: 'month', units },
@@ -20,16 +21,13 @@ async function withBudgets(options: Parameters<typeof startProduct>[0] = {}) {
       body: { reason: 'r', ...body },
       headers: key === undefined ? {} : { 'idempotency-key': key },
     })
-  const reconcile = (body: object, key?: string) =>
-    product.call('POST', '/budgets/account/reconcile', {
-      body: { reason: 'r', ...body },
-      headers: key === undefined ? {} : { 'idempotency-key': key },
-    })
+  const reconciled = (body: object, key?: string) =>
+    reconcile(product, { reason: 'r', ...body }, { headers: key === undefined ? {} : { 'idempotency-key': key } })
   const correct = (budget: string, corrects: string, units: number) =>
     enter(budget, { type: 'correction', units, corrects })
   const available = async (...budgets: string[]) =>
     Promise.all(budgets.map(async (name) => (await product.figures(name)).available))
-  return { product, put, enter, reconcile, correct, available }
+  return { product, put, enter, reconcile: reconciled, correct, available }
 }
 
 const wrongState = (detail: string) => ({ status: 409, type: '/problems/wrong-state', detail })
@@ -376,6 +374,7 @@ describe('POST /budgets/account/reconcile', () => {
   test("a reconciliation books the difference to the vendor's figure in either direction", async () => {
     const { product, reconcile } = await withBudgets()
     await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
+    product.clock.advance(minutes(5))
     const { status, body } = await reconcile({ unitsLeft: 49_900, reason: 'this morning' })
     expect([status, body]).toEqual([
       200,
@@ -388,7 +387,7 @@ describe('POST /budgets/account/reconcile', () => {
         budgets: ['account'],
         reason: 'this morning',
         by: 'ada',
-        at: '2026-11-20T10:00:00.000Z',
+        at: '2026-11-20T10:05:00.000Z',
         binds: { budget: 'account', window: 'month', available: 49_900 },
       },
     ])
@@ -412,6 +411,8 @@ describe('POST /budgets/account/reconcile', () => {
     expect(await product.figures()).toMatchObject({ available: 49_920, inDoubt: 40, spent: 40 })
     const { body } = await product.call('GET', '/updates?state=in-doubt')
     await product.call('POST', `/updates/${body.updates[0].id}/resolve`, { body: { outcome: 'ran', reason: 'seen' } })
+    expect((await reconcile({ unitsLeft: 49_960 })).body.units).toBe(0)
+    product.clock.advance(minutes(5))
     expect((await reconcile({ unitsLeft: 49_960 })).body.units).toBe(-40)
     expect(await product.figures()).toMatchObject({ available: 49_960, inDoubt: 0, spent: 40 })
     expect(await product.audit()).toBe(true)
@@ -497,25 +498,48 @@ describe('idempotency keys', () => {
 })
 
 describe('Slack', () => {
-  test('/units reconcile books the difference once and names it', async () => {
+  const slackProduct = async () => {
     const { product } = await withBudgets({ slack: true, stream: true })
     await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes: ['admin'] } })
-    const said = async (text: string, trigger: string) => {
-      product.clock.advance(1_000)
-      await product.slack.command(text, { trigger })
+    await product.deliver()
+    product.slack.news()
+    const news = async () => {
       await product.deliver()
       return product.slack.news().map(({ text }) => text)
     }
-    const first = await said('reconcile 49,000 the figure of this morning', 't1')
-    expect(first).toEqual([
-      'Done: the vendor has 49,000 units left; 1,000 units spent elsewhere booked. /units shows the figures.',
+    const said = async (text: string, trigger?: string) => {
+      product.clock.advance(1_000)
+      await product.slack.command(text, trigger === undefined ? {} : { trigger })
+      return news()
+    }
+    const confirm = async () => {
+      const [button] = product.slack.buttons()
+      await product.slack.press('confirm', button?.value ?? '')
+      return news()
+    }
+    return { product, said, confirm, news }
+  }
+
+  test('/units reconcile shows the difference, books it after Confirm, once, and says which way', async () => {
+    const { product, said, confirm } = await slackProduct()
+    expect(await said('reconcile 49,000 the figure of this morning')).toEqual([
+      'The vendor’s figure: 49,000 units left, now. The vendor has 1,000 fewer left than the book: they are booked as spent outside. Nothing is booked before you press Confirm.',
     ])
-    await said('reconcile 49,000 the figure of this morning', 't1')
+    expect(await product.figures()).toMatchObject({ spent: 0, available: 50_000 })
+    const done =
+      'Done: the vendor had 49,000 units left on 20 Nov 2026 10:00 UTC; booked 1,000 units fewer. /units shows the figures.'
+    expect(await confirm()).toEqual([done])
+    expect(await confirm()).toEqual([done])
     expect(await product.figures()).toMatchObject({ spent: 1_000, available: 49_000 })
-    expect(await said('reconcile 49,400 they gave some back', 't2')).toEqual([
-      'Done: the vendor has 49,400 units left; 400 units too many booked. /units shows the figures.',
+    expect(await said('reconcile 49,400')).toEqual([
+      expect.stringMatching(/^Units would come back within an hour of another reconciliation \(ent_.*add a reason\.$/),
     ])
-    expect(await said('reconcile 60000 wrong', 't3')).toEqual([
+    await said('reconcile 49,400 they gave some back')
+    expect((await confirm()).toSorted()).toEqual([
+      '<@U1ADA> reconciled the account with the vendor’s figure: 400 units more can be spent.',
+      expect.stringContaining('booked 400 units more. /units shows'),
+    ])
+    expect(await said('reconcile 60000 wrong')).toEqual([
       'The vendor has 60,000 units left, and account allows only 50,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
     ])
     const { body } = await product.call('GET', '/budgets/account/entries?limit=2')
@@ -526,30 +550,40 @@ describe('Slack', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('/units reconcile that was processed late is not booked because its figure is old', async () => {
-    const { product } = await withBudgets({ slack: true, stream: true })
-    await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes: ['admin'] } })
-    await product.deliver()
-    const swept = async () => {
-      product.clock.advance(minutes(5))
-      product.slack.news()
-      await product.triggers.sweep(product.endsAt())
-      return product.slack.news().map(({ text }) => text)
-    }
-    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
-    await product.slack.command('reconcile 49,000 as of 10:00')
-    await product.deliver()
-    await product.update({ kind: 'ranking', project: 'x' })
-    expect(await swept()).toEqual([
-      'Done: the vendor has 49,000 units left; 1,000 units spent elsewhere booked. /units shows the figures.',
+  test('/units reconcile as of an hour gives back nothing that was spent since', async () => {
+    const { product, said, confirm } = await slackProduct()
+    product.clock.advance(hours(1))
+    for (const project of ['x', 'y']) await product.update({ kind: 'ranking', project })
+    product.clock.advance(hours(1))
+    expect(await said('reconcile 49,990 as of 11:30 the screen')).toEqual([
+      expect.stringContaining('only a figure of now gives units back: look again.'),
     ])
-    expect(await product.figures()).toMatchObject({ spent: 1_040, available: 48_960 })
-    await product.slack.command('reconcile 49,500 as of 10:05')
-    await product.update({ kind: 'ranking', project: 'y' })
-    expect(await swept()).toEqual([
-      'This could not be booked within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+    expect(await said('reconcile 50,000 as of 10:30')).toEqual([
+      'The vendor’s figure: 50,000 units left, as of 20 Nov 2026 10:30 UTC. The book and the vendor agree: no units are moved. Nothing is booked before you press Confirm.',
     ])
-    expect(await product.figures()).toMatchObject({ spent: 1_080, available: 48_920 })
+    await confirm()
+    expect(await product.figures()).toMatchObject({ spent: 80, available: 49_920 })
+  })
+
+  test('a Confirm books no difference but the one that it showed', async () => {
+    const { product, said, confirm } = await slackProduct()
+    await said('reconcile 49,000')
+    await product.call('POST', '/budgets/account/entries', { body: { type: 'external-spend', units: 5, reason: 'r' } })
+    expect(await confirm()).toEqual([
+      expect.stringMatching(/^The difference is not 1000 any more: .* Please type the command again\.$/),
+    ])
+    expect(await product.figures()).toMatchObject({ spent: 5 })
+  })
+
+  test('/units reconcile that was answered late is not offered because its figure is old', async () => {
+    const { product, news } = await slackProduct()
+    await product.slack.command('reconcile 49,500')
+    product.clock.advance(minutes(5))
+    product.slack.news()
+    await product.triggers.sweep(product.endsAt())
+    expect(await news()).toEqual([
+      'This could not be answered within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+    ])
   })
 })
 
@@ -570,8 +604,7 @@ describe('everything at once, on the real store', () => {
     )
     const many = <T>(count: number, act: (index: number) => Promise<T>) =>
       Array.from({ length: count }, (_, index) => act(index))
-    const reconcile = (unitsLeft: number) =>
-      product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft, reason: 'at once' } })
+    const reconciled = (unitsLeft: number) => reconcile(product, { unitsLeft, reason: 'at once' })
     const [updates, grants, transfers, corrections, twice, meanwhile] = await Promise.all([
       Promise.all(
         many(200, (index) =>
@@ -584,7 +617,7 @@ describe('everything at once, on the real store', () => {
         many(8, (index) => enter('acme', { type: 'correction', units: 10, corrects: wrong[index]?.body.id })),
       ),
       Promise.all(many(8, () => enter('acme', { type: 'correction', units: 10, corrects: wrong[0]?.body.id }))),
-      Promise.all(many(4, () => reconcile(45_000))),
+      Promise.all(many(4, () => reconciled(45_000))),
     ])
     const ran = updates.filter(({ status }) => status === 201).length
     expect(updates.filter(({ status }) => status !== 201 && status !== 402).map(({ text }) => text)).toEqual([])
@@ -592,14 +625,15 @@ describe('everything at once, on the real store', () => {
     expect([...corrections, ...twice].filter(({ status }) => status === 201)).toHaveLength(8)
     expect(product.seen('run')).toHaveLength(ran)
     // While updates settle, a reconciliation may have to give up: then nothing of it is booked.
-    expect(meanwhile.every(({ status }) => status === 200 || status === 503)).toBe(true)
+    expect(meanwhile.every(({ status }) => [200, 409, 503].includes(status))).toBe(true)
     const booked = meanwhile.reduce((sum, { body }) => sum + (body.units ?? 0), 0)
     const spent = ran * 40 + 8 * 10 + booked
     expect(await product.figures()).toMatchObject({ spent, held: 0, inDoubt: 0, available: 50_000 - spent })
 
-    const reconciled = await Promise.all(many(6, () => reconcile(40_000)))
-    const differences = reconciled.map(({ body }) => body.units as number)
-    expect(differences.filter((units) => units !== 0)).toEqual([10_000 - spent])
+    product.clock.advance(minutes(5))
+    const several = await Promise.all(many(6, () => reconciled(40_000)))
+    const differences = several.map(({ body }) => body.units as number)
+    expect(differences.filter((units) => (units ?? 0) !== 0)).toEqual([10_000 - spent])
     expect(await product.figures()).toMatchObject({ spent: 10_000, available: 40_000 })
     const [acme, globex] = [await product.figures('acme'), await product.figures('globex')]
     expect([acme.granted, globex.granted]).toEqual([2_140, -140])

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
-import { createTestClock, hours } from '../../support/clock.ts'
+import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { reconcile } from '../../support/store/reconcile.ts'
 import { summaryOf } from '../../support/summary.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
@@ -39,7 +40,8 @@ async function november({ isCounted = false, env = {} }: { isCounted?: boolean; 
   const spent = await enter('acme', { type: 'external-spend', units: 30 })
   // Asked for at the root, and still the client's.
   await enter('account', { type: 'correction', units: 12, corrects: spent.id })
-  await product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft: 49_955, reason: 'r' } })
+  product.clock.advance(minutes(5))
+  await reconcile(product, { unitsLeft: 49_955, reason: 'r' })
   if (isCounted) {
     const at = product.clock.now()
     product.clock.advance(hours(24))

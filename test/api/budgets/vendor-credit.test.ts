@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
-import { days } from '../../support/clock.ts'
+import { days, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { reconcile } from '../../support/store/reconcile.ts'
 
 /** A client of whom an update for 40 units has run. */
 async function start() {
@@ -11,9 +12,9 @@ async function start() {
   const { body } = await product.update({ kind: 'ranking', project: 'shop' })
   const enter = (entry: object) =>
     product.call('POST', '/budgets/acme/entries', { body: { reason: 'credit note 4711', ...entry } })
-  const reconcile = (unitsLeft: number) =>
-    product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft, reason: 'the screen' } })
-  return { product, enter, reconcile, update: body.updates[0] }
+  product.clock.advance(minutes(5))
+  const reconciled = (unitsLeft: number) => reconcile(product, { unitsLeft, reason: 'the screen' })
+  return { product, enter, reconcile: reconciled, update: body.updates[0] }
 }
 
 describe('units that the vendor gave back', () => {

@@ -4,6 +4,7 @@ import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
+import { reconcile } from '../../support/store/reconcile.ts'
 
 // Whether each budget will last, and why not: the figures are computed again from the records.
 
@@ -210,7 +211,7 @@ describe('the outlook of a budget', () => {
       ...{ status: 'at-risk', remedy: { kind: 'reconcile' } },
       sentence: "Not reconciled with the vendor's figure for 14 days or more.",
     })
-    await product.call('POST', '/budgets/account/reconcile', { body: { unitsLeft: 50_000, reason: 'the screen' } })
+    await reconcile(product, { unitsLeft: 50_000, reason: 'the screen' })
     expect(await monthOf(product, 'account')).toMatchObject({ status: 'on-track' })
   })
 

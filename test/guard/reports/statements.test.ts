@@ -24,7 +24,10 @@ type Started = Awaited<ReturnType<typeof startGuard>>
 
 async function enter({ other, parts }: Started, wanted: object): Promise<Entry> {
   const id = parts.ids.random()
-  const outcome = await other.enter({ id, content: id, reason: 'r', by: 'ada', ...wanted } as EntryRequest)
+  const request = { id, content: id, reason: 'r', by: 'ada', ...wanted } as EntryRequest
+  const preview = await other.previewEntry(request)
+  const shown = preview.kind === 'possible' ? preview.entry.units : 0
+  const outcome = await other.enter(request.type === 'reconcile' ? { ...request, shown } : request)
   if (outcome.kind !== 'entered') throw new Error(outcome.kind)
   return outcome.entry
 }
@@ -78,6 +81,7 @@ describe('rows', () => {
     product.service.run = async () => unknown
     const update = only(await product.ask({ kind: 'keyword-difficulty' }))
     await product.guard.resolve(update.id, 'eve', { outcome: 'ran', reason: 'r' })
+    product.clock.advance(minutes(5))
     await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
     await product.guard.ledger.settle(update, late)

@@ -5,6 +5,7 @@ import { minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { gate, type Recorded } from '../../support/scripted-service.ts'
 import { accept, copyOf, storeOf } from '../../support/store/copy.ts'
+import { reconcile } from '../../support/store/reconcile.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
 
 /** A service that knows what ran, whichever ledger asked for it. */
@@ -52,7 +53,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect((await product.call('POST', '/budgets/account/unfreeze', freeze)).body).toMatchObject({
       type: '/problems/wrong-state',
       detail:
-        "account was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure first (POST /budgets/account/reconcile).",
+        "account was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure of 20 Nov 2026 10:05 UTC or later first (POST /budgets/account/reconcile).",
     })
 
     // What ran at that moment is found by the date that it left; it has to be out of flight for that.
@@ -62,8 +63,9 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0, inDoubt: 0 })
     const shown = await product.call('GET', '/v3/projects/initech/dates')
     expect(shown.body.dates).toContain('2026-11-20')
+    product.clock.advance(minutes(5))
     const vendorsFigure = { unitsLeft: 50_000 - ran.length * 40, reason: 'restored to 10:00, the screen at 11:00' }
-    const booked = await product.call('POST', '/budgets/account/reconcile', { body: vendorsFigure })
+    const booked = await reconcile(product, vendorsFigure)
     expect([booked.status, booked.body.units]).toEqual([200, 80])
     expect(await product.figures()).toMatchObject({ spent: 160, available: 49_840 })
     expect(await product.audit()).toBe(true)

@@ -249,7 +249,7 @@ export const events: Actions = {
   reconciles: (handlers, day) => {
     day.excused.add('account')
     return keyed(handlers, day, 'root', '/budgets/account/reconcile', `rec-${day.chance(2)}`, {
-      ...{ unitsLeft: 40 * day.chance(5), reason: 'as the screen says' },
+      ...{ unitsLeft: 40 * day.chance(5), reason: 'as the screen says', difference: 40 * (day.chance(9) - 4) },
     })
   },
   'types in Slack': (handlers, { chance }) => {

@@ -2,6 +2,7 @@ import {
   auditFailedMessage,
   foreignDataMessage,
   frozenMessage,
+  givenBackMessage,
   occurrenceMessage,
   pausedMessage,
   refusalsMessage,
@@ -201,6 +202,7 @@ function warningSamples({ by, problem }: Records): Sample[] {
 
 function unusualSamples({ by }: Records): Sample[] {
   return [
+    ['units that a reconciliation gave back', givenBackMessage({ units: 848, by: by.caller, reason: by.reason })],
     [
       'released',
       releasedMessage({

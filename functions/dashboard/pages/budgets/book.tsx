@@ -1,11 +1,11 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { invalid, Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget, notEntered } from '../../../../shared/guard/problems.ts'
-import { count, figuresOf, left, units } from '../../../../shared/guard/sentences.ts'
+import { count, differenceToVendor, figuresOf, left, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Book } from '../../../../shared/ledger/book/book.ts'
 import { budgetNamed, chainOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
+import type { EntryRequest, Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { ConfirmForm } from '../../components/edit.tsx'
@@ -36,10 +36,14 @@ export function addBook({ page }: PageRoutes): void {
       const step = stepOf(input)
       const key = keyOf(input)
       if (step === 'edit') return showForms(visit, { view, budget, input })
-      const parsed = readEntry(input, { budget, by: session.sub, key })
+      const parsed = readEntry(input, { budget, by: session.sub, key, now: view.now, zone: zoneOf(view) })
       if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, ...parsed })
       const { request } = parsed
-      const outcome = step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
+      const book = async () =>
+        step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
+      const reads = visit.c.get('expensiveReads')
+      if (request.type === 'reconcile') reads.admit(session.sub)
+      const outcome = await (request.type === 'reconcile' ? reads.inTurn(book) : book())
       switch (outcome.kind) {
         case 'entered':
           return visit.redirect(
@@ -47,11 +51,11 @@ export function addBook({ page }: PageRoutes): void {
             budgetAddress(budget),
           )
         case 'possible': {
-          const { entry, before, after } = outcome
+          const { entry, before, after, reconciliation } = outcome
           const budgets = affectedBudgets(view, request, entry)
           return visit.show(
             'Book this?',
-            <EntryPreview {...{ request, entry, before, after, budgets, input, frame, view }} />,
+            <EntryPreview {...{ request, entry, before, after, budgets, input, frame, view, reconciliation }} />,
           )
         }
         default:
@@ -136,7 +140,7 @@ function bookedText({ type, budget, units: number, to }: Entry): string {
     case 'reconcile':
       return number === 0
         ? 'The book and the vendor agree: no units were moved.'
-        : `Booked: ${count(Math.abs(number))} ${number > 0 ? 'more as spent' : 'of what was spent given back'}, so that the book shows the vendor’s figure.`
+        : `Booked ${units(Math.abs(number))} ${number > 0 ? 'fewer' : 'more'}, so that the book shows the vendor’s figure.`
     case 'correction':
       return `Booked: the entry of ${budget} counts as ${units(number)} now.`
     default:
@@ -160,14 +164,16 @@ function EntryPreview(props: {
   input: URLSearchParams
   frame: Frame
   view: View
+  reconciliation: Reconciliation | undefined
 }) {
-  const { request, entry, before, after, budgets, input, view } = props
+  const { request, entry, before, after, budgets, input, view, reconciliation } = props
   const month = monthOf(before, view, request)
-  const { form: _form, step: _step, ...fields } = Object.fromEntries(input)
+  const { form: _form, step: _step, ...entered } = Object.fromEntries(input)
+  const fields = reconciliation ? { ...entered, shown: String(reconciliation.difference) } : entered
   return (
     <>
       <Section id="what" title={entryTitle(request)}>
-        {request.type === 'reconcile' ? <ReconcileDifference units={entry.units} /> : null}
+        {reconciliation ? <ReconcileParts parts={reconciliation} zone={zoneOf(view)} /> : null}
         <p>Reason: {request.reason}</p>
       </Section>
       <EffectTable {...{ before, after, budgets, month }} definitions={view.definitions} />
@@ -195,12 +201,15 @@ function monthOf({ month }: Book, view: View, request: EntryRequest): string {
   return request.type === 'grant' ? 'next month' : `in the month from ${dayNamed(month.slice('month:'.length))}`
 }
 
-const ReconcileDifference = ({ units }: { units: number }) => (
-  <p>
-    {units === 0
-      ? 'The book and the vendor agree: no units are moved.'
-      : units > 0
-        ? `The vendor has ${count(units)} fewer left than the book: they are booked as spent outside.`
-        : `The vendor has ${count(-units)} more left than the book: they are taken off what counts as spent.`}
-  </p>
+const ReconcileParts = ({ parts, zone }: { parts: Reconciliation; zone: string }) => (
+  <>
+    <p>{differenceToVendor(parts)}</p>
+    <p class="note">
+      The figure is of {parts.asOf === null ? 'now' : when(parts.asOf, zone)}. Taken as not in it: {count(parts.since)}{' '}
+      spent since, {count(parts.held)} held, {count(parts.inDoubt)} in doubt.
+      {parts.open.length === 0 ? '' : ` Open then: ${parts.open.slice(0, maxOpenShown).join(', ')}.`}
+    </p>
+  </>
 )
+
+const maxOpenShown = 10

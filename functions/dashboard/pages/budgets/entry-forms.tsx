@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { entryIdentity, entryRequest, reconciliation } from '../../../../shared/api/entries.ts'
+import { asOfExamples, readAsOf } from '../../../../shared/guard/as-of.ts'
 import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
@@ -103,9 +104,14 @@ const Reconciliation = (forms: EntryFormsProps) => (
     {...forms}
     type="reconcile"
     title="Reconcile with the vendor"
-    note="Enter what the vendor’s screen shows as left. The difference to the book is booked; units that are held or in doubt are taken as not yet in that figure."
+    note="Enter what the vendor’s screen shows as left. The difference to the book is booked; units that are held, in doubt or spent since are taken as not yet in that figure. Only a figure of now gives units back."
   >
-    {(field) => <TextField {...field('unitsLeft')} label="Units left at the vendor" isNumber isRequired />}
+    {(field) => (
+      <>
+        <TextField {...field('unitsLeft')} label="Units left at the vendor" isNumber isRequired />
+        <TextField {...field('asOf')} label="As of" note={`Empty: now. Or ${asOfExamples}.`} />
+      </>
+    )}
   </EntryForm>
 )
 
@@ -172,14 +178,19 @@ type ParsedEntry =
 
 export function readEntry(
   form: URLSearchParams,
-  { budget, by, key }: { budget: string; by: string; key: string },
+  { budget, by, key, ...clock }: { budget: string; by: string; key: string; now: number; zone: string },
 ): ParsedEntry {
   const { type, ...body } = bodyOf(form)
   if (type === 'reconcile') {
-    const parsed = reconciliation.safeParse(body)
+    const { asOf: typed, shown, ...figure } = body
+    const asOf = typed === undefined ? undefined : readAsOf(String(typed), clock)
+    if (asOf === null || (asOf && asOf.rest !== ''))
+      return { kind: 'invalid', faults: { asOf: `Write a time of ${clock.zone} such as ${asOfExamples}.` } }
+    const parsed = reconciliation.safeParse(figure)
     if (!parsed.success) return invalidEntry(parsed.error)
-    const content = { type, ...parsed.data } as const
-    return { kind: 'request', request: { ...content, ...entryIdentity(by, key, content), budget: rootBudget, by } }
+    const content = { type, ...parsed.data, ...(asOf && { asOf: asOf.at }) } as const
+    const request = { ...content, ...entryIdentity(by, key, content), budget: rootBudget, by }
+    return { kind: 'request', request: { ...request, ...(shown !== undefined && { shown: Number(shown) }) } }
   }
   const parsed = entryRequest.safeParse({ type, ...body })
   if (!parsed.success) return invalidEntry(parsed.error)
@@ -197,7 +208,7 @@ function toMember(name: string, value: string): unknown {
   return name === 'wholeChain' ? value === 'yes' : value
 }
 
-const shownFields = ['units', 'unitsLeft', 'to', 'window', 'wholeChain', 'reason']
+const shownFields = ['units', 'unitsLeft', 'asOf', 'to', 'window', 'wholeChain', 'reason']
 
 /** The first fault of each field, and in `detail` what is not about a field. */
 function invalidEntry({ issues }: { issues: Parameters<typeof allFaults>[1] }): ParsedEntry {

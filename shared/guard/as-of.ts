@@ -1,0 +1,38 @@
+import { type LocalDate, toInstant, toLocal } from '../platform/clock.ts'
+
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+const day = String.raw`(today|yesterday|\d{4}-\d{2}-\d{2}|\d{1,2} [a-z]{3}(?: \d{4})?)`
+const pattern = new RegExp(String.raw`^(?:${day}(?:T|,? +(?:at +)?))?(\d{1,2}):(\d{2})(?=$|[\s,;])`, 'i')
+/** They would change the time that was read. */
+const qualifier =
+  /^[\s,;]*(?:[ap]\.?m\b|z\b|(?:utc|gmt|bst|[cemw]e?s?t|[ecmp][sd]t)\b|[+-]\d|\d|[a-z]+\/[a-z]|yesterday|today|tomorrow|on\b)/i
+
+export const asOfExamples = '03:00, yesterday 23:30 or 2026-11-20 03:00'
+
+/** A time of the wall at the start of a text, and what follows it. `null`: it cannot be read without a guess. */
+export function readAsOf(
+  text: string,
+  { now, zone }: { readonly now: number; readonly zone: string },
+): { readonly at: number; readonly rest: string } | null {
+  const [read = '', named, hour, minute] = pattern.exec(text.trim()) ?? []
+  const rest = text.trim().slice(read.length)
+  if (read === '' || Number(hour) > 23 || Number(minute) > 59 || qualifier.test(rest)) return null
+  const date = dateOf(named?.toLowerCase() ?? 'today', toLocal(now, zone))
+  if (!date) return null
+  // Of an hour that a zone has twice, the earlier one: more counts as spent since.
+  const at = toInstant({ ...date, hour: Number(hour), minute: Number(minute) }, zone)
+  return { at, rest: rest.replace(/^[\s,;]+/, '') }
+}
+
+function dateOf(named: string, { year, month, day }: LocalDate): LocalDate | null {
+  if (named === 'today') return { year, month, day }
+  if (named === 'yesterday') return { year, month, day: day - 1 }
+  const [first = '', second = '', third] = named.split(/[- ]/)
+  const isIso = named.includes('-')
+  const date = isIso
+    ? { year: Number(first), month: Number(second), day: Number(third) }
+    : { year: third === undefined ? year : Number(third), month: months.indexOf(second) + 1, day: Number(first) }
+  const asUtc = new Date(Date.UTC(date.year, date.month - 1, date.day))
+  return asUtc.getUTCMonth() === date.month - 1 && asUtc.getUTCDate() === date.day ? date : null
+}

@@ -1,0 +1,157 @@
+import { dayMs, hourMs, toLocal } from '../../platform/clock.ts'
+import { grouped } from '../../platform/words.ts'
+import type { Update } from '../updates/update.ts'
+import type { View } from '../views/views.ts'
+import { type Book, counterOf, type Move } from './book.ts'
+import { isSpent } from './book-item.ts'
+import { rootBudget } from './definitions.ts'
+import type { Entry } from './entry.ts'
+import {
+  type Booking,
+  type EntryRefusal,
+  impossible,
+  movesOf,
+  type ReconcileRequest,
+  type Reconciliation,
+} from './entry-request.ts'
+import { latestRenewal } from './windows.ts'
+
+/** Of the open month, and the open updates of the month before. */
+export interface MonthLines {
+  readonly updates: readonly Update[]
+  readonly entries: readonly Entry[]
+  readonly previous: Book | null
+  readonly open: readonly Update[]
+}
+
+interface AccountMove {
+  readonly of: string
+  readonly type: Entry['type'] | 'update'
+  readonly at: number
+  readonly spent: number
+  readonly allowed: number
+}
+
+/** `SERVICE_FLIGHT_MS` where it is not set. */
+export const defaultFlightMs = 300_000
+
+const maxAgeMs = 2 * dayMs
+const maxListed = 5
+
+/** What moved the account's month. */
+export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'entries'>): readonly AccountMove[] {
+  const line = (of: string, type: AccountMove['type'], at: number, { spent = 0, limit = 0, granted = 0 }: Move) => ({
+    ...{ of, type, at, spent, allowed: Math.max(Math.abs(limit), Math.abs(granted)) },
+  })
+  return [
+    ...updates
+      .filter(({ hold }) => hold?.budgets.includes(rootBudget))
+      .flatMap(({ id, history }) => history.flatMap(({ at, move }) => (move ? [line(id, 'update', at, move)] : []))),
+    ...entries.flatMap(({ id, type, at, moves }) =>
+      moves
+        .filter(({ budget, window }) => budget === rootBudget && window === 'month')
+        .map(({ move }) => line(id, type, at, move)),
+    ),
+  ]
+}
+
+/**
+ * Units held, in doubt or spent since the figure count as not yet in it: a mistake leaves too little available until
+ * the next reconciliation, never too much.
+ */
+export function reconciliationOf(
+  request: ReconcileRequest,
+  now: View,
+  lines: MonthLines,
+  flightMs: number,
+): Booking | EntryRefusal {
+  const counter = counterOf(now.book, 'month', rootBudget)
+  if (!counter || counter.limit === 'unlimited') {
+    return impossible(`${rootBudget} has no limit this month, so there is no figure to compare with.`)
+  }
+  const { unitsLeft, shown } = request
+  const asOf = request.asOf === undefined || request.asOf === now.now ? null : request.asOf
+  const unusable = asOf === null ? null : whyUnusable(asOf, now, lines)
+  if (unusable) return impossible(unusable)
+  const { available, spent, limit, granted } = counter
+  const old = lines.previous && counterOf(lines.previous, 'month', rootBudget)
+  const held = counter.held + (old?.held ?? 0)
+  const inDoubt = counter.inDoubt + (old?.inDoubt ?? 0)
+  const since = spentSince(asOf, now, lines, flightMs)
+  const difference = available - (unitsLeft - since - held - inDoubt)
+  if (asOf !== null && difference < 0) {
+    return impossible(
+      `As of ${wall(now, asOf)} the vendor had ${grouped(0 - difference)} units more than the book, and only a figure of now gives units back: look again.`,
+    )
+  }
+  if (spent + difference < 0) {
+    return impossible(
+      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
+    )
+  }
+  const open = openAt(asOf ?? now.now, lines)
+  const parts = { asOf, unitsLeft, available, since, held, inDoubt, difference, after: available - difference, open }
+  const refused = shown === 'preview' ? null : whyNotBooked(request, parts)
+  const repeated = difference < 0 && request.reason === '' ? earlierIn(lines, now.now) : undefined
+  if (repeated) {
+    return impossible(
+      `Units would come back within an hour of another reconciliation (${repeated.id}, ${wall(now, repeated.at)}): add a reason.`,
+    )
+  }
+  if (refused) return impossible(refused)
+  const moves = difference === 0 ? [] : movesOf([rootBudget], ['month'], { spent: difference })
+  // Two concurrent reconciliations would book the same difference twice.
+  return { units: difference, moves, when: [isSpent('month', rootBudget, spent)], reconciliation: parts }
+}
+
+/** A person may look at the screen some minutes before a figure of now is booked. */
+function spentSince(asOf: number | null, { now }: View, lines: MonthLines, flightMs: number): number {
+  const from = asOf ?? now - flightMs
+  return spentMoves(lines)
+    .filter(({ at, spent, type }) => at > from && spent > 0 && (asOf !== null || type === 'update'))
+    .reduce((sum, { spent }) => sum + spent, 0)
+}
+
+function whyUnusable(asOf: number, now: View, lines: MonthLines): string | null {
+  const { month, definitions } = now
+  const of = `The figure is of ${wall(now, asOf)}`
+  if (asOf > now.now) return `${of}, which is in the future: say when the vendor showed it.`
+  if (asOf < now.now - maxAgeMs) return `${of}, more than 48 hours ago: look again.`
+  if (asOf < month.start) return `${of}, before the renewal of ${wall(now, month.start)}: look again.`
+  if (asOf < definitions.createdAt)
+    return `${of}, before the ledger was opened on ${wall(now, definitions.createdAt)}: look again.`
+  const reconciled = lines.entries.filter(({ type }) => type === 'reconcile').map(({ id, at }) => ({ of: id, at }))
+  const moved = spentMoves(lines).filter(({ type, spent, allowed }) => spent < 0 || (allowed > 0 && type !== 'update'))
+  const changes = new Map([...reconciled, ...moved].filter(({ at }) => at > asOf).map((each) => [each.of, each.at]))
+  if (changes.size === 0) return null
+  const listed = [...changes].map(([id, at]) => `${id} of ${wall(now, at)}`)
+  const more = listed.length > maxListed ? ` and ${listed.length - maxListed} more` : ''
+  return `${of}, and since then ${rootBudget} was reconciled, its limit or grants changed, or units came back: ${listed.slice(0, maxListed).join(', ')}${more}. Look again, and reconcile with a figure of now.`
+}
+
+/** Each figure is of a person, who sees what it does before it is booked. */
+function whyNotBooked({ shown }: ReconcileRequest, parts: Reconciliation): string | null {
+  const { difference, unitsLeft, since, held, inDoubt, available, after } = parts
+  if (shown === difference) return null
+  const why = shown === undefined ? 'Nothing is booked without a preview' : `The difference is not ${shown} any more`
+  return `${why}: of the vendor's ${grouped(unitsLeft)} units, ${grouped(since)} were spent since, ${grouped(held)} are held and ${grouped(inDoubt)} in doubt, so ${rootBudget} goes from ${grouped(available)} to ${grouped(after)} available, a difference of ${difference}. Send the same with the difference ${difference} to book it.`
+}
+
+const earlierIn = ({ entries }: MonthLines, now: number): Entry | undefined =>
+  entries.find(({ type, at }) => type === 'reconcile' && at > now - hourMs)
+
+const openAt = (instant: number, { updates, open }: MonthLines): readonly string[] => [
+  ...open.map(({ id }) => id),
+  ...updates
+    .filter(({ hold, finishedAt }) => hold && hold.at <= instant && (finishedAt ?? Number.POSITIVE_INFINITY) > instant)
+    .map(({ id }) => id),
+]
+
+const two = (number: number) => String(number).padStart(2, '0')
+
+/** As people of the account write it. */
+function wall({ definitions }: View, instant: number): string {
+  const { zone } = latestRenewal(definitions.calendar)
+  const { year, month, day, hour, minute } = toLocal(instant, zone)
+  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)} ${zone}`
+}

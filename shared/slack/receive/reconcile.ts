@@ -1,0 +1,80 @@
+import { readAsOf } from '../../guard/as-of.ts'
+import type { Guard } from '../../guard/guard.ts'
+import type { Permissions } from '../../guard/people/permissions.ts'
+import { notEntered } from '../../guard/problems.ts'
+import { units as inUnits, when, zoneOf } from '../../guard/sentences.ts'
+import { rootBudget } from '../../ledger/book/definitions.ts'
+import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import { inPlace } from '../blocks.ts'
+import { doneMessage } from '../messages/help.ts'
+import { reconcileMessage } from '../messages/reconcile.ts'
+import { callerOf, type EventAnswer, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
+import type { Command } from './command.ts'
+
+type Typed = Command & { do: 'reconcile' }
+type CommandEvent = SlackEvent & { kind: 'command' }
+interface Parts {
+  readonly guard: Guard
+  readonly clock: Clock
+}
+
+/** Later a figure of now is out of date. */
+const answeredWithinMs = minuteMs
+const confirmedWithinMs = hourMs
+
+/** Shows the difference, and books nothing. */
+export async function offerReconciliation(parts: Parts, typed: Typed, event: CommandEvent): Promise<EventAnswer> {
+  const { clock, guard } = parts
+  const { ledger } = guard
+  const isLate = clock.now() - event.createdAt > answeredWithinMs
+  if (typed.asOf === undefined && isLate && event.quotes === undefined) {
+    return replyWith(
+      'This could not be answered within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
+    )
+  }
+  const zone = zoneOf(await ledger.view())
+  const preview = await ledger.previewEntry(requestOf(typed, event, zone))
+  if (preview.kind === 'entered') return replyWith('This was booked already.')
+  if (preview.kind !== 'possible') return replyWith(notEntered(preview).detail)
+  if (!preview.reconciliation) return replyWith('There is nothing to reconcile here.')
+  const message = reconcileMessage({ askId: event.id, parts: preview.reconciliation, zone, reason: typed.reason })
+  const { difference } = preview.reconciliation
+  // A lost answer may have arrived, and its button must keep its difference.
+  const before = event.quotes?.[rootBudget]
+  if (before !== undefined && before !== difference)
+    return replyWith('The difference has moved while this was being answered. Please type the command again.')
+  return { message, ...(before === undefined && { remember: { quotes: { [rootBudget]: difference } } }) }
+}
+
+/** Books the difference that the message showed, once, under the id of the command. */
+export async function confirmReconciliation(
+  { clock, guard: { ledger } }: Parts,
+  typed: Typed,
+  { commandEvent, press, allowed }: { commandEvent: CommandEvent; press: SlackEvent; allowed: Permissions },
+): Promise<EventAnswer> {
+  const whyNot = whyNotAllowed(allowed, callerOf(press), 'admin')
+  if (whyNot !== null) return replyWith(whyNot)
+  if (commandEvent.user !== press.user)
+    return replyWith('Only the user who typed this command may confirm it. You can type it yourself.')
+  const shown = commandEvent.quotes?.[rootBudget]
+  if (shown === undefined || clock.now() - commandEvent.createdAt > confirmedWithinMs)
+    return replaceWith('This was more than an hour ago. Please type what the vendor’s screen shows now.')
+  const zone = zoneOf(await ledger.view())
+  const outcome = await ledger.enter({ ...requestOf(typed, commandEvent, zone), shown })
+  if (outcome.kind !== 'entered') return replaceWith(`${notEntered(outcome).detail} Please type the command again.`)
+  const { units, asOf, at } = outcome.entry
+  const effect = units === 0 ? 'the book agrees' : `booked ${inUnits(Math.abs(units))} ${units > 0 ? 'fewer' : 'more'}`
+  const done = `Done: the vendor had ${inUnits(typed.unitsLeft)} left on ${when(asOf ?? at, zone)}; ${effect}. /units shows the figures.`
+  return { message: { ...doneMessage(done), ...inPlace } }
+}
+
+function requestOf({ unitsLeft, asOf, reason }: Typed, event: CommandEvent, zone: string) {
+  const at = asOf === undefined ? undefined : readAsOf(asOf, { now: event.createdAt, zone })?.at
+  return {
+    ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),
+    ...{ unitsLeft, reason, budget: rootBudget, by: callerOf(event) },
+    ...(at !== undefined && { asOf: at }),
+  }
+}
