@@ -35,3 +35,5 @@ export function whyNotAllowed(allowed: Permissions, caller: string, ...anyOf: re
     ? `You are listed as ${caller}, but without ${scope}, which this takes. Ask an administrator of Unit Guard to add it.`
     : `You are not allowed to do that: it needs ${scope}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
 }
+
+export const notTheirs = 'Only the user who typed this command may confirm it. You can type it yourself.'

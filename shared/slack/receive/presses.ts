@@ -13,7 +13,7 @@ import { doneMessage } from '../messages/help.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
-import { callerOf, type EventAnswer, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
+import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 import { confirmReconciliation } from './reconcile.ts'
 
@@ -82,8 +82,6 @@ async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissi
   await ledger.slackEvents.change({ ...commandEvent, updates: updates.map(({ id }) => id) }, commandEvent)
   return answerConfirmed(parts, updates, refusal)
 }
-
-export const notTheirs = 'Only the user who typed this command may confirm it. You can type it yourself.'
 
 function submitFor(
   { guard, clock }: PressesParts,

@@ -10,7 +10,7 @@ import { digest } from '../../platform/ids.ts'
 import { inPlace } from '../blocks.ts'
 import { doneMessage } from '../messages/help.ts'
 import { reconcileMessage } from '../messages/reconcile.ts'
-import { callerOf, type EventAnswer, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
+import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
 import type { Command } from './command.ts'
 
 type Typed = Command & { do: 'reconcile' }
@@ -56,8 +56,7 @@ export async function confirmReconciliation(
 ): Promise<EventAnswer> {
   const whyNot = whyNotAllowed(allowed, callerOf(press), 'admin')
   if (whyNot !== null) return replyWith(whyNot)
-  if (commandEvent.user !== press.user)
-    return replyWith('Only the user who typed this command may confirm it. You can type it yourself.')
+  if (commandEvent.user !== press.user) return replyWith(notTheirs)
   const shown = commandEvent.quotes?.[rootBudget]
   if (shown === undefined || clock.now() - commandEvent.createdAt > confirmedWithinMs)
     return replaceWith('This was more than an hour ago. Please type what the vendor’s screen shows now.')
