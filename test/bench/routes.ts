@@ -77,11 +77,14 @@ const budgetRoutes = ({ call, get, post, spent }: World): readonly Route[] => [
     'POST /budgets/:name/entries',
     () => () => post('/budgets/team-1/entries', { type: 'correction', units: 3, corrects: spent, reason }),
   ],
-  [
-    'POST /budgets/account/reconcile',
-    () => () => post('/budgets/account/reconcile?dry-run=true', { unitsLeft: 999_000, reason }),
-  ],
+  ['POST /budgets/account/reconcile', () => reconciliation(post)],
 ]
+
+async function reconciliation(post: World['post']): Promise<Ask> {
+  const figure = { unitsLeft: 999_000, reason }
+  const { units: difference } = JSON.parse(await post('/budgets/account/reconcile?dry-run=true', figure))
+  return () => post('/budgets/account/reconcile', { ...figure, difference })
+}
 
 const callerRoutes = ({ call, get }: World): readonly Route[] => [
   ['GET /callers', () => () => get('/callers')],
