@@ -87,12 +87,16 @@ export async function previewEntry(parts: Parts, request: EntryRequest): Promise
 const withoutShown = (request: EntryRequest): EntryRequest =>
   request.type === 'reconcile' ? { ...request, shown: 'preview' } : request
 
+/** A key that booked one difference does not confirm another. */
+const hasShown = (request: EntryRequest, { units }: Entry): boolean =>
+  request.type !== 'reconcile' || request.shown === 'preview' || request.shown === units
+
 /** @param prepare does nothing for a preview. */
 async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Promise<BookableEntry | OtherOutcome> {
   const now = await parts.view()
   const earlier = await entryOf(parts.store, request.id)
   if (earlier) {
-    const isSame = earlier.content === request.content
+    const isSame = earlier.content === request.content && hasShown(request, earlier)
     return isSame ? { kind: 'entered', entry: earlier, again: true } : { kind: 'key-reused' }
   }
   const named = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]

@@ -456,6 +456,9 @@ describe('POST /budgets/account/reconcile', () => {
 describe('idempotency keys', () => {
   test('a replayed entry is identical whatever happened since; other content is answered with 422', async () => {
     const { product, enter, reconcile, available } = await withBudgets()
+    const { call } = product
+    const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+    const figure = (unitsLeft: number) => ({ unitsLeft, reason: 'r' })
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 5 })
     const calls: [() => Promise<Called>, () => Promise<Called>][] = [
       [
@@ -467,6 +470,11 @@ describe('idempotency keys', () => {
         () => enter('acme', { type: 'correction', units: 7, corrects: spent.id }, 'k2'),
       ],
       [() => reconcile({ unitsLeft: 40_000 }, 'k3'), () => reconcile({ unitsLeft: 40_000, reason: 'other' }, 'k3')],
+      [
+        () => reconcile({ unitsLeft: 30_000 }, 'k4'),
+        () =>
+          call('POST', '/budgets/account/reconcile', { ...keyed('k4'), body: { ...figure(30_000), difference: 7 } }),
+      ],
     ]
     for (const [act, other] of calls) {
       const first = await act()
