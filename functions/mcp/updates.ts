@@ -5,6 +5,7 @@ import {
   quoteLastsMs,
   type ReadQuote,
   readQuote,
+  type VerifiedQuote,
 } from '../../shared/auth/signed-quotes.ts'
 import { noUpdate } from '../../shared/guard/people/approvals.ts'
 import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
@@ -12,7 +13,8 @@ import { invalidRequest, problem } from '../../shared/guard/problems.ts'
 import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/sentences.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
-import { updateIdOf } from '../../shared/guard/update/submit.ts'
+import { type UpdatesRequest, updateIdOf } from '../../shared/guard/update/submit.ts'
+import { type Unowned, unownedRules } from '../../shared/ledger/book/definitions.ts'
 import { isTerminal, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { digest } from '../../shared/platform/ids.ts'
@@ -77,11 +79,11 @@ function earlierOf(slug: Problem['slug'], update: unknown): string | null {
   return null
 }
 
-async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers, works }: Estimate) {
+async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers, works, unowned }: Estimate) {
   const { project } = input
   const payer = payers[project]
   if (!payer) throw new Error(`an estimate names who pays for ${project}`)
-  const charge = { ...payer, works: works[project] ?? [] }
+  const charge = { ...payer, works: works[project] ?? [], unowned: unowned[project] ?? null }
   return call.parts.quotes.issue({ ...input, units }, { ...bondsOf(call), charge })
 }
 
@@ -123,11 +125,21 @@ export async function requestUpdate(
     ...(budget !== undefined && { budget }),
     ...(query && { query }),
     maxUnits: toUnits(units),
-    whyNotAgreed: (name: string, charge: QuoteBonds['charge']) =>
-      verified?.isBoundTo('charge', charge) ? null : changed(name),
+    whyNotAgreed: whyNotAgreed(verified),
   } as const
   return shownAnswer(call, await parts.guard.submit(asker, request, { respondAsync: false, endsAt }))
 }
+
+const whyNotAgreed =
+  (quote: VerifiedQuote | null): NonNullable<UpdatesRequest['whyNotAgreed']> =>
+  (project, charge) => {
+    const isBoundTo = (unowned: Unowned | null) => quote?.isBoundTo('charge', { ...charge, unowned }) === true
+    if (isBoundTo(charge.unowned)) return null
+    // A milder rule asks for no more than the quote said.
+    const quoted = charge.unowned && unownedRules.find(isBoundTo)
+    if (!charge.unowned || !quoted) return changed(project)
+    return unownedRules.indexOf(quoted) < unownedRules.indexOf(charge.unowned) ? stricter : null
+  }
 
 const isKind = (kinds: Kinds, name: string): name is Kind => Object.hasOwn(kinds, name)
 
@@ -141,6 +153,10 @@ const changed = (project: string): Problem =>
     'wrong-state',
     `Who pays for ${project}, or the names it is listed under, changed after the quote, so nothing was spent. Ask for a new quote.`,
   )
+const stricter = problem(
+  'wrong-state',
+  'The rule for projects that no budget lists became stricter after the quote, so nothing was spent. Ask for a new quote.',
+)
 const ofOther = problem('forbidden', 'This quote was given to another caller. This call spent nothing.')
 /** A restore loses records. */
 const ofOtherLedger = problem(

@@ -61,6 +61,12 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     counted: recorded,
     toDo: 'Charge another budget, or ask an administrator to add the kind to `kinds`.',
   },
+  'project-unowned': {
+    meaning:
+      'No budget lists the project under this name, and `account` refuses such projects (`unowned: "refuse"`), whichever budget the request names.',
+    counted: recorded,
+    toDo: 'Check the name. If it is right, ask an administrator to list the project in a budget; then ask with a new key.',
+  },
   'over-max-units': {
     meaning: 'The update needs more units than the request itself allows with `maxUnits`.',
     counted: recorded,

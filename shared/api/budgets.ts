@@ -4,7 +4,7 @@ import { budgetName, kindOf, project, units } from '../guard/fields.ts'
 import { approvalMsOf } from '../guard/options.ts'
 import { maxProjects, removableMembers } from '../guard/people/apply-budgets.ts'
 import { problem } from '../guard/problems.ts'
-import { windowKinds } from '../ledger/book/definitions.ts'
+import { unownedRules, windowKinds } from '../ledger/book/definitions.ts'
 import { slackChannelId } from '../platform/words.ts'
 import { allOf, anyOf, type Kinds, kindsBy } from '../tracking/kinds.ts'
 import { invalid, Refusal } from './refusal.ts'
@@ -71,6 +71,7 @@ export function budgetBodies(kinds: Kinds) {
     freezeOnOverrun: z.exactOptional(z.boolean('must be true or false')),
     enforce: z.exactOptional(z.boolean('must be true or false')),
     slackChannel: z.exactOptional(slackChannel),
+    unowned: z.exactOptional(z.enum(unownedRules, 'must be pay, approve or refuse')),
   })
 
   /** Missing members get defaults. */
@@ -130,6 +131,8 @@ export const budgetTexts: Texts = {
     '`false`: its limits are only observed. They refuse nothing, and updates say what they would have refused; its other rules and the limits of all other budgets hold. Never of `account`.',
   slackChannel:
     'The id of the Slack channel for what concerns this budget, which takes a bot token. Without it as the parent says; `SLACK_CHANNEL` where no budget above says.',
+  unowned:
+    'Of `account` alone: who pays for projects that no budget lists. `pay` (default): the account, or the budget that the request names. `approve`: one of the account’s approvers has to agree. `refuse`: 402. A change without it keeps it.',
 }
 
 export const applyTexts: Texts = {
@@ -147,7 +150,7 @@ export const budgetsTexts: Texts = {
 const release = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const releaseQuery = z.strictObject({ release })
 const releaseText =
-  '`true`: projects that no budget would list any more may leave; from then on `account` pays for them. Without it such a change is 409.'
+  '`true`: projects that no budget would list any more may leave; from then on `account` pays for them, or as its `unowned` says. Without it such a change is 409.'
 export const releaseTexts: Texts = { release: releaseText }
 export const applyQuery = z.strictObject({
   release,

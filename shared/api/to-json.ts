@@ -11,6 +11,7 @@ import {
   childrenOf,
   type Definitions,
   limitOf,
+  rootBudget,
   unseenBudget,
   type WindowKind,
   windowKinds,
@@ -126,6 +127,7 @@ export function showBudget(
     ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
     ...(budget.enforce === false && { enforce: false }),
     ...(budget.slackChannel !== undefined && { slackChannel: budget.slackChannel }),
+    ...(name === rootBudget && { unowned: budget.unowned ?? 'pay' }),
     ...(outlook && { status: outlook.status }),
     ...(outlook?.sentence && { reason: outlook.sentence }),
     windows: windows.map((window) => ({

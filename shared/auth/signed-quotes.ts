@@ -20,7 +20,13 @@ export interface QuoteTerms {
 export interface QuoteBonds {
   readonly caller: readonly [issuer: string | null, name: string]
   readonly ledger: readonly [id: string, epoch: number]
-  readonly charge: { readonly works: readonly string[]; readonly budget: string; readonly owner: string | null }
+  readonly charge: {
+    readonly works: readonly string[]
+    readonly budget: string
+    readonly owner: string | null
+    /** What `account` says about a project that no budget lists. */
+    readonly unowned: string | null
+  }
 }
 
 export type Bond = keyof QuoteBonds
@@ -140,6 +146,6 @@ const tagOf = <Name extends Bond>(key: Buffer, id: string, name: Name, bond: Quo
     .toString('base64url')
 
 const ordered = (bond: QuoteBonds[Bond]): unknown =>
-  'works' in bond ? [bond.works.toSorted(), bond.budget, bond.owner] : bond
+  'works' in bond ? [bond.works.toSorted(), bond.budget, bond.owner, bond.unowned] : bond
 
 const isSame = (one: Buffer, other: Buffer): boolean => one.length === other.length && timingSafeEqual(one, other)

@@ -82,6 +82,8 @@ export interface Budget {
   /** Its limits are only observed. */
   enforce?: false
   slackChannel?: string
+  /** Of `account` alone. */
+  unowned?: 'pay' | 'approve' | 'refuse'
   /** Only in the open month. */
   status?: 'on-track' | 'at-risk' | 'exhausted' | 'frozen'
   reason?: string
@@ -225,6 +227,7 @@ export interface ProblemMembers {
   }
   'over-update-limit': { units: number; budget?: string | null; perUpdate?: number }
   'too-many-callers': { caller: string; window: 'month' | 'day'; maxCallers: number; resetsAt: string }
+  'project-unowned': { project?: string }
   'kind-not-allowed': { budget: string | null }
   'over-max-units': { units: number; maxUnits: number }
   'already-fresh': { units: number; date: string }

@@ -15,6 +15,7 @@ export const problems = {
   'over-update-limit': { status: 402, title: 'More units than one update may cost' },
   'too-many-callers': { status: 402, title: 'No more unlisted callers can be counted' },
   'kind-not-allowed': { status: 402, title: 'The budget does not allow this kind of update' },
+  'project-unowned': { status: 402, title: 'No budget lists the project' },
   'over-max-units': { status: 402, title: 'More units than the request allows' },
   'already-fresh': { status: 402, title: "The project already has today's data" },
   'budget-frozen': { status: 402, title: 'The budget is frozen' },

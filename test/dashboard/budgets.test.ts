@@ -493,7 +493,9 @@ describe('stopping', () => {
     const stale = await eve.get(`${acme}/delete`)
     await product.call('PUT', '/budgets/shop', { body: { limits: [month(1)] } })
     expect((await press(eve, stale, 'Delete acme')).text).toContain('✕ Someone made a change since you loaded the page')
-    expect((await eve.get(`${acme}/delete`)).text).toContain('account will pay for initech from then on.')
+    expect((await eve.get(`${acme}/delete`)).text).toContain(
+      'No budget will list initech, and from then on account pays for it.',
+    )
     const gone = await press(eve, await eve.get(`${acme}/delete`), 'Delete acme', { reason: 'they left' })
     expect(gone.text).toContain('✓ acme is deleted.')
     expect((await eve.get(acme)).status).toBe(404)

@@ -7,7 +7,7 @@ const terms = { kind: 'ranking', project: 'café & co', budget: 'acme', query: {
 const bonds: QuoteBonds = {
   caller: ['okta', 'okta:ada'],
   ledger: ['led_1', 0],
-  charge: { works: ['work#b', 'work#a'], budget: 'acme', owner: 'press' },
+  charge: { works: ['work#b', 'work#a'], budget: 'acme', owner: 'press', unowned: null },
 }
 
 function start({ current = 'first', previous = null as string | null } = {}) {
@@ -40,6 +40,7 @@ describe('a signed quote', () => {
     ['other works', 'charge', { ...bonds.charge, works: ['work#a'] }],
     ['another payer', 'charge', { ...bonds.charge, budget: 'press' }],
     ['another owner', 'charge', { ...bonds.charge, owner: null }],
+    ['another rule', 'charge', { ...bonds.charge, unowned: 'approve' }],
   ])('is not bound to %s', async (_, name, other) => {
     const from = start()
     const verified = await from.quotes.verify(await issued(from))

@@ -60,6 +60,8 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
     case 'over-update-limit':
     case 'kind-not-allowed':
       return isAdmin && typeof budget === 'string' ? [changeOf(budget, view)] : []
+    case 'project-unowned':
+      return isAdmin ? [changeOf(rootBudget, view)] : []
     case 'too-many-callers':
       return isAdmin && typeof caller === 'string' ? [{ label: `List ${caller}…`, to: callerAddress(caller) }] : []
     default:

@@ -25,6 +25,7 @@ const detailed: readonly string[] = [
     'over-update-limit',
     'over-max-units',
     'kind-not-allowed',
+    'project-unowned',
     'budget-frozen',
     'plan-paused',
     'too-many-callers',

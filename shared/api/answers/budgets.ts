@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { statuses } from '../../guard/reports/outlook.ts'
+import { unownedRules } from '../../ledger/book/definitions.ts'
 import { entryTypes } from '../../ledger/book/entry.ts'
 import { scopes, statementKeys } from '../../platform/words.ts'
 import {
@@ -34,6 +35,10 @@ export const budget = z.strictObject({
   freezeOnOverrun: z.exactOptional(yes),
   enforce: described(z.exactOptional(z.literal(false)), 'Its limits are only observed and refuse nothing.'),
   slackChannel: z.exactOptional(text),
+  unowned: described(
+    z.exactOptional(z.enum(unownedRules)),
+    'Of `account` alone: what happens to projects that no budget lists.',
+  ),
   status: described(
     z.exactOptional(z.enum(statuses)),
     'Whether it will last until the reset. Where it is read, and in the open month only.',

@@ -21,7 +21,7 @@ import {
 } from './budgets.ts'
 
 export const maxProjects = 500
-/** Every budget keeps its parent. */
+/** Every budget keeps its parent, and `account` its rule for projects that no budget lists. */
 export const removableMembers = [
   ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
   ...(['approvalExpiresAfter'] as const),

@@ -19,6 +19,7 @@ import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
+import { unownedPayer } from '../update/unowned.ts'
 
 export type BudgetRequest = Omit<Budget, 'frozen' | 'enforce'> & Enforcement
 
@@ -156,7 +157,8 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
     units: month?.units === 'unlimited' ? 0 : (month?.units ?? 0),
     reason: by.reason ?? 'no reason given',
   } as const
-  const changed = withBudget(definitions, { ...toBudget(wanted), ...(old?.frozen && { frozen: old.frozen }) })
+  const kept = { ...(old?.frozen && { frozen: old.frozen }), ...(old?.unowned && { unowned: old.unowned }) }
+  const changed = withBudget(definitions, { ...kept, ...toBudget(wanted) })
   const released = whyNotReleased(definitions, changed, by)
   return released ? { refused: released } : { definitions: changed, note }
 }
@@ -182,9 +184,12 @@ export function whyNotReleased(
   if (release) return null
   const released = releasedBy(before, after)
   if (released.length === 0) return null
-  const [names, them] = [list(released.map(({ project }) => project.name)), released.length === 1 ? 'it' : 'them']
+  const [names, them] = [
+    list(released.map(({ project }) => project.name)),
+    released.length === 1 ? 'it' : 'them',
+  ] as const
   const from = list([...new Set(released.map(({ budget }) => budget.name))])
-  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: ${rootBudget} would pay for ${them}. List ${them} in another budget in the same change (PUT /budgets with prune=projects), or add release=true to let ${rootBudget} pay.`
+  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(before, them)}. List ${them} in another budget in the same change (PUT /budgets with prune=projects), or add release=true if you want that.`
   return problem('wrong-state', detail, { projects: released.map(({ project }) => project.name) })
 }
 

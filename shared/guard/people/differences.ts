@@ -41,6 +41,7 @@ const observedOnly = 'limits observed, not enforced'
 function asChanged({ member, from, to }: Member): string[] {
   if (member === 'limits') return changedLimits((from ?? []) as Limits, (to ?? []) as Limits)
   if (member === 'projects') return [changedProjects((from ?? []) as Projects, (to ?? []) as Projects)]
+  if (member === 'unowned') return [`${member} ${shown(from ?? 'pay')} → ${shown(to ?? 'pay')}`]
   if (member === 'enforce') return [to === false ? observedOnly : 'limits enforced again']
   return [`${member} ${shown(from)} → ${shown(to)}`]
 }

@@ -22,6 +22,7 @@ import { problem } from '../problems.ts'
 import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { covers, whyNotPaid } from '../update/projects.ts'
+import { wantsUnownedApproval, whyNotUnowned } from '../update/unowned.ts'
 
 /** These checks are pure, so that buttons and writes follow the same rules. */
 
@@ -42,7 +43,7 @@ export function whyNotApprove(update: Update, view: View, by: string, person?: s
   if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
   // The whole guard judges what a narrowed reader does not see.
   if (budget === unseenBudget) return null
-  const moved = whyNotPaid(view.definitions, update, true)
+  const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
   if (moved) {
     const detail = `${cannotBe('approved', update)}: ${moved.detail}`
     return problem('wrong-state', detail, { update: id, state })
@@ -62,7 +63,9 @@ export function whyNotAmongApprovers(
   { grants = [], ...approver }: Approver & { readonly grants?: readonly Grant[] },
 ): Problem | null {
   const owner = ownerOf(definitions, project)?.name ?? budget
-  const barring = [owner, budget].find((name) => !isApproverOf(definitions, name, approver))
+  // One of the account's approvers is enough for the payer's rules too.
+  const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
+  const barring = deciding.find((name) => !isApproverOf(definitions, name, approver))
   if (barring !== undefined) return problem('forbidden', `You are not among the approvers of ${barring}.`)
   const grant = grants.find(
     (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, approver),

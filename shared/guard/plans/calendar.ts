@@ -12,6 +12,7 @@ import { lastRunOf, paceOf } from '../reports/history.ts'
 import type { RecentSummaries } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
+import { whyNotUnowned } from '../update/unowned.ts'
 import {
   chargesOf,
   type Forecast,
@@ -186,7 +187,7 @@ function chargedBy(definitions: Definitions, plan: Plan, project: string): reado
 
 export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
   const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
-  return whyNotPaid(definitions, charge, plan.mayChargeAncestors)
+  return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
 function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): number | null {

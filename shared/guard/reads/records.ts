@@ -8,7 +8,7 @@ import type { Grant, HistoryLine, Hold, Problem, Tags, Update } from '../../ledg
 import type { SummaryRow } from '../../ledger/views/summary.ts'
 import { describe } from '../problems.ts'
 import { units as inUnits, list } from '../sentences.ts'
-import { seesAsOwner, seesPayer, seesUpdate } from './sees.ts'
+import { noProject, seesAsOwner, seesPayer, seesUpdate } from './sees.ts'
 import { hiddenReason, picked, type Sight } from './sight.ts'
 
 /**
@@ -77,6 +77,8 @@ export const updateNamedIn = (problem: Problem | null | undefined): readonly str
 /** An ancestor is `{budget: null, short}`; the sentence is replaced if it told more. */
 export function seenProblem(sight: Sight, problem: Problem, isSeen: (id: string) => boolean): Problem {
   const { slug, detail } = problem
+  // Answered as a project that the reader does not see.
+  if (slug === 'project-unowned') return noProject(String(problem.members.project))
   const members = seenMembers(sight, problem.members, isSeen)
   if (isDeepStrictEqual(members, problem.members) && !sight.isTelling(detail)) return problem
   return { slug, members, detail: slug === 'over-budget' ? overBudgetDetail(members) : otherDetail(slug) }

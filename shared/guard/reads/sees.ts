@@ -1,4 +1,4 @@
-import { budgetNamed, chainOf, type Definitions, listingsOf } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 
@@ -55,7 +55,10 @@ export function whyNotSeen(
   if (budget !== undefined && !isReadable(definitions, reads, budget))
     return invalidRequest([{ path: 'budget', message: `There is no budget ${budget}.` }])
   // A project that no budget lists may be charged to the reader's own budget.
-  const isFree = (project: string) => budget !== undefined && listingsOf(definitions, project).length === 0
+  const isFree = (project: string) => {
+    const rule = unownedRuleOf(definitions, project)
+    return budget !== undefined && rule !== null && rule !== 'refuse'
+  }
   const missing = projects.find((project) => !isFree(project) && !seesProject(definitions, reads, project))
   return missing === undefined ? null : noProject(missing)
 }

@@ -41,6 +41,7 @@ import {
 } from './limits.ts'
 import { ownersBelow, ruledBy, spellingFaults, whyNotPaid } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
+import { unownedApproval, whyNotUnowned } from './unowned.ts'
 
 export type EarlyDecision =
   | {
@@ -83,7 +84,10 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
   if (!budgetNamed(view.definitions, request.budget)) {
     return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
   }
-  const beyond = whyNotListed(known) ?? whyNotPaid(view.definitions, request, mayChargeAncestors(known))
+  const beyond =
+    whyNotListed(known) ??
+    whyNotPaid(view.definitions, request, mayChargeAncestors(known)) ??
+    whyNotUnowned(view.definitions, request.project)
   if (beyond) return { kind: 'refuse', problem: beyond }
   const nowhere = leavesToNoBudget(view.definitions, request)
   if (nowhere) return { kind: 'refuse', problem: nowhere }
@@ -194,10 +198,9 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
       problem: overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request)),
     }
   }
-  const mayRun = allowedNow(known)?.scopes.has('run') ?? true
   const needsApproval = isAboveCap
     ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
-    : approvalNeeded({ rules, runs, approval, isProposed: request.proposed || !mayRun }, units)
+    : approvalNeeded(known, early, { approval, units })
   if (needsApproval === null && (short.length === 0 || approval)) {
     const wouldHaveRefused = lackedBy(observed(view, counters).map(needs))
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants, wouldHaveRefused }
@@ -236,15 +239,15 @@ function isGrantable(
 }
 
 function approvalNeeded(
-  {
-    rules,
-    runs: [ran],
-    approval,
-    isProposed,
-  }: Pick<EarlyPass, 'rules' | 'runs'> & { approval: Update['approval']; isProposed: boolean },
-  units: Units,
+  known: DecisionInput,
+  { rules, runs: [ran] }: EarlyPass,
+  { approval, units }: { approval: Update['approval']; units: Units },
 ): string | null {
   if (approval) return null
+  const { view, request } = known
+  const unowned = unownedApproval(view.definitions, request)
+  // As `approvalAbove: 0`.
+  if (unowned !== null && units > 0) return unowned
   const strict = rules.find(({ approvalAbove = Number.POSITIVE_INFINITY }) => units > approvalAbove)
   if (strict)
     return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
@@ -252,7 +255,8 @@ function approvalNeeded(
   if (wary) {
     return `it needs ${inUnits(units)}, the last one cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval above ${wary.approvalIfGrown} % more`
   }
-  return isProposed ? 'callers with only the scope propose need approval' : null
+  const mayRun = allowedNow(known)?.scopes.has('run') ?? true
+  return request.proposed || !mayRun ? 'callers with only the scope propose need approval' : null
 }
 
 const hasGrown = (units: number, before = Number.POSITIVE_INFINITY, percent = Number.POSITIVE_INFINITY): boolean =>

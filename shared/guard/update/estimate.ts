@@ -1,4 +1,4 @@
-import { type CounterOwner, chainOf } from '../../ledger/book/definitions.ts'
+import { type CounterOwner, chainOf, type Unowned, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Grant, Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -27,6 +27,8 @@ export interface Estimate {
   readonly wouldHaveRefused: readonly Grant[]
   readonly budgets: readonly string[]
   readonly payers: Readonly<Record<string, Payer>>
+  /** Of each project, what `account` says about it; `null`: a budget lists it. */
+  readonly unowned: Readonly<Record<string, Unowned | null>>
   /** Of each project, the keys of the work that its update would do. */
   readonly works: Readonly<Record<string, readonly string[]>>
   readonly figures: readonly Figures[]
@@ -121,6 +123,7 @@ async function estimate(
     wouldHaveRefused: refusal === null ? lackedBy(neededTogether(charged, observed)) : [],
     budgets: [...new Set(requests.map(({ budget }) => budget))],
     payers: Object.fromEntries(requests.map((request) => [request.project, payerOf(view.definitions, request)])),
+    unowned: Object.fromEntries(wanted.projects.map((each) => [each, unownedRuleOf(view.definitions, each)])),
     works: Object.fromEntries(quoted.map(({ known }) => [known.request.project, worksOf(known)])),
     figures: figuresOfChain(view, countersOfAll(view, requests)),
   }

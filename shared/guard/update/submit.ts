@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { type Unowned, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import { ifUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import {
@@ -57,7 +58,10 @@ export interface UpdatesRequest {
   /** Compared with an earlier request of the same key in place of all members. */
   readonly content?: string
   /** Why the caller did not agree to this payer and these works. */
-  readonly whyNotAgreed?: (project: string, charge: Payer & { readonly works: readonly string[] }) => Problem | null
+  readonly whyNotAgreed?: (
+    project: string,
+    charge: Payer & { readonly works: readonly string[]; readonly unowned: Unowned | null },
+  ) => Problem | null
 }
 
 export interface Asker extends CallerIdentity {
@@ -230,7 +234,10 @@ function refusalOf({ definitions, results }: View, asker: AllowedAsker, wanted: 
   const { caller, allowed } = asker
   const refusals = charges.map((charge, at) => {
     const works = results[at]?.works.map(({ key }) => key) ?? []
-    const changed = whyNotAgreed?.(charge.project, { ...payerOf(definitions, charge), works })
+    const changed = whyNotAgreed?.(charge.project, {
+      ...payerOf(definitions, charge),
+      ...{ works, unowned: unownedRuleOf(definitions, charge.project) },
+    })
     return changed ?? whyNotPaid(definitions, { ...charge, caller }, allowed.mayChargeAncestors)
   })
   return refusals.find((problem) => problem !== null) ?? null

@@ -20,7 +20,7 @@ import { toDefinitionsItem } from './definitions-item.ts'
 import { differencesOf, fittingDifferences } from './difference.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
-import { releaseAnnouncement } from './releases.ts'
+import { releaseAnnouncement, unownedFaultsOf } from './releases.ts'
 import { monthAfter, type Window } from './windows.ts'
 
 /** Runs again if the newest revision has changed. */
@@ -188,14 +188,13 @@ function limitMoves(book: Book, definitions: Definitions, window: WindowKind): E
 export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
   const known = new Set(before && collisionsIn(before))
-  const ofParents = new Set(
-    budgets.map((budget) => parentFaultOf(definitions, budget)).filter((fault) => fault !== null),
-  )
+  const ofParents = new Set(budgets.flatMap((budget) => parentFaultOf(definitions, budget) ?? []))
   return [
     ...[...ofParents].map((message) => ({ path: 'parent', message })),
     ...collisionsIn(definitions)
       .filter((message) => !known.has(message))
       .map((message) => ({ path: 'projects', message })),
+    ...unownedFaultsOf(budgets),
     ...sizeFaultsOf(definitions, before),
   ]
 }

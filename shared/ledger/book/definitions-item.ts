@@ -27,6 +27,7 @@ import {
   type OwnedProject,
   rootBudget,
   type Stop,
+  unownedRules,
   type WindowLimit,
   windowKinds,
 } from './definitions.ts'
@@ -60,6 +61,7 @@ const storedBudget = record<Budget>({
   freezeOnOverrun: optional(flag),
   enforce: optional(no),
   slackChannel: optional(text),
+  unowned: optional(oneOf(unownedRules)),
 })
 
 const storedCaller = record<Caller>({

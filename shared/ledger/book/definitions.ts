@@ -62,7 +62,14 @@ export interface Budget {
   readonly enforce?: false
   /** A channel's id. Absent: the parent's. */
   readonly slackChannel?: string
+  /** Of the root alone. Absent: `pay`. */
+  readonly unowned?: Unowned
 }
+
+/** What happens to projects that no budget lists, the strictest last. */
+export const unownedRules = ['pay', 'approve', 'refuse'] as const
+
+export type Unowned = (typeof unownedRules)[number]
 
 export interface Stop {
   readonly reason: string
@@ -202,6 +209,10 @@ export const listingsOf = (definitions: Pick<Definitions, 'budgets'>, project: s
 
 export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
   listingsOf(definitions, project)[0]?.budget
+
+/** `null`: a budget lists the project. */
+export const unownedRuleOf = (definitions: Definitions, project: string): Unowned | null =>
+  listingsOf(definitions, project).length > 0 ? null : (budgetNamed(definitions, rootBudget)?.unowned ?? 'pay')
 
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 

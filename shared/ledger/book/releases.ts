@@ -1,6 +1,6 @@
 import type { Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
-import { type Definitions, type Listing, listingsOf } from './definitions.ts'
+import { type Budget, type Definitions, type Listing, listingsOf, rootBudget } from './definitions.ts'
 
 type Budgets = Pick<Definitions, 'budgets'>
 
@@ -35,3 +35,13 @@ export function releaseAnnouncement(
   const about = { kind: 'released', budget, otherBudgets: others.length, projects, more, by, reason } as const
   return [announce(`released#${after.revision}`, now, about)]
 }
+
+/** Only the root has the rule, and its approvers decide where it wants approval. */
+export const unownedFaultsOf = (budgets: readonly Budget[]): readonly { path: string; message: string }[] =>
+  budgets.flatMap(({ name, unowned, approvers = [] }) => {
+    if (unowned !== undefined && name !== rootBudget)
+      return [{ path: 'unowned', message: `only ${rootBudget} says what happens to projects that no budget lists` }]
+    if (unowned !== 'approve' || approvers.length > 0) return []
+    const message = `${rootBudget} needs approvers while it wants approval for projects that no budget lists (unowned: approve)`
+    return [{ path: 'approvers', message }]
+  })

@@ -4,6 +4,7 @@ import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import { ownerPaidFor } from '../../guard/update/projects.ts'
+import { unownedPayer } from '../../guard/update/unowned.ts'
 import {
   budgetNamed,
   chainOf,
@@ -12,6 +13,7 @@ import {
   isObserved,
   pauseOf,
 } from '../../ledger/book/definitions.ts'
+import type { Released } from '../../ledger/updates/news.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
@@ -244,7 +246,7 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
             isEnabled: about.isStopped || (await isEnabled(parts, about.name)),
           })
     case 'released':
-      return releasedMessage(about)
+      return releasedMessage({ ...about, payer: await payerOfReleased(parts, about) })
     case 'given-back':
       return givenBackMessage(about)
     case 'foreign-data':
@@ -262,6 +264,9 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       return assertNever(about)
   }
 }
+
+const payerOfReleased = async ({ guard: { ledger } }: ComposerParts, { projects, more }: Released) =>
+  unownedPayer((await ledger.view()).definitions, projects.length + more === 1 ? 'it' : 'them')
 
 async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolean> {
   const { planStatuses } = await guard.background()

@@ -43,7 +43,7 @@ describe('a change that leaves a project without a budget', () => {
     const revision = await revisionOf(product)
     const { status, body } = await product.call(method, path, how)
     expect([status, body.type, body.projects]).toEqual([409, '/problems/wrong-state', projects])
-    expect(body.detail).toContain('account would pay')
+    expect(body.detail).toContain('from then on account pays for')
     expect(body.detail).toContain('release=true')
     expect(await revisionOf(product)).toBe(revision)
     expect(await announced(product)).toEqual([])
@@ -60,6 +60,23 @@ describe('a change that leaves a project without a budget', () => {
       expect(await announced(product)).toMatchObject([{ budget: 'client', otherBudgets: 0, projects, more: 0 }])
     },
   )
+
+  test.each([
+    ['pay', 'account pays for them'],
+    ['approve', 'account pays for them after an approval'],
+    ['refuse', 'requests for them are refused until a budget lists them'],
+  ])('says who pays from then on while account says %s about projects of no budget', async (unowned, payer) => {
+    const product = await startProduct({ store: createMemoryStore(), slack: true })
+    await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech, hooli] } })
+    await product.call('PUT', '/budgets/account', { body: { limits, unowned, approvers: ['eve'] } })
+    const refused = await product.call('DELETE', '/budgets/client')
+    expect(refused.body.detail).toContain(`no budget would list them: from then on ${payer}. List them`)
+    await product.call('DELETE', '/budgets/client?release=true')
+    await product.deliver()
+    expect(product.slack.news().map(({ text }) => text)).toEqual([
+      `ada took initech and hooli out of the budget client. No budget lists them, and from now on ${payer}.`,
+    ])
+  })
 
   test('is refused in a dry run as well', async () => {
     const product = await start()

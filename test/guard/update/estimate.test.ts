@@ -29,6 +29,7 @@ describe('an estimate', () => {
     expect(await estimate(['a', 'b'])).toStrictEqual({
       ...{ kind: 'ranking', units: 80, allowed: true, problem: null, approval: null, budgets: ['account', 'seo'] },
       wouldHaveRefused: [],
+      unowned: { a: 'pay', b: null },
       payers: { a: { budget: 'account', owner: null }, b: { budget: 'seo', owner: 'seo' } },
       works: { a: [workKey('ranking', 'a').pk], b: [workKey('ranking', 'b').pk] },
       projects: [

@@ -150,6 +150,7 @@ export const estimate = (changes: Partial<Estimate> = {}, { project }: Written =
   wouldHaveRefused: [],
   budgets: ['seo'],
   works: {},
+  unowned: {},
   payers: { [project]: { budget: 'seo', owner: 'seo' } },
   figures: [figures(), today, account],
   ...changes,

@@ -206,8 +206,8 @@ function unusualSamples({ by }: Records): Sample[] {
     [
       'released',
       releasedMessage({
-        ...{ kind: 'released', budget: by.budget, otherBudgets: 0, projects: [by.project], more: 0 },
-        ...{ by: by.caller, reason: by.reason },
+        ...{ budget: by.budget, otherBudgets: 0, projects: [by.project], more: 0 },
+        ...{ by: by.caller, reason: by.reason, payer: 'account pays for it' },
       }),
     ],
     [

@@ -1,6 +1,12 @@
 import { budgetBodies } from '../../../../shared/api/budgets.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import { type Budget, isEnforced, limitOf } from '../../../../shared/ledger/book/definitions.ts'
+import {
+  type Budget,
+  isEnforced,
+  limitOf,
+  rootBudget,
+  type Unowned,
+} from '../../../../shared/ledger/book/definitions.ts'
 import { allFaults } from '../../../../shared/platform/faults.ts'
 import { allOf, type Kind, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
 import { createComparison, limitText } from '../../components/edit.tsx'
@@ -21,6 +27,7 @@ export const labels = {
   thresholds: 'Tell at (per cent of a limit)',
   freezeOnOverrun: 'Freeze on an overrun',
   slackChannel: 'Slack channel',
+  unowned: 'Projects that no budget lists',
 } as const
 
 type Field = keyof typeof labels
@@ -57,6 +64,12 @@ export const enforceChoices = [
   ['no', 'only observe'],
 ] as const
 
+export const unownedChoices = [
+  ['pay', 'this account pays'],
+  ['approve', 'a person has to approve'],
+  ['refuse', 'refuse'],
+] as const satisfies readonly (readonly [Unowned, string])[]
+
 export type BudgetWords = ReturnType<typeof budgetWords>
 
 export function budgetWords(kinds: Kinds) {
@@ -79,9 +92,11 @@ export function budgetWords(kinds: Kinds) {
   const valueText = (field: Field, value: string): string =>
     field === 'enforce'
       ? (enforceChoices.find(([name]) => name === value)?.[1] ?? value)
-      : field === 'kinds'
-        ? kindsInWords(value)
-        : value.split('\n').join(', ') || 'none'
+      : field === 'unowned'
+        ? (unownedChoices.find(([name]) => name === value)?.[1] ?? value)
+        : field === 'kinds'
+          ? kindsInWords(value)
+          : value.split('\n').join(', ') || 'none'
 
   function toRequest(texts: Texts, projects: Budget['projects']) {
     const parsed = budgetRequest.safeParse({ ...bodyOf(texts, names), projects })
@@ -115,6 +130,7 @@ function textsOf(budget: Budget, names: readonly Kind[]): Texts {
     thresholds: thresholds.join(', '),
     freezeOnOverrun: freezeOnOverrun ? 'yes' : 'no',
     slackChannel: budget.slackChannel ?? '',
+    unowned: budget.name === rootBudget ? (budget.unowned ?? 'pay') : '',
   }
 }
 
@@ -136,6 +152,7 @@ function bodyOf(texts: Texts, names: readonly Kind[]): Record<string, unknown> {
     ...(texts.freezeOnOverrun === 'yes' && { freezeOnOverrun: true }),
     ...(texts.enforce === 'no' && { enforce: false }),
     ...(texts.slackChannel !== '' && { slackChannel: texts.slackChannel }),
+    ...(texts.unowned !== '' && { unowned: texts.unowned }),
   }
 }
 

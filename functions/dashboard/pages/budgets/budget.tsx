@@ -75,7 +75,13 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
             <MonthsSection months={months} zone={zone} />
           </div>
           <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
-          <ProjectsSection budget={budget} frame={frame} isAdmin={isAdmin} kinds={kinds} />
+          <ProjectsSection
+            budget={budget}
+            definitions={view.definitions}
+            frame={frame}
+            isAdmin={isAdmin}
+            kinds={kinds}
+          />
           <EntriesSection entries={entries} name={name} zone={zone} isAdmin={isAdmin} />
           <ZoneNote zone={zone} />
         </>,

@@ -31,7 +31,15 @@ import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
-import { type BudgetWords, budgetWords, enforceChoices, labels, type Texts, textsIn } from './budget-texts.ts'
+import {
+  type BudgetWords,
+  budgetWords,
+  enforceChoices,
+  labels,
+  type Texts,
+  textsIn,
+  unownedChoices,
+} from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { EffectTable, ForecastChanges, TightestLimit } from './effect.tsx'
 
@@ -175,6 +183,13 @@ function BudgetForm({ edit, failure, frame }: { edit: BudgetEdit; failure: EditF
           <TextField {...field('thresholds')} note={`Empty: ${usualThresholds.join(', ')}.`} />
           <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
           <TextField {...field('slackChannel')} note="Its id, such as C02ABCDEF. Empty: the parent’s." />
+          {budget.name === rootBudget ? (
+            <ChoiceField
+              {...field('unowned')}
+              options={unownedChoices}
+              note="Also where a request names the budget that pays. Approval needs approvers above."
+            />
+          ) : null}
         </div>
       </Section>
       <PreviewSection reason={edit.reason} back={budgetAddress(budget.name)} />

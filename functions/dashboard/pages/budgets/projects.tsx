@@ -5,7 +5,8 @@ import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
+import { type Budget, budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
@@ -33,7 +34,7 @@ export function addProjects({ page }: PageRoutes): void {
         change.do === 'add'
           ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
           : [
-              `${list(change.project)}: no longer owned by ${name}. ${rootBudget} pays for it from now on.`,
+              `${list(change.project)}: no longer owned by ${name}. From now on ${unownedPayer((await guard.ledger.view()).definitions, change.project.length === 1 ? 'it' : 'them')}.`,
               `no longer owns ${list(change.project)}`,
             ]
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
@@ -68,8 +69,14 @@ function projectsAfter(projects: Budget['projects'], change: Change): Budget['pr
   return [...projects, { name, ...(id !== undefined && { id }) }]
 }
 
-export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: boolean; kinds: Kinds }) => {
-  const { budget, frame, isAdmin, kinds } = props
+export const ProjectsSection = (props: {
+  budget: Budget
+  definitions: Definitions
+  frame: Frame
+  isAdmin: boolean
+  kinds: Kinds
+}) => {
+  const { budget, definitions, frame, isAdmin, kinds } = props
   const { name, projects } = budget
   const action = budgetAddress(name, '/projects')
   return (
@@ -91,7 +98,9 @@ export const ProjectsSection = (props: { budget: Budget; frame: Frame; isAdmin: 
               </li>
             ))}
           </ul>
-          <p class="note">If you remove a project, no budget lists it: {rootBudget} pays for it from then on.</p>
+          <p class="note">
+            If you remove a project, no budget lists it, and from then on {unownedPayer(definitions, 'it')}.
+          </p>
           <p class="buttons">
             <button type="submit" name="do" value="remove">
               Remove chosen projects

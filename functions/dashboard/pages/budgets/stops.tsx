@@ -5,7 +5,8 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
 import { list } from '../../../../shared/guard/sentences.ts'
-import { budgetNamed, type Definitions, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
+import { budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
@@ -121,7 +122,7 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
         <p>{consequence(name)}</p>
         {action === 'delete' && budget.projects.length > 0 ? (
           <p class="warning">
-            {`${rootBudget} will pay for ${list(budget.projects.map((project) => project.name))} from then on. If another budget should pay, list ${budget.projects.length === 1 ? 'it' : 'them'} there and here no more, in one file, before you delete ${name}.`}
+            {`No budget will list ${list(budget.projects.map((project) => project.name))}, and from then on ${unownedPayer(definitions, budget.projects.length === 1 ? 'it' : 'them')}. If another budget should pay, list ${budget.projects.length === 1 ? 'it' : 'them'} there and here no more, in one file, before you delete ${name}.`}
           </p>
         ) : null}
         <form method="post" action={budgetAddress(name, `/${action}`)}>

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import { unownedRules } from '../../../shared/ledger/book/definitions.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../../support/browser/browser.ts'
+import { press, send } from '../../support/browser/page-forms.ts'
+import { listenForAgents } from '../../support/mcp.ts'
+import { startProduct } from '../../support/product.ts'
+
+const limits = [{ window: 'month', units: 10_000 }]
+const night = { name: 'night', kind: 'ranking', projects: ['new'], schedule: 'cron(0 5 * * ? *)' }
+const detail =
+  'No budget lists new, and account refuses such projects (unowned: refuse). Check the name, or ask an administrator to list it in a budget.'
+
+type Started = Awaited<ReturnType<typeof start>>
+
+/** `client` owns `shop`; no budget lists `new`. */
+async function start() {
+  const product = await startProduct({ store: createMemoryStore(), slack: true, plans: [night] })
+  await product.call('PUT', '/budgets/client', { body: { limits, projects: [{ name: 'shop' }] } })
+  await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes: ['read', 'run'], budgets: '*' } })
+  const token = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
+  const put = (body: object, path = '/budgets/account') => product.call('PUT', path, { body: { limits, ...body } })
+  const set = (unowned: string) => put({ unowned, approvers: ['eve'] })
+  return { ...product, token, put, set }
+}
+
+/** Every way to ask for an update. Each is asked for `new` while the rule is set already. */
+const doors: [string, (started: Started) => Promise<unknown>][] = [
+  ['POST /updates', ({ update, token }) => update({ kind: 'ranking', project: 'new' }, { token })],
+  [
+    'POST /updates with a budget',
+    ({ update, token }) => update({ kind: 'ranking', project: 'new', budget: 'client' }, { token }),
+  ],
+  [
+    'POST /updates with Prefer: respond-async',
+    async ({ update, token, deliver }) => {
+      await update({ kind: 'ranking', project: 'new' }, { token, headers: { prefer: 'respond-async' } })
+      await deliver()
+    },
+  ],
+  ['the gateway', ({ call, token }) => call('GET', '/v3/on-demand/new/run', { token })],
+  [
+    'the gateway with Unit-Guard-Budget',
+    ({ call, token }) => call('GET', '/v3/on-demand/new/run', { token, headers: { 'unit-guard-budget': 'client' } }),
+  ],
+  ['a plan', ({ triggers, clock, endsAt }) => triggers.fire('night', clock.now(), endsAt())],
+]
+
+const found = async ({ call }: Started) =>
+  (await call('GET', '/updates')).body.updates.map((update: { state: string; problem?: { type: string } }) =>
+    [update.state, update.problem?.type.slice('/problems/'.length)].filter(Boolean).join(' '),
+  )
+
+const outcomes = { pay: 'settled', approve: 'awaiting-approval', refuse: 'refused project-unowned' } as const
+
+describe.each(unownedRules)('while account says %s about projects that no budget lists', (rule) => {
+  test.each(doors)('through %s', async (_door, ask) => {
+    const started = await start()
+    await started.set(rule)
+    await ask(started)
+    expect(await found(started)).toEqual([outcomes[rule]])
+    expect(started.seen('run')).toHaveLength(rule === 'pay' ? 1 : 0)
+  })
+
+  test('through Slack, whose estimate says it before Confirm', async () => {
+    const started = await start()
+    await started.set(rule)
+    const { slack, deliver } = started
+    await deliver()
+    slack.news()
+    await slack.command('run ranking new')
+    await deliver()
+    const [told] = slack.news()
+    const [button] = slack.buttons()
+    expect(button?.action).toBe(rule === 'refuse' ? undefined : 'confirm')
+    const said = JSON.stringify(told?.body)
+    expect(said.includes('account wants approval for such projects')).toBe(rule === 'approve')
+    expect(said.includes('account refuses such projects')).toBe(rule === 'refuse')
+    if (!button) return
+    await slack.press('confirm', button.value)
+    await deliver()
+    expect(await found(started)).toEqual([outcomes[rule]])
+  })
+
+  test('through the page, which says it before the button', async () => {
+    const started = await start()
+    await started.set(rule)
+    const browser = openBrowser(started)
+    await browser.logIn(started.token)
+    const page = await browser.get('/dashboard/ask?kind=ranking&project=new')
+    expect(page.text.includes('account wants approval for such projects')).toBe(rule === 'approve')
+    expect(page.text.includes(detail)).toBe(rule === 'refuse')
+    if (rule === 'refuse') return
+    await send(browser, page, rule === 'approve' ? 'Ask for approval' : 'Ask for the update')
+    await started.deliver()
+    expect(await found(started)).toEqual([outcomes[rule]])
+  })
+
+  test('through an agent, whose quote lasts until the rule becomes stricter', async () => {
+    for (const quotedUnder of ['pay', 'approve'] as const) {
+      const started = await start()
+      const agent = await (await listenForAgents(started)).connect()
+      await started.set(quotedUnder)
+      const quote = await agent.quote('new')
+      await started.set(rule)
+      const { isError, sentence, data } = await agent.request(quote)
+      const isStricter = unownedRules.indexOf(rule) > unownedRules.indexOf(quotedUnder)
+      expect([isError, await found(started)]).toEqual([isStricter, isStricter ? [] : [outcomes[rule]]])
+      if (!isStricter) continue
+      expect(data.type).toBe('/problems/wrong-state')
+      expect(sentence).toContain('The rule for projects that no budget lists became stricter after the quote')
+    }
+  })
+
+  test('GET /estimates says what would happen', async () => {
+    const { call, set, token } = await start()
+    await set(rule)
+    const { status, body } = await call('GET', '/estimates?kind=ranking&project=new', { token })
+    expect([status, body.allowed, body.problem?.detail]).toEqual([
+      200,
+      rule !== 'refuse',
+      rule === 'refuse' ? detail : undefined,
+    ])
+  })
+
+  test('a reader of one budget who names it gets 404 where the rule refuses, as for a project of others', async () => {
+    const started = await start()
+    await started.put({}, '/budgets/other')
+    await started.call('PUT', '/callers/bob', { body: { readsBudgets: ['client'] } })
+    await started.set(rule)
+    const { status, body } = await started.update({ kind: 'ranking', project: 'new', budget: 'client' }, started)
+    const estimate = await started.call('GET', '/estimates?kind=ranking&project=new&budget=client', started)
+    expect([status, estimate.status]).toEqual({ pay: [201, 200], approve: [202, 200], refuse: [404, 404] }[rule])
+    if (rule !== 'refuse') return
+    for (const problem of [body, estimate.body])
+      expect(problem.detail).toBe('There is no project new in the budgets that you read.')
+  })
+
+  test('a reader of one budget learns nothing else of an update that was refused later', async () => {
+    const started = await start()
+    await started.call('PUT', '/callers/bob', { body: { readsBudgets: ['client'] } })
+    const asked = { kind: 'ranking', project: 'new', budget: 'client' }
+    const { body } = await started.update(asked, { ...started, headers: { prefer: 'respond-async' } })
+    await started.set(rule)
+    await started.deliver()
+    const shown = await started.call('GET', `/updates/${body.updates[0].id}`, started)
+    if (rule !== 'pay') expect(shown.text).not.toContain('account')
+    expect(shown.body.problem?.detail).toBe(
+      rule === 'refuse' ? 'There is no project new in the budgets that you read.' : undefined,
+    )
+  })
+})
+
+describe('the rule for projects that no budget lists', () => {
+  const ofAccount = async ({ call }: Started) => (await call('GET', '/budgets/account')).body.unowned
+
+  test('is pay at first, and stands on account alone', async () => {
+    const started = await start()
+    expect(await ofAccount(started)).toBe('pay')
+    expect((await started.call('GET', '/budgets/client')).body).not.toHaveProperty('unowned')
+  })
+
+  test('stays with a PUT of account without it, a file without it, and every prune', async () => {
+    const started = await start()
+    await started.set('refuse')
+    await started.put({})
+    await started.put({ budgets: [{ name: 'account', limits }], limits: undefined }, '/budgets?prune=all')
+    expect(await ofAccount(started)).toBe('refuse')
+    await started.put({ budgets: [{ name: 'account', unowned: 'pay' }], limits: undefined }, '/budgets')
+    expect(await ofAccount(started)).toBe('pay')
+  })
+
+  test('stays where the page changes another rule of account', async () => {
+    const started = await start()
+    await started.set('approve')
+    const browser = openBrowser(started)
+    await browser.logIn(started.signed({ sub: 'ada', scope: 'read admin' }))
+    const form = await browser.get('/dashboard/budgets/account/edit')
+    expect(form.text).toContain('Projects that no budget lists')
+    await press(browser, await press(browser, form, 'Preview', { perUpdate: '900' }), 'Save')
+    expect((await started.call('GET', '/budgets/account')).body).toMatchObject({ perUpdate: 900, unowned: 'approve' })
+  })
+
+  test.each<[string, string, object, string]>([
+    ['another budget', '/budgets/other', { unowned: 'refuse' }, 'unowned'],
+    [
+      'another budget of a file',
+      '/budgets',
+      { budgets: [{ name: 'client', unowned: 'pay' }], limits: undefined },
+      'unowned',
+    ],
+    ['approve without approvers', '/budgets/account', { unowned: 'approve' }, 'approvers'],
+    ['approve with an empty list of approvers', '/budgets/account', { unowned: 'approve', approvers: [] }, 'approvers'],
+    ['a word that it does not know', '/budgets/account', { unowned: 'ask' }, 'unowned'],
+  ])('is refused with 400 for %s', async (_what, path, body, member) => {
+    const { status, body: answer } = await (await start()).put(body, path)
+    expect([status, answer.errors.map(({ path }: { path: string }) => path)]).toEqual([400, [member]])
+  })
+
+  test.each<[string, string, object]>([
+    ['a PUT of account without approvers', '/budgets/account', {}],
+    ['a prune', '/budgets?prune=approvers', { budgets: [{ name: 'account' }], limits: undefined }],
+  ])('keeps its approvers while it is approve: 400 for %s', async (_what, path, body) => {
+    const started = await start()
+    await started.set('approve')
+    const { status, body: answer } = await started.put(body, path)
+    expect([status, answer.errors[0].path]).toEqual([400, 'approvers'])
+    expect(answer.detail).toContain('account needs approvers while it wants approval for projects that no budget lists')
+  })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { type Budget, type Unowned, unownedRules } from '../../../shared/ledger/book/definitions.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { only, startGuard } from '../../support/guard.ts'
+import { u } from '../../support/records.ts'
+
+const time = Date.parse('2026-11-20T09:00:00Z')
+const night = { name: 'night', kind: 'ranking', projects: ['new', 'shop'], schedule: 'cron(0 9 * * ? *)' }
+
+/** `acme` owns `shop`, no budget lists `new`. `eve` approves for `account`, `mia` for `clients`. An update costs 40. */
+async function start(plan: object = {}) {
+  const plans = async () => parsePlans(JSON.stringify([{ ...night, ...plan }]))
+  const product = await startGuard({ parts: { plans } })
+  const { budget, guard, clock } = product
+  await budget('clients', { approvers: ['mia'] })
+  await budget('acme', { parent: 'clients', projects: [{ name: 'shop' }] })
+  const endsAt = () => clock.now() + 60_000
+  const set = (unowned: Unowned, more: Partial<Budget> = {}) =>
+    budget('account', { parent: null, approvers: ['eve'], unowned, ...more })
+  const fire = async () => {
+    clock.set('2026-11-20T09:00:10Z')
+    const background = await guard.background()
+    const fired = await background.fire('night', time, endsAt())
+    if (fired.kind === 'problem') throw new Error(fired.problem.detail)
+    return background.report(fired.occurrence)
+  }
+  return { ...product, set, fire, begin: (id: string) => guard.start(id, endsAt()) }
+}
+
+const of = (update: Update | null | undefined) => update?.problem?.slug ?? update?.state
+const admin = { token: { scopes: new Set(['run', 'admin'] as const), budgets: '*' } } as const
+const reason = 'no budget lists new, and account wants approval for such projects'
+const refusal = {
+  slug: 'project-unowned',
+  detail:
+    'No budget lists new, and account refuses such projects (unowned: refuse). Check the name, or ask an administrator to list it in a budget.',
+  members: { project: 'new' },
+}
+
+const outcomes = { pay: 'settled', approve: 'awaiting-approval', refuse: 'project-unowned' } as const
+
+const requests: [string, object, object][] = [
+  ['without a budget', {}, {}],
+  ['that names account', { budget: 'account' }, {}],
+  ['that names another budget', { budget: 'clients' }, {}],
+  ['that names the budget of another project', { budget: 'acme' }, {}],
+  ['of an administrator', {}, admin],
+  ['with force', { force: true, reason: 'again' }, admin],
+  ['with whenShort fit', { whenShort: 'fit' }, {}],
+]
+
+describe.each(unownedRules)('while the rule for projects that no budget lists is %s', (rule) => {
+  test.each(requests)('a request %s', async (_what, wanted, asker) => {
+    const { ask, set, sent } = await start()
+    await set(rule)
+    expect(of(only(await ask({ projects: ['new'], ...wanted }, asker)))).toBe(outcomes[rule])
+    expect(sent).toHaveLength(rule === 'pay' ? 1 : 0)
+    expect(of(only(await ask({ projects: ['shop'] }, asker)))).toBe('settled')
+  })
+
+  test.each(requests)('a queued request %s, whatever the rule was before', async (_what, wanted, asker) => {
+    for (const before of unownedRules.filter((each) => each !== 'refuse')) {
+      const { ask, begin, set } = await start()
+      await set(before)
+      const { id } = only(await ask({ projects: ['new'], ...wanted }, asker, { respondAsync: true }))
+      await set(rule)
+      expect(of(await begin(id))).toBe(outcomes[rule])
+    }
+  })
+
+  test('a rule that is set between the estimate and the hold', async () => {
+    const { ask, before, set } = await start()
+    before.push(async () => set(rule))
+    expect(of(only(await ask({ projects: ['new'] })))).toBe(outcomes[rule])
+  })
+
+  test('an approved update', async () => {
+    const { ask, begin, guard, set } = await start()
+    await set('approve')
+    const { id } = only(await ask({ projects: ['new'] }))
+    await guard.approve(id, 'eve')
+    await set(rule)
+    expect(of(await begin(id))).toBe(rule === 'refuse' ? 'project-unowned' : 'settled')
+  })
+
+  test('an estimate says what would happen', async () => {
+    const { guard, set } = await start()
+    await set(rule)
+    const wanted = { kind: 'ranking', projects: ['new'], budget: 'clients' } as const
+    expect(await guard.estimate(wanted, { caller: 'bob', via: 'http', ...admin })).toMatchObject({
+      allowed: rule !== 'refuse',
+      approval: rule === 'approve' ? reason : null,
+      problem: rule === 'refuse' ? refusal : null,
+    })
+  })
+
+  test('an occurrence of a plan', async () => {
+    for (const plan of [{}, { budget: 'account', mayChargeAncestors: true }]) {
+      const { fire, set } = await start(plan)
+      await set(rule)
+      const { rows } = await fire()
+      expect(rows.map(({ update }) => of(update))).toEqual([outcomes[rule], 'settled'])
+    }
+  })
+
+  test('the cool-down answers first', async () => {
+    const { ask, set } = await start()
+    await ask({ projects: ['new'] })
+    await set(rule)
+    expect(only(await ask({ projects: ['new'] }))).toMatchObject({ state: 'settled' })
+  })
+
+  test('an update that is being approved can be approved unless the rule refuses by now', async () => {
+    const { ask, guard, set } = await start()
+    await set('approve')
+    const { id } = only(await ask({ projects: ['new'] }))
+    await set(rule)
+    const decided = await guard.approve(id, 'eve')
+    expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(
+      rule === 'refuse' ? `The ranking update of new cannot be approved: ${refusal.detail}` : null,
+    )
+    if (rule === 'refuse') expect(await guard.reject(id, 'eve')).toMatchObject({ kind: 'done' })
+  })
+})
+
+describe('an approval of an update of a project that no budget lists', () => {
+  test.each<[string, string, string | null]>([
+    ['an approver of account', 'eve', null],
+    ['the approver of the payer alone', 'mia', 'You are not among the approvers of account.'],
+    ['the caller', 'bob', 'You asked for the ranking update of new, so someone else has to approve it.'],
+  ])('is given or not by %s', async (_who, by, expected) => {
+    const { ask, begin, guard, set } = await start()
+    await set('approve', { approvers: ['eve', 'bob'] })
+    const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
+    const decided = await guard.approve(id, by)
+    expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
+    if (expected === null) expect(of(await begin(id))).toBe('settled')
+  })
+
+  test('is enough for the rules of the payer', async () => {
+    const { ask, begin, budget, guard, set } = await start()
+    await set('approve')
+    await budget('clients', { approvalAbove: u(10) })
+    const { id, history } = only(await ask({ projects: ['new'], budget: 'clients' }))
+    expect(history.at(-1)?.note).toBe(reason)
+    await guard.approve(id, 'eve')
+    expect(of(await begin(id))).toBe('settled')
+  })
+
+  test('does not count once the rule asks for another approver', async () => {
+    const { ask, begin, budget, guard, set } = await start()
+    await budget('clients', { approvalAbove: u(10) })
+    const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
+    await guard.approve(id, 'mia')
+    await set('approve')
+    const again = await begin(id)
+    expect([again?.state, again?.history.at(-1)?.note]).toEqual([
+      'awaiting-approval',
+      `mia approved it, and may not approve it any more; ${reason}`,
+    ])
+  })
+
+  test('is not needed for nothing', async () => {
+    const { ask, service, set } = await start()
+    service.estimate = async () => ({ kind: 'units', units: u(0), source: 'units' })
+    await set('approve')
+    expect(of(only(await ask({ projects: ['new'] })))).toBe('settled')
+  })
+})
