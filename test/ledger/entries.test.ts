@@ -412,6 +412,15 @@ describe('what an entry says', () => {
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds?.window).toBe('month')
   })
 
+  test('an entry names no counter of a budget that is only watched', async () => {
+    const { view } = ledger
+    const watched = { name: 'seo', parent: 'account', enforce: false, projects: [] } as const
+    const limits = [{ window: 'month', units: toUnits(10) }] as const
+    await createBudgets({ ledger }).putBudget({ ...watched, limits }, { caller: 'ada' })
+    expect((await view()).definitions.budgets.seo?.enforce).toBe(false)
+    expect((await entered({ units: 30 })).binds).toEqual({ budget: 'blog', window: 'month', available: 130 })
+  })
+
   test('an entry names no tightest counter if nothing is limited', async () => {
     await put('account', null, 'unlimited')
     expect(await entered({ budget: 'account', units: 1 })).not.toHaveProperty('binds')

@@ -912,6 +912,24 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 3, available: 38 })
       })
 
+      test("keeps two persons' corrections that come between its attempts", async () => {
+        const update = await granted()
+        const grants = await entriesOf('grant')
+        let attempts = 0
+        const busy: Store = {
+          ...store,
+          transact: async (writes, token) => {
+            const grant = grants[attempts++]
+            if (grant) await enter({ budget: 'seo', type: 'correction', units: grant.units + 1, corrects: grant.id })
+            return store.transact(writes, token)
+          },
+        }
+        await open({ store: busy }).settle(update, didNotRun())
+        expect(attempts).toBe(3)
+        expect(await counter('seo')).toEqual({ ...figures, limit: 30, granted: 11, available: 41 })
+        expect(await counter('seo', 'day')).toEqual({ ...figures, limit: 35, granted: 6, available: 41 })
+      })
+
       test('takes back a grant only as far as others have not used it', async () => {
         const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
         await ledger.settle(one, didNotRun())
