@@ -1,10 +1,12 @@
-import { Contention } from '../../ledger/errors.ts'
+import { Contention, ifUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Log } from '../../platform/log.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { type GuardOptions, maxDecisions } from '../options.ts'
+import type { Plan } from '../plans/plans-file.ts'
+import { approvedWith } from '../plans/shared-approval.ts'
 import { problem } from '../problems.ts'
 import { settle } from '../update/settle.ts'
 import {
@@ -43,6 +45,7 @@ export interface ApprovalsParts {
   ledger: Ledger
   log: Log
   options: GuardOptions
+  plans: () => Promise<readonly Plan[]>
 }
 
 /** Each decision is one conditional write, so one of two concurrent decisions wins. */
@@ -54,7 +57,23 @@ export const createApprovals = (parts: ApprovalsParts) => ({
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
 })
 
-const approve = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest = {}): Promise<DecisionOutcome> =>
+async function approve(
+  parts: ApprovalsParts,
+  id: string,
+  by: string,
+  how: ApprovalRequest = {},
+): Promise<DecisionOutcome> {
+  const outcome = await approveOne(parts, id, by, how)
+  if (outcome.kind === 'problem') return outcome
+  const { person } = how
+  const shared = { reason: `approved with ${outcome.update.project}`, ...(person !== undefined && { person }) }
+  // An update that is missed here still waits for an approval of its own.
+  const others = await approvedWith(parts, outcome.update).catch(ifUnavailable([]))
+  for (const other of others) await approveOne(parts, other.id, by, shared).catch(ifUnavailable(null))
+  return outcome
+}
+
+const approveOne = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
     const { units } = how
     const whyNotCovered = units === undefined ? outgrown(update, how.shown) : whyNotUpTo(update, units)

@@ -1,12 +1,13 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announce, type Occurrence, type OccurrenceState } from '../../ledger/updates/tasks.ts'
-import { isKnownToHaveRun, type UpdateRequest } from '../../ledger/updates/update.ts'
+import { isKnownToHaveRun, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
 import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
 import { type GuardOptions, planStepMs } from '../options.ts'
+import type { Approvals } from '../people/approvals.ts'
 import type { StartResult } from '../update/resume.ts'
 import {
   attemptsOf,
@@ -18,6 +19,7 @@ import {
   resultsOf,
 } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
+import { approvedBefore } from './shared-approval.ts'
 
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
@@ -30,6 +32,7 @@ const maxFailuresInARow = 3
 export interface OccurrencesParts {
   ledger: Ledger
   begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
+  approvals: Pick<Approvals, 'approve'>
   plans: readonly Plan[]
   clock: Clock
   ids: Ids
@@ -86,7 +89,8 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
       // One project must not cost the others their turn.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
-      latest = begun.update ? { ...before, updates: [...before.updates, begun.update] } : before
+      const update = begun.update && (await approvedByNow(parts, tried, begun.update))
+      latest = update ? { ...before, updates: [...before.updates, update] } : before
       tried[position] = latest
     }
     const update = latest.updates.at(-1)
@@ -105,6 +109,20 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
   if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
   const isOver = clock.now() >= occurrence.startedAt + overAfterMs
   return isOver ? { occurrence, end: 'done', tried } : { occurrence, next: nextRound(occurrence) }
+}
+
+async function approvedByNow(
+  { approvals, ledger }: OccurrencesParts,
+  tried: readonly ProjectAttempts[],
+  update: Update,
+): Promise<Update> {
+  if (update.state !== 'awaiting-approval') return update
+  const { approval, project } = (await approvedBefore(ledger, tried, update)) ?? {}
+  if (!approval) return update
+  const { by, person } = approval
+  const how = { reason: `approved with ${project}`, ...(person !== undefined && { person }) }
+  const approved = await approvals.approve(update.id, by, how)
+  return approved.kind === 'done' ? approved.update : update
 }
 
 async function attempt(

@@ -185,6 +185,7 @@ export async function requestOf(
     kind,
     project,
     plan: plan.name,
+    scheduledAt: time,
     ...((updates.length > 0 || startedAt - time > hourMs) && { again: true as const }),
     budget: budgetFor(definitions, plan, project),
     ...(plan.budget === undefined && { byDefault: true }),

@@ -108,6 +108,7 @@ const requestMembers: Members<UpdateRequest> = {
     }),
   ),
   plan: optional(text),
+  scheduledAt: optional(instant),
   leave: optional(either(units, map(units))),
   reason: optional(text),
   force: optional(yes),

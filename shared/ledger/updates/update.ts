@@ -95,6 +95,8 @@ export interface UpdateRequest {
   /** Absent: the list of callers decides alone. */
   readonly token?: KeptToken
   readonly plan?: string
+  /** The time of the plan's occurrence. Older records lack it. */
+  readonly scheduledAt?: number
   /** A plan's retry, or a late run that a person asked for. */
   readonly again?: true
   readonly leave?: Leave

@@ -163,10 +163,10 @@ async function composeDecision(
 const maxTogether = 15
 const maxRead = 200
 
-/** Of the same request, for the same channel. */
+/** Of the same request or occurrence, for the same channel. */
 async function awaitingWith({ guard: { ledger } }: ComposerParts, update: Update): Promise<readonly Update[]> {
   const [press] = update.replyTo ?? []
-  if (update.content.count < 2 && press === undefined) return []
+  if (update.content.count < 2 && press === undefined && update.scheduledAt === undefined) return []
   const { definitions } = await ledger.view()
   const { rows } = await ledger.open('awaiting-approval', maxRead)
   return rows
@@ -174,13 +174,17 @@ async function awaitingWith({ guard: { ledger } }: ComposerParts, update: Update
       (other) =>
         other.id !== update.id &&
         other.caller === update.caller &&
-        (press === undefined
-          ? other.content.digest === update.content.digest && other.createdAt === update.createdAt
-          : other.replyTo?.[0] === press) &&
+        other.replyTo?.[0] === press &&
+        (press !== undefined || isAskedWith(update, other)) &&
         channelOf(definitions, other.budget) === channelOf(definitions, update.budget),
     )
     .slice(0, maxTogether - 1)
 }
+
+const isAskedWith = ({ scheduledAt, content, createdAt }: Update, other: Update): boolean =>
+  scheduledAt === undefined
+    ? other.content.digest === content.digest && other.createdAt === createdAt
+    : other.scheduledAt === scheduledAt
 
 const approversInSlack = (view: View, update: Update): string[] =>
   Object.keys(view.definitions.callers ?? {}).filter(

@@ -5,6 +5,8 @@ import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
 
+type Started = Awaited<ReturnType<typeof start>>
+
 const time = Date.parse('2026-11-20T09:00:00Z')
 const night = { name: 'night', kind: 'ranking', projects: ['new', 'shop'], schedule: 'cron(0 9 * * ? *)' }
 
@@ -166,5 +168,89 @@ describe('an approval of an update of a project that no budget lists', () => {
     service.estimate = async () => ({ kind: 'units', units: u(0), source: 'units' })
     await set('approve')
     expect(of(only(await ask({ projects: ['new'] })))).toBe('settled')
+  })
+})
+
+describe('one approval in one run of a plan', () => {
+  const four = { projects: ['new', 'newer', 'shop', 'newest'] }
+  const states = ({ rows }: Awaited<ReturnType<Started['fire']>>) => rows.map(({ update }) => of(update))
+  const idOf = ({ rows }: Awaited<ReturnType<Started['fire']>>, at = 0) => rows[at]?.update?.id ?? ''
+  const beginAll = async ({ begin, guard }: Started) => {
+    const { rows } = await guard.ledger.updates({ plan: 'night' }, 10)
+    for (const { id } of rows) await begin(id)
+  }
+  const settled = async ({ guard }: Started) =>
+    (await guard.ledger.updates({ plan: 'night' }, 20)).rows.filter(({ state }) => state === 'settled').length
+
+  test('is enough for all of its projects that no budget lists', async () => {
+    const product = await start(four)
+    await product.set('approve')
+    const report = await product.fire()
+    expect(states(report)).toEqual(['awaiting-approval', 'awaiting-approval', 'settled', 'awaiting-approval'])
+    await product.guard.approve(idOf(report, 1), 'eve', { person: 'eve@agency' })
+    await beginAll(product)
+    expect(await settled(product)).toBe(4)
+    const other = await product.other.update(idOf(report))
+    expect(other).toMatchObject({ approval: { by: 'eve', person: 'eve@agency', units: 40 } })
+    expect(other?.history.find(({ by }) => by === 'eve')?.note).toBe('approved with newer')
+  })
+
+  test('is enough for one that is decided later in the same run, and not in another one', async () => {
+    const product = await start(four)
+    const { before, clock, guard, set } = product
+    await set('approve')
+    // Approved while the run still decides.
+    const approved: string[] = []
+    before.push(async () => {
+      const [waiting] = (await product.other.open('awaiting-approval', 10)).rows
+      if (!waiting) return false
+      approved.push(waiting.id)
+      return (await product.elsewhere.approve(waiting.id, 'eve')).kind === 'done'
+    })
+    expect((await product.fire()).rows.map(({ update }) => update?.approval?.by)).toEqual([
+      'eve',
+      'eve',
+      undefined,
+      'eve',
+    ])
+    expect(approved).toHaveLength(1)
+    await beginAll(product)
+    expect(await settled(product)).toBe(4)
+    clock.set('2026-11-21T09:00:10Z')
+    const background = await guard.background()
+    const next = await background.fire('night', time + 24 * 3600_000, clock.now() + 60_000)
+    if (next.kind === 'problem') throw new Error(next.problem.detail)
+    const { rows } = await background.report(next.occurrence)
+    expect(rows.map(({ update }) => of(update))).toEqual([
+      ...['awaiting-approval', 'awaiting-approval', 'settled', 'awaiting-approval'],
+    ])
+  })
+
+  test('is needed for a grant, a grown price and a project that a budget lists by themselves', async () => {
+    const product = await start({ projects: ['new', 'shop', 'newest'], whenShort: 'ask' })
+    const { budget, guard, set } = product
+    await set('approve')
+    await budget('acme', { approvalAbove: u(10) })
+    const report = await product.fire()
+    await guard.approve(idOf(report), 'eve')
+    expect(await product.other.update(idOf(report, 1))).toMatchObject({ state: 'awaiting-approval' })
+    expect(await product.other.update(idOf(report, 2))).toMatchObject({ approval: { by: 'eve' } })
+    product.service.estimate = async () => ({ kind: 'units', units: u(50), source: 'units' })
+    expect(of(await product.begin(idOf(report, 2)))).toBe('awaiting-approval')
+    await guard.approve(idOf(report, 1), 'mia')
+    expect(await product.other.update(idOf(report, 2))).toMatchObject({
+      state: 'awaiting-approval',
+      approvedBefore: 40,
+    })
+  })
+
+  test('grants nothing that its approver was not shown', async () => {
+    const product = await start({ projects: ['new', 'newest'], budget: 'clients', whenShort: 'ask' })
+    await product.set('approve')
+    await product.budget('clients', { approvers: ['eve'], limits: [{ window: 'month', units: u(10) }] })
+    const report = await product.fire()
+    await product.guard.approve(idOf(report), 'eve')
+    await product.begin(idOf(report))
+    expect(await product.other.update(idOf(report, 1))).toMatchObject({ state: 'awaiting-approval' })
   })
 })
