@@ -39,11 +39,13 @@ export function createApi(services: Services, reference: Reference = async () =>
   addReference(app, reference, services.dashboardUrl)
 
   app.use(async (c, next) => {
-    const caller = await tokens.verify(c.req.header('authorization'))
-    if (!caller) {
+    const checked = await tokens.verify(c.req.header('authorization'))
+    if (checked.kind === 'refused') {
+      c.set('refusedToken', checked)
       c.header('WWW-Authenticate', 'Bearer')
       return answerProblem(c, problem('unauthorized', 'This address needs a valid bearer token of Unit Guard.'))
     }
+    const { caller } = checked
     c.set('caller', caller)
     c.set('sub', caller.sub)
     // A change must see the latest list of callers.

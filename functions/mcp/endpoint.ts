@@ -63,11 +63,13 @@ export function createEndpoint(
     // A page of another site must not use what a browser on this machine or in this network reaches.
     if (origin !== undefined && origin !== addressOf(c))
       return answerProblem(c, problem('forbidden', 'Requests of web pages from other sites are not accepted here.'))
-    const token = await tokens.verify(c.req.header('authorization'))
-    if (!token) {
+    const checked = await tokens.verify(c.req.header('authorization'))
+    if (checked.kind === 'refused') {
+      c.set('refusedToken', checked)
       c.header('WWW-Authenticate', `Bearer resource_metadata="${addressOf(c)}${metadata}${endpoint}"`)
       return answerProblem(c, problem('unauthorized', 'This address needs a valid bearer token of Unit Guard.'))
     }
+    const token = checked.caller
     c.set('sub', token.sub)
     if (c.req.method !== 'POST') {
       c.header('Allow', 'POST')

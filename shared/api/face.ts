@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Context, MiddlewareHandler } from 'hono'
+import type { RefusedToken } from '../auth/tokens.ts'
 import { problem } from '../guard/problems.ts'
 import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../platform/edge.ts'
 import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
@@ -22,6 +23,8 @@ export interface FaceEnv {
     requestId: string
     traceparent?: string | undefined
     sub?: string
+    /** For the log alone: every refusal has the same answer. */
+    refusedToken?: RefusedToken
     expensiveReads: ExpensiveReads
     endsAt: number
     /** The status of an answer of the service that is passed on. */
@@ -69,7 +72,9 @@ export function acceptRequests(
       const writeLine = () => {
         const now = clock.now()
         const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
-        log.info('request', { caller: c.get('sub'), sourceIp, method, route, status, ms: now - from, ...noted })
+        const { reason, issuer } = c.get('refusedToken') ?? {}
+        const who = { caller: c.get('sub'), reason, issuer, sourceIp }
+        log.info('request', { ...who, method, route, status, ms: now - from, ...noted })
       }
       if (passedOn === undefined && isEventStream(c.res)) c.res = afterLast(c.res, inThisContext(writeLine))
       else writeLine()

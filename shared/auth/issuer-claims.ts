@@ -1,6 +1,6 @@
 import type { KeptToken } from '../ledger/updates/update.ts'
 import type { Json } from '../platform/json.ts'
-import { scopes as allScopes, type Scope, shortName } from '../platform/words.ts'
+import { scopes as allScopes, type Scope, shortName, type TokenFault } from '../platform/words.ts'
 import type { Issuer } from './issuers-file.ts'
 import { type Caller, callerName } from './tokens.ts'
 
@@ -9,16 +9,14 @@ export type Claims = { readonly [name: string]: Json }
 /** How far clocks may differ. */
 const leewaySeconds = 60
 
-/** Times are whole seconds (RFC 7519, NumericDate), and all but `nbf` are required. */
-export function isInTime({ exp, iat, nbf }: Claims, { maxLifetimeMs }: Issuer, nowMs: number): boolean {
+/** Times are whole seconds (RFC 7519, NumericDate), and all but `nbf` are required. `null`: in time. */
+export function timeFault({ exp, iat, nbf }: Claims, { maxLifetimeMs }: Issuer, nowMs: number): TokenFault | null {
   const now = nowMs / 1000
-  if (!isTime(exp) || !isTime(iat) || exp <= now || iat > now + leewaySeconds) return false
+  if (!isTime(exp) || !isTime(iat) || (nbf !== undefined && !isTime(nbf))) return 'lifetime'
+  if (exp <= now) return 'expired'
+  if (iat > now + leewaySeconds || (nbf !== undefined && nbf > now + leewaySeconds)) return 'not-yet'
   const lifetime = exp - iat
-  return (
-    lifetime > 0 &&
-    lifetime * 1000 <= maxLifetimeMs &&
-    (nbf === undefined || (isTime(nbf) && nbf <= now + leewaySeconds))
-  )
+  return lifetime > 0 && lifetime * 1000 <= maxLifetimeMs ? null : 'lifetime'
 }
 
 const isTime = (value: Json | undefined): value is number => Number.isSafeInteger(value) && Number(value) > 0
@@ -37,29 +35,40 @@ function valuesOf(claims: Claims, claim: string): readonly string[] | null {
   return isOfOAuth ? value.split(' ').filter((each) => each !== '') : textsIn(claims, claim)
 }
 
-/** `null`: the claims do not name the caller and the person as the issuer's entry requires, or are malformed. */
-export function callerOf(issuer: Issuer, claims: Claims): Caller | null {
+/** The caller as the issuer's entry maps the claims, or the fault of a claim that it needs. */
+export function callerOf(issuer: Issuer, claims: Claims): Caller | TokenFault {
   const subject = nameIn(claims, issuer.subject, issuer)
   const sub = `${issuer.name}:${subject}`
+  if (subject === null || !callerName.test(sub)) return nameFault(claims, issuer.subject, issuer) ?? 'subject'
   const person = issuer.person === undefined ? undefined : nameIn(claims, issuer.person, issuer)
+  if (issuer.person !== undefined && (typeof person !== 'string' || !callerName.test(person)))
+    return nameFault(claims, issuer.person, issuer) ?? 'claims'
   const values = mappedValues(issuer, claims)
-  if (subject === null || !callerName.test(sub) || values === null) return null
-  if (person !== undefined && (person === null || !callerName.test(person))) return null
+  if (values === null) return 'claims'
   return {
     sub,
     ...mapValues(issuer, values),
     until: Number(claims.exp) * 1000,
-    ...(person !== undefined && { person }),
+    ...(typeof person === 'string' && { person }),
     issuer: { name: issuer.name, claims: values },
     ...(isClaim(issuer.scopes) && { scopesFrom: issuer.scopes }),
   }
 }
 
-function nameIn(claims: Claims, claim: string, { trustUnverifiedEmail }: Issuer): string | null {
+const isTrustedEmail = ({ email_verified }: Claims, { trustUnverifiedEmail }: Issuer): boolean =>
+  email_verified === true || trustUnverifiedEmail
+
+/** `null`: another fault than an e-mail address that no one verified. */
+const nameFault = (claims: Claims, claim: string, issuer: Issuer): TokenFault | null =>
+  claim === 'email' && typeof claims.email === 'string' && claims.email !== '' && !isTrustedEmail(claims, issuer)
+    ? 'email-unverified'
+    : null
+
+function nameIn(claims: Claims, claim: string, issuer: Issuer): string | null {
   const value = Object.hasOwn(claims, claim) ? claims[claim] : null
   if (typeof value !== 'string' || value === '') return null
   if (claim !== 'email') return value
-  return claims.email_verified === true || trustUnverifiedEmail ? value.toLowerCase() : null
+  return isTrustedEmail(claims, issuer) ? value.toLowerCase() : null
 }
 
 /** What the file maps, so that records keep no other group of a person. `null`: a claim is malformed. */

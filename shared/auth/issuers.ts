@@ -4,10 +4,10 @@ import type { IssuerKeys } from '../ledger/issuer-keys.ts'
 import type { KeptToken } from '../ledger/updates/update.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import { type Claims, callerOf, isInTime, mapKept, textsIn } from './issuer-claims.ts'
+import { type Claims, callerOf, mapKept, textsIn, timeFault } from './issuer-claims.ts'
 import { createIssuerKeys, type Keys, type Metadata } from './issuer-keys.ts'
 import type { Issuer } from './issuers-file.ts'
-import { type Caller, readToken } from './tokens.ts'
+import { readToken, refusedFor, type TokenCheck } from './tokens.ts'
 
 interface Trusted {
   readonly issuer: Issuer
@@ -33,7 +33,7 @@ export interface IssuersParts {
   readonly withinMs?: number | undefined
 }
 
-/** Verifies the tokens of identity providers. `null` for any fault of a token. */
+/** Verifies the tokens of identity providers. */
 export function createIssuers(parts: IssuersParts) {
   const { issuers, keys: stored, clock, log, login, withinMs } = parts
   const trusted = issuers.map(
@@ -43,13 +43,18 @@ export function createIssuers(parts: IssuersParts) {
   const loginIssuer = login && named(login.issuer)?.issuer.issuer
 
   /** @throws IdentityUnavailable, LedgerUnavailable */
-  async function verify(token: string): Promise<Caller | null> {
+  async function verify(token: string): Promise<TokenCheck> {
     const read = readToken(token)
-    const audiences = read && textsIn(read.claims, 'aud')
-    if (!read || !audiences || isIdToken(read)) return null
-    if (read.claims.iss === loginIssuer && login && audiences.includes(login.clientId)) return null
-    const entry = trusted.find(({ issuer }) => issuer.issuer === read.claims.iss && audiences.includes(issuer.audience))
-    return entry ? verifyWith(entry, token, read) : null
+    if (!read) return refusedFor('form')
+    const entries = trusted.filter(({ issuer }) => issuer.issuer === read.claims.iss)
+    const first = entries[0]?.issuer.name
+    if (first === undefined) return refusedFor('issuer-unknown')
+    if (isIdToken(read)) return refusedFor('id-token', first)
+    const audiences = textsIn(read.claims, 'aud') ?? []
+    if (read.claims.iss === loginIssuer && login && audiences.includes(login.clientId))
+      return refusedFor('id-token', login.issuer)
+    const entry = entries.find(({ issuer }) => audiences.includes(issuer.audience))
+    return entry ? verifyWith(entry, token, read) : refusedFor('audience', first)
   }
 
   /**
@@ -57,28 +62,31 @@ export function createIssuers(parts: IssuersParts) {
    *
    * @throws IdentityUnavailable, LedgerUnavailable
    */
-  async function verifyLogin(idToken: string, { issuer: name, clientId, nonce }: IdTokenUse): Promise<Caller | null> {
+  async function verifyLogin(idToken: string, { issuer: name, clientId, nonce }: IdTokenUse): Promise<TokenCheck> {
     const read = readToken(idToken)
     const entry = named(name)
-    if (!read || !entry || read.claims.iss !== entry.issuer.issuer || isAccessToken(read)) return null
+    if (!read) return refusedFor('form', name)
+    if (!entry || read.claims.iss !== entry.issuer.issuer) return refusedFor('issuer-unknown', name)
+    if (isAccessToken(read) || nonce === '' || read.claims.nonce !== nonce) return refusedFor('id-token', name)
     const audiences = textsIn(read.claims, 'aud') ?? []
     const { azp } = read.claims
     const isForClient = audiences.includes(clientId) && (azp === undefined ? audiences.length === 1 : azp === clientId)
-    return isForClient && nonce !== '' && read.claims.nonce === nonce ? verifyWith(entry, idToken, read) : null
+    return isForClient ? verifyWith(entry, idToken, read) : refusedFor('audience', name)
   }
 
-  async function verifyWith(
-    { issuer, keys }: Trusted,
-    token: string,
-    { header, claims }: Read,
-  ): Promise<Caller | null> {
-    if (!isPlainHeader(header) || !issuer.algorithms.includes(header.alg)) return null
-    if (!isInTime(claims, issuer, clock.now())) return null
+  async function verifyWith({ issuer, keys }: Trusted, token: string, { header, claims }: Read): Promise<TokenCheck> {
+    const { name } = issuer
+    if (typeof header.alg !== 'string' || !issuer.algorithms.includes(header.alg)) return refusedFor('algorithm', name)
+    if (!isPlainHeader(header)) return refusedFor('form', name)
+    const untimely = timeFault(claims, issuer, clock.now())
+    if (untimely) return refusedFor(untimely, name)
     const caller = callerOf(issuer, claims)
+    if (typeof caller === 'string') return refusedFor(caller, name)
     // All that needs no key comes first: a forged token must not make us ask the issuer.
-    const key = caller && (await keys.keyFor(header))
-    if (!key || !(await isSigned(token, key, header.alg))) return null
-    return (await keys.keep()) ? caller : null
+    const key = await keys.keyFor(header)
+    if (!key) return refusedFor('key-unknown', name)
+    if (!(await isSigned(token, key, header.alg))) return refusedFor('signature', name)
+    return (await keys.keep()) ? { kind: 'accepted', caller } : refusedFor('issuer-unknown', name)
   }
 
   return {

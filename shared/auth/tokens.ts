@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
-import { type Scope, scopes } from '../platform/words.ts'
+import { type Scope, scopes, type TokenFault } from '../platform/words.ts'
 import { withAnyKey } from './caller-key.ts'
 
 export interface Caller {
@@ -27,6 +27,21 @@ interface IssuerClaims {
   readonly name: string
   readonly claims: Readonly<Record<string, readonly string[]>>
 }
+
+export interface RefusedToken {
+  readonly kind: 'refused'
+  /** Absent: the request has no token. */
+  readonly reason?: TokenFault
+  /** The name of the issuer, if the file has it. */
+  readonly issuer?: string
+}
+
+export type TokenCheck = { readonly kind: 'accepted'; readonly caller: Caller } | RefusedToken
+
+export const refusedFor = (reason: TokenFault, issuer?: string): RefusedToken => ({
+  ...{ kind: 'refused', reason },
+  ...(issuer !== undefined && { issuer }),
+})
 
 export const audience = 'unit-guard'
 export const longestLifeSeconds = (366 * dayMs) / 1000
@@ -61,7 +76,7 @@ const claims = z.object({
 /** Tokens that name a trusted issuer are verified by its keys alone. */
 interface TrustedIssuers {
   trusts(iss: string): boolean
-  verify(token: string): Promise<Caller | null>
+  verify(token: string): Promise<TokenCheck>
 }
 
 interface Verified {
@@ -73,7 +88,7 @@ interface Verified {
 
 /**
  * Reads JWTs (RFC 7519): those of trusted issuers, and own ones with HS256 and the current or the previous key. Beyond
- * jose, `exp` is required and sane, and each segment has one spelling. `null` for any fault.
+ * jose, `exp` is required and sane, and each segment has one spelling.
  *
  * @param options.identity loads with the first token that names an issuer; `null`: none is trusted.
  * @param options.acceptsMinted whether own tokens are accepted.
@@ -89,15 +104,19 @@ export function createTokens(options: {
   // Tools send one token a thousand times, and verifying costs as much as a small answer.
   const verified = new Map<string, Verified>()
 
-  async function verify(header: string | undefined): Promise<Caller | null> {
-    const token = /^bearer ([^\s,]+)$/i.exec(header ?? '')?.[1]
-    if (token === undefined || token.length > maxTokenLength) return null
+  async function verify(header: string | undefined): Promise<TokenCheck> {
+    if (header === undefined) return { kind: 'refused' }
+    const token = /^bearer ([^\s,]+)$/i.exec(header)?.[1]
+    if (token === undefined || token.length > maxTokenLength) return refusedFor('form')
     const earlier = verified.get(token)
     const isGood = earlier !== undefined && clock.now() < earlier.until
-    if (isGood && earlier.key === null) return earlier.caller
+    if (isGood && earlier.key === null) return { kind: 'accepted', caller: earlier.caller }
     const read = earlier ? null : readToken(token)
-    if (!earlier && !read) return null
-    return (await isOfIssuer(read, earlier)) ? verifyByIssuer(token) : verifyMinted(token, isGood ? earlier : undefined)
+    if (!earlier && !read) return refusedFor('form')
+    if (await isOfIssuer(read, earlier)) return verifyByIssuer(token)
+    const checked = await verifyMinted(token, isGood ? earlier : undefined)
+    const isForeign = read?.claims.iss !== undefined
+    return isForeign && isOfOtherKey(checked) ? refusedFor('issuer-unknown') : checked
   }
 
   async function isOfIssuer(read: ReadToken | null, earlier: Verified | undefined): Promise<boolean> {
@@ -106,31 +125,34 @@ export function createTokens(options: {
     return identity !== undefined && typeof iss === 'string' && (await identity())?.trusts(iss) === true
   }
 
-  async function verifyByIssuer(token: string): Promise<Caller | null> {
-    const caller = (await (await identity?.())?.verify(token)) ?? null
-    if (caller) remember(token, caller, null)
-    return caller
+  async function verifyByIssuer(token: string): Promise<TokenCheck> {
+    const checked = (await (await identity?.())?.verify(token)) ?? refusedFor('issuer-unknown')
+    if (checked.kind === 'accepted') remember(token, checked.caller, null)
+    return checked
   }
 
-  async function verifyMinted(token: string, earlier: Verified | undefined): Promise<Caller | null> {
-    if (!acceptsMinted) return null
+  async function verifyMinted(token: string, earlier: Verified | undefined): Promise<TokenCheck> {
+    if (!acceptsMinted) return refusedFor('minted-off')
     const known = await key.read()
-    if (earlier?.key === known.current) return earlier.caller
-    return withAnyKey(key, known, (secret) => verifyWith(token, secret))
+    if (earlier?.key === known.current) return { kind: 'accepted', caller: earlier.caller }
+    return (await withAnyKey(key, known, (secret) => verifyWith(token, secret))) ?? refusedFor('signature')
   }
 
-  async function verifyWith(token: string, secret: string): Promise<Caller | null> {
+  /** `null`: another key signed it. */
+  async function verifyWith(token: string, secret: string): Promise<TokenCheck | null> {
     const now = clock.now()
     try {
       const options = { algorithms: ['HS256'], audience, currentDate: new Date(now) }
       const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), options)
       const parsed = claims.safeParse(payload)
-      if (!parsed.success || parsed.data.exp > now / 1000 + longestLifeSeconds) return null
+      if (!parsed.success) return refusedFor(faultOfClaim(parsed.error.issues[0]?.path[0]))
+      if (parsed.data.exp > now / 1000 + longestLifeSeconds) return refusedFor('lifetime')
       const caller = toCaller(parsed.data)
       remember(token, caller, secret)
-      return caller
-    } catch {
-      return null
+      return { kind: 'accepted', caller }
+    } catch (error) {
+      const reason = reasonOf(error)
+      return reason === 'signature' ? null : refusedFor(reason)
     }
   }
 
@@ -140,6 +162,33 @@ export function createTokens(options: {
   }
 
   return { verify }
+}
+
+const isOfOtherKey = (checked: TokenCheck): boolean =>
+  checked.kind === 'refused' && ['algorithm', 'signature', 'minted-off'].includes(checked.reason ?? '')
+
+const faultsOfClaims: Readonly<Record<string, TokenFault>> = { sub: 'subject', aud: 'audience', exp: 'lifetime' }
+
+const faultOfClaim = (claim: PropertyKey | undefined): TokenFault => faultsOfClaims[String(claim)] ?? 'claims'
+
+/** What jose found. */
+function reasonOf(error: unknown): TokenFault {
+  const { code, claim, reason } = (error instanceof Error ? error : {}) as Record<string, unknown>
+  switch (code) {
+    case 'ERR_JWT_EXPIRED':
+      return 'expired'
+    case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
+      if (claim === 'nbf') return reason === 'check_failed' ? 'not-yet' : 'lifetime'
+      return claim === 'iat' ? 'lifetime' : faultOfClaim(String(claim))
+    case 'ERR_JOSE_ALG_NOT_ALLOWED':
+      return 'algorithm'
+    case 'ERR_JWS_INVALID':
+    case 'ERR_JWT_INVALID':
+    case 'ERR_JOSE_NOT_SUPPORTED':
+      return 'form'
+    default:
+      return 'signature'
+  }
 }
 
 interface ReadToken {

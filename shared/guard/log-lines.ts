@@ -3,6 +3,7 @@ import { windowKinds } from '../ledger/book/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
 import { functionNames } from '../platform/log.ts'
 import type { Counted } from '../platform/metrics.ts'
+import { tokenFaults } from '../platform/words.ts'
 
 /** Other tools read these lines (docs/log.md). Readers drop unknown members, so that they accept later versions. */
 
@@ -75,6 +76,9 @@ export const requestLine = z.object({
   route: text,
   status: z.int(),
   caller: z.exactOptional(text),
+  /** Of a token that was refused; the issuer is one of the file's. */
+  reason: z.exactOptional(z.enum(tokenFaults)),
+  issuer: z.exactOptional(text),
   sourceIp: z.exactOptional(text),
   ms: z.number(),
   ...noted,

@@ -33,3 +33,22 @@ export function assertNever(value: never): never {
 export const shortName = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 export const slackChannelId = /^[CG][A-Z0-9]{2,20}$/
+
+/** Why a token was refused. Only the log and `npm run doctor` say it, because every refusal has the same answer. */
+export const tokenFaults = [
+  'form',
+  'algorithm',
+  'issuer-unknown',
+  'audience',
+  'id-token',
+  'expired',
+  'not-yet',
+  'lifetime',
+  'subject',
+  'email-unverified',
+  'claims',
+  'key-unknown',
+  'signature',
+  'minted-off',
+] as const
+export type TokenFault = (typeof tokenFaults)[number]

@@ -49,8 +49,9 @@ export function addLogin(routes: PageRoutes, services: Services): void {
 
   async function logInByToken(c: Context<FaceEnv>, form: URLSearchParams): Promise<Response> {
     const to = dashboardPath(form.get('to') ?? undefined)
-    const caller = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
-    if (caller) return logIn(c, caller, to)
+    const checked = await tokens.verify(`Bearer ${(form.get('token') ?? '').trim()}`)
+    if (checked.kind === 'accepted') return logIn(c, checked.caller, to)
+    c.set('refusedToken', checked)
     const fault = 'Not a valid token: it may have expired, be cut off, or be signed with another key.'
     return showLogin(c, { to, fault, status: 401 })
   }

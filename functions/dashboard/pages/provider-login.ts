@@ -240,11 +240,11 @@ function reasonOf(error: unknown): string {
 async function verify({ identity, login }: Parts, idToken: string, nonce: string): Promise<Caller> {
   const known = await identity()
   const { issuer, clientId } = login
-  const caller = await known?.verifyLogin(idToken, { issuer, clientId, nonce }).catch((error) => {
+  const checked = await known?.verifyLogin(idToken, { issuer, clientId, nonce }).catch((error) => {
     throw error instanceof IdentityUnavailable ? noAnswer(login, 'keys') : error
   })
-  if (caller) return caller
-  throw badIdToken(login, 'id-token')
+  if (checked?.kind === 'accepted') return checked.caller
+  throw badIdToken(login, checked?.reason ?? 'issuer-unknown')
 }
 
 const maxNamed = 10
