@@ -105,3 +105,9 @@ export function createTicker(plans: readonly Plan[], from: number): (now: number
     return [...occurrences, ...digests.map(() => ({ task: 'digest' }))]
   }
 }
+
+export function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {
+  if (plans.length === 0) return 'none; PLANS names a file of them'
+  const names = plans.map(({ name, enabled, schedule }) => `${name} ${enabled ? schedule.text : '(not enabled)'}`)
+  return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
+}

@@ -7,7 +7,7 @@ import type { GuardSettings } from '../../shared/guard/options.ts'
 import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { createServices, type Services } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
-import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
+import { ifUnavailable, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
@@ -15,7 +15,8 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
-import { startBackground } from './background.ts'
+import { describePlans, startBackground } from './background.ts'
+import { unlistedIn } from './commands/attention.ts'
 import { runUntilStopped } from './commands/command.ts'
 import { checkToken } from './commands/doctor-service.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
@@ -101,6 +102,8 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
     log: file,
   })
+  const unlisted = first && (await unlistedIn(services.guard, first).catch(ifUnavailable(null)))
+  if (unlisted) console.log(`${unlisted}\n`)
   if (local.serviceToken === null) {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }
@@ -244,12 +247,6 @@ function describeSlack({ signingSecret, webhookUrl, botToken }: LocalSlack, work
   const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
   const place = botToken ? 'the given channel' : webhookUrl ? 'the given webhook' : 'this terminal'
   return `signing secret: ${secret}; announcements go to ${workspace === null ? place : `this terminal and ${workspace}/`}`
-}
-
-function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {
-  if (plans.length === 0) return 'none; PLANS names a file of them'
-  const names = plans.map(({ name, enabled, schedule }) => `${name} ${enabled ? schedule.text : '(not enabled)'}`)
-  return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
 }
 
 function describeIssuers(issuers: readonly Issuer[], settings: GuardSettings): string {

@@ -12,6 +12,7 @@ import { createSpenders } from './reports/spenders.ts'
 import { createSpentOn } from './reports/spent-on.ts'
 import { createStatements } from './reports/statements.ts'
 import { createRecentSummaries, createSummaries } from './reports/summary.ts'
+import { createUnlisted } from './reports/unlisted.ts'
 import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
@@ -48,6 +49,7 @@ export function createBackground(
     ...createDigest({ ledger, prices, outlook, unitPrice: parts.unitPrice ?? null }),
     outlook,
     ...createSpenders({ ledger, recent }),
+    ...createUnlisted(parts),
     ...createUpdateCounts(parts),
     ...createSpentOn(parts),
     ...createMonths(parts),

@@ -207,7 +207,7 @@ describe('npm run budgets', () => {
     const { product, env, close } = await listening()
     const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
     const run = (...args: string[]) => runLocal('budgets', args, env)
-    const unlisted = '! the service does not list its projects now: no id is filled in'
+    const unlisted = '! the service does not list its projects now: no id is filled in, and no name is checked'
     const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted]
     const dry = await run('apply', file, '--dry-run')
     expect(dry).toEqual({ code: 0, err: '', out: lines(...difference, 'Not applied (--dry-run); revision 1.') })

@@ -78,6 +78,7 @@ describe('npm run budgets', () => {
       out: lines(
         '~ acme  5 → 6 projects (+ f.example)',
         '= 5 projects stay that the file does not name; --prune removes them',
+        '! the service does not list f.example of acme, a.example of acme, b.example of acme, c.example of acme, d.example of acme, e.example of acme; correct the name, or create the project there',
         'Applied: revision 3.',
       ),
     })
@@ -93,6 +94,7 @@ describe('npm run budgets', () => {
     const difference = [
       '~ acme  day 90 → none, 5 → 1 project (− b.example, − c.example, − d.example and 1 more), perUpdate 50 → none',
       '    removes the limit of the day, the project b.example, the project c.example, the project d.example, the project e.example, perUpdate',
+      '! the service does not list a.example of acme; correct the name, or create the project there',
     ]
     expect((await run('apply', file, '--prune', '--release', '--dry-run')).out).toBe(
       lines(...difference, 'Not applied (--dry-run); revision 2.'),
@@ -156,6 +158,7 @@ describe('npm run budgets', () => {
       '= 3 projects stay that the file does not name; --prune removes them',
       '    a.example has the id 1001 at the service',
       '    f.example has the id 1006 at the service',
+      '! the service does not list b.example of acme, c.example of acme, d.example of acme, e.example of acme; correct the name, or create the project there',
       '! no budget owns x.example; account pays for its updates',
     ]
     expect((await run('apply', file, '--dry-run')).out).toBe(
@@ -170,6 +173,17 @@ describe('npm run budgets', () => {
     expect(projects.at(-1)).toEqual({ name: 'f.example', id: '1006' })
   })
 
+  test('apply says what account does about projects that no budget owns, also by a rule of the file', async () => {
+    const { product, run } = await listening([{ name: 'new' }])
+    await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'account', unowned: 'refuse' }] } })
+    const rule = (unowned: string) => `{"budgets": [{"name": "account", "unowned": "${unowned}"}]}`
+    const file = await fileOf('{"budgets": [{"name": "acme", "perUpdate": 5}]}', 'kept.json')
+    expect((await run('apply', file, '--dry-run')).out).toContain('! no budget owns new; account refuses its updates')
+    const { out } = await run('apply', await fileOf(rule('pay'), 'rule.json'), '--dry-run')
+    expect(out).toContain('~ account  unowned refuse → pay')
+    expect(out).toContain('! no budget owns new; account pays for its updates')
+  })
+
   test('ids adds missing ids to all budgets and replaces none', async () => {
     const { product, read, run } = await listening([
       { name: 'a.example', id: '1001' },
@@ -179,17 +193,19 @@ describe('npm run budgets', () => {
       body: { limits: [{ window: 'month', units: 5 }], projects: [{ name: '1002' }, { name: 'z', id: '26' }] },
     })
     const twice = '! b.example of acme and 1002 of globex are one project (id 1002): keep one of them'
+    const unknown =
+      '! the service does not list c.example of acme, d.example of acme, e.example of acme, z of globex; correct the name, or create the project there'
     expect(await run('ids')).toEqual({
       ...{ code: 0, err: '' },
       out: lines(
         '~ acme  5 projects (a.example: id none → 1001)',
         '= 2 unchanged',
         '    a.example has the id 1001 at the service',
-        ...[twice, 'Applied: revision 4.'],
+        ...[twice, unknown, 'Applied: revision 4.'],
       ),
     })
     expect((await read()).projects[0]).toEqual({ name: 'a.example', id: '1001' })
-    expect((await run('ids')).out).toBe(lines('= 3 unchanged', twice, 'Nothing to apply; revision 4.'))
+    expect((await run('ids')).out).toBe(lines('= 3 unchanged', twice, unknown, 'Nothing to apply; revision 4.'))
   })
 
   test('apply continues without the service’s list and says that no id was filled in', async () => {
@@ -198,7 +214,9 @@ describe('npm run budgets', () => {
     const { code, out } = await run('apply', file)
     expect([code, out]).toEqual([
       0,
-      expect.stringContaining('! the service does not list its projects now: no id is filled in\n'),
+      expect.stringContaining(
+        '! the service does not list its projects now: no id is filled in, and no name is checked\n',
+      ),
     ])
   })
 })

@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 
-const none = { missing: [], twice: [], unowned: [] }
+const none = { missing: [], twice: [], unowned: [], unknown: [] }
 const acme = (...projects: { name: string; id?: string }[]) => [{ name: 'acme', projects }]
 
 describe('missing ids', () => {
@@ -38,6 +38,21 @@ describe('missing ids', () => {
     ])
   })
 
+  test.each([
+    ['neither a name nor an id', [{ name: 'a', id: '1' }], ['b of acme', '7 of acme']],
+    ['a name, where the service shows no ids', [{ name: 'a' }], ['b of acme']],
+    [
+      'nothing, where the service knows all under any spelling',
+      [
+        { name: 'B', id: '7' },
+        { name: 'x', id: ' 1' },
+      ],
+      [],
+    ],
+  ])('names what a budget lists and the service has under %s', (_what, listed, unknown) => {
+    expect(findIds(acme({ name: 'a', id: '1' }, { name: 'b' }, { name: '7' }), [listed]).unknown).toEqual(unknown)
+  })
+
   test('an id that another project has is not filled in, and both are named', () => {
     const budgets = [...acme({ name: 'a' }), { name: 'globex', projects: [{ name: '1' }] }]
     expect(findIds(budgets, [[{ name: 'a', id: '1' }]])).toEqual({
@@ -68,5 +83,14 @@ describe('doctor', () => {
       'give owned projects their ids: npm run budgets -- ids (a has 1)',
       'keep one of two listings: b of acme and 2 of globex are one project (id 2)',
     ])
+    await product.call(
+      'PUT',
+      '/budgets/acme',
+      owns({ name: 'a', id: '1' }, { name: 'b' }, { name: 'c', id: '3' }, { name: 'gone' }),
+    )
+    const told =
+      'look at budgets: the service does not list gone of acme; correct the name, or create the project there'
+    expect((await examineStore({}, store, product.clock, { lists })).toDo).toContain(told)
+    expect((await examineStore({}, store, product.clock, { lists: [] })).toDo).not.toContain(told)
   })
 })

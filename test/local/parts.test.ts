@@ -223,6 +223,7 @@ describe('the doctor', () => {
     expect(readProjects(answered({ response_code: 0, data: { projects } })).projects).toEqual(both)
     expect(readProjects(answered([]))).toEqual({
       projects: [],
+      isRead: false,
       reason: 'cannot be listed (no list of projects in the body)',
     })
     expect(readProjects(answered({}, 401)).reason).toBe('cannot be listed (status 401)')

@@ -266,6 +266,8 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     expect(await (await get('/budgets/demo', again)).json()).toMatchObject({ windows: [{ available: 60, spent: 40 }] })
     const asked = await send('POST', '/updates', { kind: 'ranking', project: 'initech' }, again)
     expect(asked.status).toBe(201)
+    const listed = { limits: [{ window: 'month', units: 500 }], projects: [{ name: 'initech' }] }
+    expect((await send('PUT', '/budgets/own', listed, again)).status).toBe(201)
     second.signalGroup('SIGKILL')
     await second.ended
 
@@ -275,6 +277,10 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     const third = start({ DATA_DIR: data, DEMO: 'off', TRUSTED_ISSUERS, ...login })
     await third.ready()
     expect(third.said.out).not.toContain('demonstration')
+    expect(second.said.out).not.toContain('No budget lists')
+    expect(third.said.out.match(/No budget lists .*/g)).toEqual([
+      'No budget lists acme.example and globex, and account pays for them without asking. List them in a budget, or set unowned of account to approve or refuse.',
+    ])
     expect(third.said.out).toContain(`issuers  okta (${okta.issuer}); people log in to the dashboard at okta\n`)
     expect(readEnvFile(data)).toMatchObject({ TRUSTED_ISSUERS, LOGIN_ISSUER: 'okta' })
     expect(JSON.stringify(readEnvFile(data))).not.toContain('canary-login')

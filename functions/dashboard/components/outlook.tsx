@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
+import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, type Figures } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, shortDay, Time } from './parts.tsx'
@@ -224,3 +225,17 @@ export function LeftAtReset({ outlook: { figures, month } }: { outlook: BudgetOu
   const [low = 0, high = 0] = ends
   return <span class={low < 0 ? 'none' : ''}>{low === high ? count(low) : `${count(low)} to ${count(high)}`}</span>
 }
+
+export const Unlisted = ({ projects, isAdmin }: { projects: readonly string[]; isAdmin: boolean }) =>
+  projects.length === 0 ? null : (
+    <div class="warning">
+      <p>{unlistedInWords(projects)}</p>
+      {isAdmin ? (
+        <p class="buttons">
+          <a class="button" href={budgetAddress(rootBudget, '/edit')}>
+            Change the rules of {rootBudget}…
+          </a>
+        </p>
+      ) : null}
+    </div>
+  )

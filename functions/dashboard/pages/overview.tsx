@@ -10,7 +10,7 @@ import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns } from '../components/charts.tsx'
-import { isAtRisk, Pill, RemedyLink, RiskDetail, RiskName, risksIn, totalOf } from '../components/outlook.tsx'
+import { isAtRisk, Pill, RemedyLink, RiskDetail, RiskName, risksIn, totalOf, Unlisted } from '../components/outlook.tsx'
 import { askAddress, dayAndTime, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
 import { SpentSection } from '../components/spenders.tsx'
@@ -43,12 +43,13 @@ export function addOverview({ page }: PageRoutes): void {
 }
 
 async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
-  const { outlook, whoSpent, usedLastMonth } = await guard.background()
+  const { outlook, whoSpent, usedLastMonth, unlistedProjects } = await guard.background()
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
-  const [{ view, budgets, saved }, spenders, lastMonth, approvals, doubts] = await Promise.all([
+  const [{ view, budgets, saved }, spenders, lastMonth, unlisted, approvals, doubts] = await Promise.all([
     outlook(viewRead),
     viewRead.then(whoSpent),
     viewRead.then(usedLastMonth),
+    viewRead.then(unlistedProjects),
     guard.ledger.open('awaiting-approval', maxWaiting),
     guard.ledger.open('in-doubt', maxWaiting),
   ])
@@ -70,6 +71,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
         <span>resets in {duration(view.month.end - view.now)}</span>
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
+      <Unlisted projects={unlisted} isAdmin={isAdmin} />
       <Tiles>
         <LeftTile root={root} view={view} />
         <ResetTile root={root} />

@@ -1,4 +1,5 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
+import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, list, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -29,15 +30,23 @@ export async function attentionOf(guard: Guard, given?: View): Promise<Attention
   }
   const risks = linesOf((kind) => kind !== 'frozen' && kind !== 'plan-paused')
   const more = risks.length - maxBudgets
+  const unlisted = await unlistedIn(guard, view)
   return {
     urgent: [
       ...risks.slice(0, maxBudgets),
       ...(more > 0 ? [`${count(more)} more budgets are at risk: the dashboard lists them.`] : []),
       ...(await decisionsOf(guard, zoneOf(view))),
+      ...(unlisted === null ? [] : [unlisted]),
     ],
     paused: linesOf((kind) => kind === 'plan-paused'),
     frozen: linesOf((kind) => kind === 'frozen'),
   }
+}
+
+/** `null`: there is nothing to say. */
+export async function unlistedIn(guard: Guard, view: View): Promise<string | null> {
+  const { unlistedProjects } = await guard.background()
+  return unlistedInWords(await unlistedProjects(view))
 }
 
 async function decisionsOf({ ledger }: Guard, zone: string): Promise<readonly string[]> {

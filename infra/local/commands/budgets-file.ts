@@ -3,6 +3,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { budgetName } from '../../../shared/guard/fields.ts'
 import { type RemovableMember, removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
+import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
 import { CannotContinue, fileFault } from '../failures.ts'
 
@@ -15,6 +16,7 @@ export interface ShownBudget {
   readonly approvalAbove?: number
   readonly approvers: readonly string[]
   readonly enforce?: false
+  readonly unowned?: Unowned
 }
 
 interface ShownLimit {

@@ -60,7 +60,7 @@ export async function examineService(
 
   const { exchange } = await read('/projects')
   const listing = readProjects(exchange)
-  const lists = [listing.projects]
+  const lists = listing.isRead ? [listing.projects] : []
   if (listing.projects.length > 0 && listing.projects.every(({ id }) => id === undefined))
     lists.push(readProjects((await read('/marketshare/projects')).exchange).projects)
   const aboutToken = describeToken(token, exchange, systemClock.now())

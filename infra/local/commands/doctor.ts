@@ -10,7 +10,13 @@ import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
 import { maxUnlisted, unlistedIn } from '../../../shared/ledger/book/book.ts'
 import { collisionsIn } from '../../../shared/ledger/book/changes.ts'
-import { type Budget, type Definitions, rootBudget, windowKinds } from '../../../shared/ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  type Definitions,
+  rootBudget,
+  windowKinds,
+} from '../../../shared/ledger/book/definitions.ts'
 import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
 import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
@@ -29,7 +35,7 @@ import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
 import { examineEvents } from './events/doctor-events.ts'
 import { openGuard } from './open.ts'
-import { findIds, named, type OwnedProject, unownedInWords } from './projects.ts'
+import { findIds, named, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
 
 const usage = `Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
 
@@ -191,13 +197,14 @@ const maxNamed = 5
 
 /** Updates by an id that no budget lists are charged to `account`, even if a budget owns the project. */
 function ownership({ definitions }: View, lists: Seen['lists']): Findings {
-  const { missing, twice, unowned } = findIds(Object.values(definitions.budgets), lists)
+  const { missing, twice, unowned, unknown } = findIds(Object.values(definitions.budgets), lists)
   const ids = missing.map(({ project, id }) => `${project} has ${id}`)
   return {
-    lines: unowned.length > 0 ? [unownedInWords(unowned)] : [],
+    lines: unowned.length > 0 ? [unownedInWords(unowned, budgetNamed(definitions, rootBudget)?.unowned)] : [],
     toDo: [
       ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${named(ids)})`] : []),
       ...twice.map((sentence) => `keep one of two listings: ${sentence}`),
+      ...(unknown.length > 0 && lists.length > 0 ? [`look at budgets: ${unknownInWords(unknown)}`] : []),
     ],
   }
 }

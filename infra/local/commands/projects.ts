@@ -1,4 +1,4 @@
-import { folded } from '../../../shared/ledger/book/definitions.ts'
+import { folded, rootBudget, type Unowned, unownedRules } from '../../../shared/ledger/book/definitions.ts'
 import { isObject, type Json, parseStrictJson } from '../../../shared/platform/json.ts'
 import { textOf } from '../../../shared/tracking/answer.ts'
 import { integerOf } from '../../../shared/tracking/read-units.ts'
@@ -12,16 +12,17 @@ const envelopeCode = 'response_code'
 interface Listing {
   readonly projects: readonly { readonly name: string; readonly id: string | undefined }[]
   readonly reason: string
+  readonly isRead: boolean
 }
 
 /** The service documents `projects` with names only; ids are read where there are any. */
 export function readProjects(exchange: Exchange): Listing {
-  const none = (reason: string) => ({ projects: [], reason })
+  const none = (reason: string) => ({ projects: [], reason, isRead: false })
   if (exchange.kind === 'failed') return none(`cannot be listed (${exchange.reason})`)
   if (!isSuccess(exchange.status)) return none(`cannot be listed (status ${exchange.status})`)
   const projects = projectsIn(jsonOf(exchange))
   if (projects === null) return none('cannot be listed (no list of projects in the body)')
-  return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed` }
+  return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed`, isRead: true }
 }
 
 export function projectsIn(json: Json | undefined): Listing['projects'] | null {
@@ -75,6 +76,8 @@ export interface IdsFound {
   readonly missing: readonly { readonly budget: string; readonly project: string; readonly id: string }[]
   readonly twice: readonly string[]
   readonly unowned: readonly string[]
+  /** In a budget, and in none of the service's lists. */
+  readonly unknown: readonly string[]
 }
 
 export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]): IdsFound {
@@ -90,6 +93,12 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
     return listed === undefined || folded(listed) === folded(project) ? [] : [{ budget, project, id: listed }]
   })
   const takenBy = ({ id }: { id: string }) => owners.get(folded(id))
+  const spellings = new Set(lists.flat().flatMap(({ name, id }) => [folded(name), folded(id ?? name)]))
+  const hasIds = lists.flat().some(({ id }) => id !== undefined)
+  const isKnown = ({ project, id }: { project: string; id?: string | undefined }) =>
+    [project, id ?? project].some((spelling) => spellings.has(folded(spelling))) ||
+    // A service that shows no ids cannot say whether a number is one.
+    (!hasIds && /^\d+$/.test(project))
   const known = new Map(lists.flat().map((project) => [project.name, project]))
   return {
     missing: found.filter((row) => !takenBy(row)),
@@ -99,6 +108,7 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
         ? [`${row.project} of ${row.budget} and ${other.project} of ${other.budget} are one project (id ${row.id})`]
         : []
     }),
+    unknown: listings.flatMap((listing) => (isKnown(listing) ? [] : [`${listing.project} of ${listing.budget}`])),
     unowned: [...known.values()].flatMap(({ name, id }) =>
       [name, id ?? name].some((spelling) => owners.has(folded(spelling))) ? [] : [name],
     ),
@@ -119,8 +129,13 @@ export function named(names: readonly string[]): string {
   return more > 1 ? `${names.slice(0, maxNamed).join(', ')} and ${more} more` : names.join(', ')
 }
 
-export const unownedInWords = (names: readonly string[]): string =>
-  `no budget owns ${named(names)}; account pays for ${names.length === 1 ? 'its' : 'their'} updates`
+const effects = { pay: 'pays for', approve: 'wants approval for', refuse: 'refuses' } as const
+
+export const unownedInWords = (names: readonly string[], rule: Unowned = 'pay'): string =>
+  `no budget owns ${named(names)}; account ${effects[rule]} ${names.length === 1 ? 'its' : 'their'} updates`
+
+export const unknownInWords = (listings: readonly string[]): string =>
+  `the service does not list ${named(listings)}; correct the name, or create the project there`
 
 /** Adds the service's ids. @param lists `null` if unavailable. */
 export function withIds(
@@ -129,10 +144,11 @@ export function withIds(
   lists: readonly (readonly OwnedProject[])[] | null,
 ): { readonly file: BudgetsFile; readonly lines: readonly string[] } {
   if (lists === null) {
-    const isIncomplete = file.budgets.some((budget) => rowsOf(budget).some(({ id }) => id === undefined))
-    return { file, lines: isIncomplete ? ['! the service does not list its projects now: no id is filled in'] : [] }
+    const hasProjects = file.budgets.some((budget) => rowsOf(budget).length > 0)
+    const line = '! the service does not list its projects now: no id is filled in, and no name is checked'
+    return { file, lines: hasProjects ? [line] : [] }
   }
-  const { missing, twice, unowned } = findIds(ownersAfter(file, how), lists)
+  const { missing, twice, unowned, unknown } = findIds(ownersAfter(file, how), lists)
   const filled: string[] = []
   const budgets = file.budgets.map((budget) => {
     const found = new Map(missing.flatMap((row) => (row.budget === budget.name ? [[row.project, row.id]] : [])))
@@ -148,13 +164,20 @@ export function withIds(
   const lines = [
     ...filled,
     ...twice.map((sentence) => `! ${sentence}: keep one of them`),
-    ...(unowned.length > 0 ? [`! ${unownedInWords(unowned)}`] : []),
+    ...(unknown.length > 0 ? [`! ${unknownInWords(unknown)}`] : []),
+    ...(unowned.length > 0 ? [`! ${unownedInWords(unowned, ruleAfter(file, how))}`] : []),
   ]
   return { file: { ...file, budgets }, lines }
 }
 
 const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
   Array.isArray(projects) && projects.every((row) => typeof row?.name === 'string') ? projects : []
+
+/** Of the file, or as it is now. */
+const ruleAfter = ({ budgets: wanted }: BudgetsFile, { budgets }: { readonly budgets: readonly ShownBudget[] }) =>
+  [...wanted, ...budgets].flatMap(({ name, unowned }) =>
+    name === rootBudget ? (unownedRules.find((rule) => rule === unowned) ?? []) : [],
+  )[0]
 
 function ownersAfter(file: BudgetsFile, { budgets, prune }: { budgets: readonly ShownBudget[]; prune: boolean }) {
   const owners = new Map<string, Owner>(budgets.map((budget) => [budget.name, budget]))

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { attentionOf, unlistedIn } from '../../../infra/local/commands/attention.ts'
+import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../../support/browser/browser.ts'
+import { days, hours } from '../../support/clock.ts'
+import { startProduct } from '../../support/product.ts'
+
+const limits = [{ window: 'month', units: 10_000 }]
+const plan = (name: string, project: string, enabled = true) => ({
+  ...{ name, kind: 'ranking', projects: [project], schedule: 'cron(0 5 * * ? *)', enabled },
+})
+
+async function start(plans: readonly object[] = []) {
+  const product = await startProduct({ store: createMemoryStore(), plans })
+  const { call, guard, clock } = product
+  const put = (name: string, body: object) => call('PUT', `/budgets/${name}`, { body: { limits, ...body } })
+  const said = async () => unlistedIn(guard, await guard.ledger.view())
+  const sweep = async () => (await guard.background()).sweep(clock.now() + hours(1))
+  return { ...product, put, said, sweep }
+}
+
+const sentence =
+  'No budget lists new, and account pays for it without asking. List it in a budget, or set unowned of account to approve or refuse.'
+
+describe('projects that no budget lists', () => {
+  test('are named where another project is listed, after an update ran or in an enabled plan', async () => {
+    const { put, said, update } = await start()
+    await put('acme', { projects: [{ name: 'shop' }] })
+    expect(await said()).toBeNull()
+    await update({ kind: 'ranking', project: 'new' })
+    await update({ kind: 'ranking', project: 'shop' })
+    // Read at most every ten minutes.
+    expect(await said()).toBeNull()
+    const planned = await start([plan('night', 'new'), plan('off', 'other', false)])
+    await planned.put('acme', { projects: [{ name: 'shop' }] })
+    expect(await planned.said()).toBe(sentence)
+  })
+
+  test.each([
+    ['one that ran today', 0, sentence],
+    ['one that ran 29 days ago, of which a summary knows', 29, sentence],
+    ['none that ran 32 days ago', 32, null],
+  ])('are found in the last 30 days: %s', async (_what, daysAgo, expected) => {
+    const { clock, put, said, sweep, update } = await start()
+    await put('acme', { projects: [{ name: 'shop' }] })
+    await update({ kind: 'ranking', project: 'new' })
+    for (let day = 0; day < daysAgo; day++) {
+      clock.advance(days(1))
+      await sweep()
+    }
+    expect(await said()).toBe(expected)
+  })
+
+  test.each([
+    ['no budget lists any project', {}, {}, {}],
+    ['account says approve', { projects: [{ name: 'shop' }] }, { unowned: 'approve', approvers: ['eve'] }, {}],
+    ['account says refuse', { projects: [{ name: 'shop' }] }, { unowned: 'refuse' }, {}],
+    ['account lists it itself', { projects: [{ name: 'shop' }] }, { projects: [{ name: 'New ' }] }, {}],
+    ['the update did not run', { projects: [{ name: 'shop' }] }, {}, { maxUnits: 1 }],
+  ])('are not named where %s', async (_what, acme, account, how) => {
+    const { put, said, update } = await start()
+    await update({ kind: 'ranking', project: 'new', ...how })
+    await put('acme', acme)
+    await put('account', account)
+    expect(await said()).toBeNull()
+  })
+
+  test('stand once on the overview, with the setting for an administrator, and under what matters first', async () => {
+    const started = await start([plan('night', 'new')])
+    await started.put('acme', { projects: [{ name: 'shop' }] })
+    for (const [scope, hasButton] of [
+      ['read', false],
+      ['read admin', true],
+    ] as const) {
+      const browser = openBrowser(started)
+      await browser.logIn(started.signed({ sub: 'eve', scope }))
+      const { text, html } = await browser.get('/')
+      expect(text.split(sentence)).toHaveLength(2)
+      expect(html.includes('/dashboard/budgets/account/edit')).toBe(hasButton)
+    }
+    expect((await attentionOf(started.guard)).urgent).toEqual([sentence])
+  })
+
+  test('are not named to a reader of one budget', async () => {
+    const started = await start([plan('night', 'new')])
+    await started.put('acme', { projects: [{ name: 'shop' }] })
+    await started.call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
+    const browser = openBrowser(started)
+    await browser.logIn(started.signed({ sub: 'mia', scope: 'read' }))
+    expect((await browser.get('/')).text).not.toContain('No budget lists')
+  })
+
+  test('are named by the first five', () => {
+    expect(unlistedInWords(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toContain(
+      'No budget lists a, b, c, d, e and 2 more, and',
+    )
+  })
+})
