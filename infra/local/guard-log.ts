@@ -6,6 +6,8 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
 import { makeDirectory } from './data-directory.ts'
 
+export const logFile = 'guard.log'
+
 const maxBytes = 20 * 1024 * 1024
 
 const lineSchema = z.looseObject({
@@ -19,7 +21,7 @@ type Line = z.output<typeof lineSchema>
 /** The terminal shows errors, and announcements where there is no Slack. */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await makeDirectory(directory)
-  const file = join(directory, 'guard.log')
+  const file = join(directory, logFile)
   const size = await stat(file).then(
     ({ size }) => size,
     () => 0,

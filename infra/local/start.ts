@@ -2,7 +2,7 @@ import { createApi } from '../../functions/api/app.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createMcp } from '../../functions/mcp/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
-import { type Issuer, readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
+import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
 import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { createServices, type Services } from '../../shared/guard/services.ts'
@@ -18,6 +18,7 @@ import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { describePlans, startBackground } from './background.ts'
 import { unlistedIn } from './commands/attention.ts'
 import { runUntilStopped } from './commands/command.ts'
+import { describeIssuers } from './commands/doctor-identity.ts'
 import { checkToken } from './commands/doctor-service.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { newAccessKey } from './database/dynamodb.ts'
@@ -98,7 +99,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
     ...{ ledger: ledger.where, secrets: secrets.url },
     ...{ slack: describeSlack(local.slack, workspace), plans: describePlans(plans, { areFired: sandbox !== null }) },
-    ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings) }),
+    ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings, first?.definitions.budgets) }),
     ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
     log: file,
   })
@@ -247,15 +248,6 @@ function describeSlack({ signingSecret, webhookUrl, botToken }: LocalSlack, work
   const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
   const place = botToken ? 'the given channel' : webhookUrl ? 'the given webhook' : 'this terminal'
   return `signing secret: ${secret}; announcements go to ${workspace === null ? place : `this terminal and ${workspace}/`}`
-}
-
-function describeIssuers(issuers: readonly Issuer[], settings: GuardSettings): string {
-  const { LOGIN_ISSUER: login, MINTED_TOKENS: minted } = settings
-  return [
-    issuers.map(({ name, issuer }) => `${name} (${issuer})`).join(', '),
-    login === undefined ? 'people do not log in there (LOGIN_ISSUER)' : `people log in to the dashboard at ${login}`,
-    ...(minted === 'off' ? ['tokens of npm run token are refused'] : []),
-  ].join('; ')
 }
 
 function tellWhatToTry(

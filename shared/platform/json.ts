@@ -109,6 +109,31 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|true|false|null/u.so
 const token = new RegExp(`([[\\]{},:])|(${string})|${scalar}`, 'uy')
 const blanks = /[ \t\n\r]*/y
 
+/** Counted from 1, in a text that is JSON. `null`: nothing stands there. */
+export function lineOf(text: string, path: readonly (string | number)[]): number | null {
+  const here: (string | number)[] = []
+  token.lastIndex = 0
+  for (let at = 0; at < text.length; at = token.lastIndex) {
+    blanks.lastIndex = at
+    blanks.exec(text)
+    token.lastIndex = blanks.lastIndex
+    const from = blanks.lastIndex
+    const [found, mark, quoted] = token.exec(text) ?? []
+    if (found === undefined) return null
+    const last = here.at(-1)
+    const isName = quoted !== undefined && typeof last === 'string' && /^[ \t\n\r]*:/.test(text.slice(token.lastIndex))
+    if (isName) here[here.length - 1] = JSON.parse(quoted)
+    const isValue = mark === undefined || mark === '{' || mark === '['
+    const isHere = (isName || (isValue && typeof last === 'number')) && here.length === path.length
+    if (isHere && here.every((step, index) => step === path[index])) return text.slice(0, from).split('\n').length
+    if (mark === '{') here.push('')
+    if (mark === '[') here.push(0)
+    if (mark === '}' || mark === ']') here.pop()
+    if (mark === ',' && typeof last === 'number') here[here.length - 1] = last + 1
+  }
+  return null
+}
+
 type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | 'end'
 
 function firstFault(text: string): number | null {

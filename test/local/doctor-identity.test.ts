@@ -1,10 +1,16 @@
-import { describe, expect, test } from 'vitest'
-import { examineIdentity, openToAll } from '../../infra/local/commands/doctor-identity.ts'
-import { guardSettings } from '../../shared/guard/options.ts'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { describeIssuers, examineIdentity, openToAll } from '../../infra/local/commands/doctor-identity.ts'
+import { examineRefused, tellToken } from '../../infra/local/commands/doctor-token.ts'
+import { parseIssuers } from '../../shared/auth/issuers-file.ts'
+import { type GuardSettings, guardSettings } from '../../shared/guard/options.ts'
 import { createIssuerKeysStore } from '../../shared/ledger/issuer-keys.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
-import { createTestClock, minutes } from '../support/clock.ts'
+import { createTestClock, hours, minutes } from '../support/clock.ts'
+import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { writeFileOf } from '../support/written-file.ts'
@@ -23,11 +29,11 @@ async function start(entry: object = {}) {
     provider.state.answers[discovery] = { headers: { date: at(-behindMs) }, body: { ...usual, ...body } }
   }
   answer()
-  const examine = async (names: readonly string[] = [], env: Record<string, string> = {}) => {
+  const examine = async (names: readonly string[] = [], env: Record<string, string> = {}, budgets?: object) => {
     const given = { TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: 'https://service.example/v3' }
     const TRUSTED_ISSUERS = await writeFileOf('issuers', [provider.entry(entry)])
     const settings = parseSettings(guardSettings, { ...given, TRUSTED_ISSUERS, ...env })
-    return examineIdentity(settings, { keys, names, clock })
+    return examineIdentity(settings, { budgets: budgets && { ...budgets }, keys, names, clock })
   }
   return { clock, provider, keys, answer, examine }
 }
@@ -122,5 +128,153 @@ describe('the doctor, looking at trusted issuers', () => {
     ])
     expect(openToAll({ ...github, scopes: { claim: 'sub', map: {} } })).toEqual([])
     expect(openToAll({ ...github, issuer: 'https://acme.okta.com', scopes: ['read'] })).toEqual([])
+  })
+})
+
+describe('the doctor, looking at refused tokens', () => {
+  test('the doctor counts the refused tokens of the last hour by reason and issuer', async () => {
+    const clock = createTestClock()
+    const provider = await startProvider({ clock })
+    const product = await startProduct({ store: createMemoryStore(), clock, issuers: [provider.entry()] })
+    const ask = async (token: string | null) => product.call('GET', '/budgets', { token })
+    await ask('nonsense')
+    clock.advance(hours(1) + 1)
+    for (const aud of ['a', 'b', 'c']) await ask(await provider.sign({ aud }))
+    await ask(null)
+    await ask('nonsense')
+    await ask(await provider.sign({ groups: ['seo'] }))
+    const directory = await mkdtemp(join(tmpdir(), 'log-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const file = join(directory, 'guard.log')
+    expect((await examineRefused(file, clock)).lines).toEqual([])
+    await writeFile(file, `${product.logged.join('\n')}\n{"at":"2026-11-20T11:0`)
+    expect(await examineRefused(file, clock)).toEqual({
+      lines: [
+        'in the last hour 4 tokens were refused: 3 audience (okta) and 1 form (docs/identity.md, "My token is refused")',
+      ],
+      toDo: [],
+    })
+    clock.advance(hours(1) + 1)
+    expect((await examineRefused(file, clock)).lines).toEqual([])
+  })
+
+  const issuersText = (issuer: string) => `[
+  { "name": "okta", "issuer": "${issuer}",
+    "audience": "unit-guard", "algorithms": ["ES256"],
+    "subject": "email",
+    "scopes": { "claim": "groups", "map": { "seo": ["read"] } } },
+  {
+    "name": "ci",
+    "issuer": "https://ci.example",
+    "audience": "unit-guard",
+    "algorithms": ["RS256", "ES256"],
+    "maxLifetime": "15m",
+    "scopes": ["read"]
+  }
+]
+`
+  const now = Date.parse('2026-11-20T10:00:00Z') / 1000
+  const verified = { email: 'ada@acme.com', email_verified: true, groups: ['seo'] }
+
+  test.each<[string, claims: Record<string, unknown>, lines: readonly (string | RegExp)[], header?: object]>([
+    [
+      'that is good',
+      verified,
+      ['it is accepted until 2026-11-20T11:00:00.000Z: its caller is okta:ada@acme.com, with the scopes read'],
+    ],
+    [
+      'without a mapped group',
+      { ...verified, groups: ['x'] },
+      [/is okta:ada@acme.com, with no scope; the claim groups has no value of the file's map$/],
+    ],
+    [
+      'of another audience',
+      { ...verified, aud: 'api://default' },
+      [
+        /^it is refused \(audience\): .*; the token has aud "api:\/\/default"$/,
+        'issuers.json, line 3 (okta): "audience": "unit-guard", "algorithms": ["ES256"],',
+      ],
+    ],
+    [
+      'of an issuer that is not listed',
+      { ...verified, iss: 'https://ci.example/' },
+      [
+        /^it is refused \(issuer-unknown\): .*; the token has iss "https:\/\/ci.example\/"$/,
+        /^issuers.json, line 2 \(okta\): { "name": "okta", "issuer": /,
+        'issuers.json, line 8 (ci): "issuer": "https://ci.example",',
+      ],
+    ],
+    [
+      'of another algorithm',
+      { ...verified, iss: 'https://ci.example' },
+      [
+        /^it is refused \(algorithm\): .*; the token has alg "ES384"$/,
+        'issuers.json, line 10 (ci): "algorithms": ["RS256", "ES256"],',
+      ],
+      { alg: 'ES384' },
+    ],
+    [
+      'that lasts longer than the usual lifetime',
+      { ...verified, exp: now + 43_201 },
+      [
+        /^it is refused \(lifetime\): .*; the token has iat \d+ \(2026-11-20T10:00:00.000Z\), exp \d+ \(2026-11-20T22:00:01.000Z\)$/,
+        'issuers.json, line 2 (okta): no "maxLifetime", so 12h',
+      ],
+    ],
+    [
+      'that lasts longer than the entry’s own lifetime',
+      { iss: 'https://ci.example' },
+      [/^it is refused \(lifetime\)/, 'issuers.json, line 11 (ci): "maxLifetime": "15m",'],
+    ],
+    [
+      'whose e-mail address no one verified',
+      { email: 'ada@acme.com' },
+      [/^it is refused \(email-unverified\): [^;]*$/, 'issuers.json, line 4 (okta): "subject": "email",'],
+    ],
+    [
+      'that is over',
+      { ...verified, iat: now - 60, exp: now },
+      [/^it is refused \(expired\): .*; the token has exp \d+ \(2026-11-20T10:00:00.000Z\)$/],
+    ],
+  ])('the doctor says of a token %s what is wrong, and by which line', async (_name, claims, lines, header = {}) => {
+    const clock = createTestClock()
+    const provider = await startProvider({ clock })
+    const directory = await mkdtemp(join(tmpdir(), 'token-'))
+    onTestFinished(() => rm(directory, { recursive: true }))
+    const [issuersPath, tokenPath] = [join(directory, 'issuers.json'), join(directory, 'token')]
+    await writeFile(issuersPath, issuersText(provider.issuer))
+    const isOther = 'alg' in header
+    const key = isOther ? await provider.newKey('k2', 'ES384') : undefined
+    await writeFile(tokenPath, `Bearer ${await provider.sign(claims, {}, key)}\n`)
+    const settings = parseSettings(guardSettings, {
+      ...{ TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: 'https://service.example/v3' },
+      TRUSTED_ISSUERS: issuersPath,
+    })
+    const keys = createIssuerKeysStore({ store: createMemoryStore() })
+    const told = await tellToken(tokenPath, settings, { keys, clock })
+    expect(told.lines).toEqual(lines.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))))
+    expect(told.isAccepted).toBe(String(lines[0]).includes('accepted') || String(lines[0]).includes('no scope'))
+    expect(await keys.read('okta')).toBeNull()
+  })
+})
+
+describe('the doctor and the start, looking at budgets that the issuers file names', () => {
+  const budgets = { account: {}, acme: {} }
+  test.each([
+    [{ budgets: ['acme'] }, []],
+    [{ budgets: ['acme', 'acmee'] }, ['acmee does not exist']],
+    [{ readsBudgets: ['acmee', 'globex'], budgets: ['globex'] }, ['globex and acmee do not exist']],
+    [{ budgets: { claim: 'budgets' } }, []],
+    [{ budgets: '*' }, []],
+  ])('an entry with %j', async (entry, missing) => {
+    const { examine, provider } = await start(entry)
+    const expected = missing.map((each) => `correct the entry okta of the issuers file, or create its budgets: ${each}`)
+    expect((await examine([], {}, budgets)).toDo).toEqual(expected)
+    expect((await examine()).toDo).toEqual([])
+    const issuers = parseIssuers(JSON.stringify([provider.entry(entry)]))
+    const settings = { LOGIN_ISSUER: undefined, MINTED_TOKENS: 'on' } as GuardSettings
+    const told = [`okta (${provider.issuer})`, 'people do not log in there (LOGIN_ISSUER)']
+    expect(describeIssuers(issuers, settings, budgets)).toBe([...told, ...expected].join('; '))
+    expect(describeIssuers(issuers, settings, undefined)).toBe(told.join('; '))
   })
 })

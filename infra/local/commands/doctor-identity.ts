@@ -11,6 +11,8 @@ import { readSecret } from '../secrets.ts'
 import { type Findings, joined } from './doctor-service.ts'
 
 interface Seen {
+  /** Absent: the ledger cannot be read. */
+  readonly budgets?: Readonly<Record<string, unknown>> | undefined
   /** `null`: the ledger cannot be read. */
   readonly keys: IssuerKeys | null
   /** Of callers that are listed or were seen. */
@@ -23,13 +25,16 @@ const maxClockSeconds = 60
 const maxNamed = 5
 
 /** @throws WrongIssuers */
-export async function examineIdentity(settings: GuardSettings, { keys, names, clock }: Seen): Promise<Findings> {
+export async function examineIdentity(
+  settings: GuardSettings,
+  { budgets, keys, names, clock }: Seen,
+): Promise<Findings> {
   const issuers = readTrustedIssuers(settings)
   const each = issuers.map(async (issuer) =>
     joined([
       await examineIssuer(issuer, { clock, isForLogin: issuer.name === settings.LOGIN_ISSUER }),
       await examineName(issuer, { keys, names }),
-      { lines: [], toDo: openToAll(issuer) },
+      { lines: [], toDo: [...openToAll(issuer), ...(budgets ? missingBudgets(issuer, budgets) : [])] },
     ]),
   )
   const colliding = await examineOthers(issuers, { keys, names })
@@ -119,7 +124,7 @@ const clockFault = (name: string, seconds: number): string[] =>
         `set the clocks: this machine's is ${count(Math.abs(seconds))} seconds ${seconds > 0 ? 'ahead of' : 'behind'} that of ${name}, and tokens are refused from ${maxClockSeconds} seconds on`,
       ]
 
-async function examineName({ name, issuer }: Issuer, { keys, names }: Omit<Seen, 'clock'>): Promise<Findings> {
+async function examineName({ name, issuer }: Issuer, { keys, names }: Pick<Seen, 'keys' | 'names'>): Promise<Findings> {
   const kept = await keys?.read(name)
   if (kept && kept.issuer !== issuer) {
     const toDo = `give ${name} another name in the issuers file: this one belongs to ${kept.issuer}, and tokens of ${issuer} are refused under it`
@@ -159,6 +164,31 @@ export const openToAll = ({ name, issuer, scopes }: Pick<Issuer, 'name' | 'issue
         `give scopes by a claim in the entry ${name} of the issuers file: every user of ${issuer} has the scopes of its list now`,
       ]
     : []
+
+/** Its callers may not charge them, or read them: a typing error, or a budget that was deleted. */
+function missingBudgets(issuer: Issuer, budgets: Readonly<Record<string, unknown>>): string[] {
+  const named = [issuer.budgets, issuer.readsBudgets].flatMap((of) => (Array.isArray(of) ? of : []))
+  const missing = [...new Set(named)].filter((name) => !Object.hasOwn(budgets, name))
+  if (missing.length === 0) return []
+  const does = missing.length === 1 ? 'does' : 'do'
+  return [
+    `correct the entry ${issuer.name} of the issuers file, or create its budgets: ${list(missing)} ${does} not exist`,
+  ]
+}
+
+/** For the start. */
+export function describeIssuers(
+  issuers: readonly Issuer[],
+  { LOGIN_ISSUER: login, MINTED_TOKENS: minted }: GuardSettings,
+  budgets: Readonly<Record<string, unknown>> | undefined,
+): string {
+  return [
+    issuers.map(({ name, issuer }) => `${name} (${issuer})`).join(', '),
+    login === undefined ? 'people do not log in there (LOGIN_ISSUER)' : `people log in to the dashboard at ${login}`,
+    ...(minted === 'off' ? ['tokens of npm run token are refused'] : []),
+    ...(budgets ? issuers.flatMap((issuer) => missingBudgets(issuer, budgets)) : []),
+  ].join('; ')
+}
 
 const minted = ({ MINTED_TOKENS: state }: GuardSettings): Findings => ({
   lines: state === 'off' ? ['tokens of npm run token are refused (MINTED_TOKENS=off)'] : [],

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { project as isProject } from '../../../shared/guard/fields.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
@@ -26,13 +27,17 @@ import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createViews, type View } from '../../../shared/ledger/views/views.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { parseSettings } from '../../../shared/platform/settings.ts'
+import { environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
+import { withoutFound } from '../data-directory.ts'
 import { reasonOf } from '../failures.ts'
+import { logFile } from '../guard-log.ts'
+import { directoryOf } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
 import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
+import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
 import { openGuard } from './open.ts'
 import { findIds, named, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
@@ -40,20 +45,28 @@ import { findIds, named, type OwnedProject, unknownInWords, unownedInWords } fro
 const usage = `Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
 
   npm run doctor -- [--project <name>] [--id <id>]
+  npm run doctor -- --token-file <file>
 
-  --project  the project to estimate a ${anyOf(kindsBy(productKinds, 'name'))} update of, by name; the account's first one without it
-  --id       the same project's id, for ${anyOf(kindsBy(productKinds, 'id'))} updates; looked up without it`
+  --project     the project to estimate a ${anyOf(kindsBy(productKinds, 'name'))} update of, by name; the account's first one without it
+  --id          the same project's id, for ${anyOf(kindsBy(productKinds, 'id'))} updates; looked up without it
+  --token-file  a file with one bearer token: says why it is refused, and by which line of the issuers' file`
 
 export const command = defineCommand({
   usage,
-  flags: { project: { type: 'string' }, id: { type: 'string' } },
-  async run({ project, id }) {
+  flags: { project: { type: 'string' }, id: { type: 'string' }, 'token-file': { type: 'string' } },
+  async run({ project, id, 'token-file': tokenFile }) {
     for (const given of [project, id]) {
       if (given !== undefined && !isProject.safeParse(given).success)
         throw new WrongUsage(`no project is called ${given}`)
     }
     const env = commandEnvironment()
     const settings = parseSettings(guardSettings, env)
+    if (tokenFile !== undefined) {
+      const keys = isInMemory(env) ? null : openGuard(env, systemClock).services.guard.ledger.issuerKeys
+      const { isAccepted, lines } = await tellToken(tokenFile, settings, { keys })
+      tell(`The token in ${tokenFile}`, lines)
+      return isAccepted
+    }
     const plans = readPlans(settings.PLANS)
     console.log('Looking at the service and the ledger …\n')
     const service = await examineService(settings, { project, id })
@@ -63,19 +76,26 @@ export const command = defineCommand({
     const identity = await examineIdentity(settings, {
       keys: guard?.ledger.issuerKeys ?? null,
       names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
+      budgets: ledger.view?.definitions.budgets,
       clock: systemClock,
     })
+    const refused = await examineRefused(logFileOf(settings), systemClock)
     const events = await examineEvents(settings)
     const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo, ...events.toDo])
     const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...events.toDo, ...paused]
     tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
     tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
     tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
-    if (identity.lines.length > 0) tell('Who may call', identity.lines)
+    const callers = [...identity.lines, ...refused.lines]
+    if (callers.length > 0) tell('Who may call', callers)
     if (events.lines.length > 0) tell('Events', events.lines)
     return toDo.size === 0
   },
 })
+
+/** `null`: on AWS. */
+const logFileOf = ({ SECRETS_ENDPOINT: here }: GuardSettings): string | null =>
+  here === undefined ? null : join(directoryOf(withoutFound(environment())), logFile)
 
 const calm = { urgent: [], paused: [] }
 

@@ -1,0 +1,203 @@
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { IdentityUnavailable } from '../../../shared/auth/identity-unavailable.ts'
+import { createIssuers } from '../../../shared/auth/issuers.ts'
+import { type Issuer, readTrustedIssuers } from '../../../shared/auth/issuers-file.ts'
+import { type Caller, createTokens, type RefusedToken, readToken } from '../../../shared/auth/tokens.ts'
+import { requestLine } from '../../../shared/guard/log-lines.ts'
+import type { GuardSettings } from '../../../shared/guard/options.ts'
+import { count, list } from '../../../shared/guard/sentences.ts'
+import { createServices } from '../../../shared/guard/services.ts'
+import type { IssuerKeys } from '../../../shared/ledger/issuer-keys.ts'
+import { type Clock, hourMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { lineOf } from '../../../shared/platform/json.ts'
+import { createLog } from '../../../shared/platform/log.ts'
+import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
+import { readSettingsFile } from '../../../shared/platform/settings-file.ts'
+import type { TokenFault } from '../../../shared/platform/words.ts'
+import { CannotContinue, fileFault, reasonOf } from '../failures.ts'
+import type { Findings } from './doctor-service.ts'
+
+/** @param file `null`: the log is in CloudWatch. */
+export async function examineRefused(file: string | null, clock: Clock): Promise<Findings> {
+  if (file === null) return { lines: [`tokens refused in the last hour: ${inCloudWatch}`], toDo: [] }
+  const counts = new Map<string, number>()
+  for (const { reason, issuer } of await refusedSince(file, clock.now() - hourMs)) {
+    const key = issuer === undefined ? reason : `${reason} (${issuer})`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  const sum = [...counts.values()].reduce((total, each) => total + each, 0)
+  const each = [...counts].toSorted(([, a], [, b]) => b - a).map(([key, times]) => `${count(times)} ${key}`)
+  const refused = sum === 1 ? '1 token was refused' : `${count(sum)} tokens were refused`
+  const lines =
+    sum === 0 ? [] : [`in the last hour ${refused}: ${list(each)} (docs/identity.md, "My token is refused")`]
+  return { lines, toDo: [] }
+}
+
+const inCloudWatch =
+  'aws logs filter-log-events --log-group-name "$LOG_GROUP" --start-time $(($(date +%s) - 3600))000 --filter-pattern \'{ $.event = "request" && $.status = 401 && $.reason = * }\''
+
+async function refusedSince(file: string, since: number) {
+  const refused: { readonly reason: TokenFault; readonly issuer: string | undefined }[] = []
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
+  try {
+    for await (const line of lines) {
+      if (!line.includes('"status":401') || !line.includes('"reason":')) continue
+      const { data } = requestLine.safeParse(toJson(line))
+      if (data?.reason && Date.parse(data.at) >= since) refused.push({ reason: data.reason, issuer: data.issuer })
+    }
+  } catch (error) {
+    // Without a log nothing was refused.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+  return refused
+}
+
+/** The last line may be half written. */
+function toJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+/** Says what is wrong with one token. @throws CannotContinue, WrongIssuers */
+export async function tellToken(
+  path: string,
+  settings: GuardSettings,
+  { keys, clock = systemClock }: { keys: IssuerKeys | null; clock?: Clock },
+): Promise<{ readonly isAccepted: boolean; readonly lines: readonly string[] }> {
+  const token = await readTokenFile(path)
+  const log = createLog({ write: () => {}, now: clock.now })
+  const services = createServices(settings, { clock, log })
+  const issuers = readTrustedIssuers(settings)
+  const { LOGIN_ISSUER: issuer, LOGIN_CLIENT_ID: clientId } = settings
+  const login = issuer === undefined || clientId === undefined ? undefined : { issuer, clientId }
+  const identity = createIssuers({ issuers, keys: onlyRead(keys), clock, log, login })
+  const tokens = createTokens({ ...services, identity: async () => identity })
+  const checked = await tokens.verify(`Bearer ${token}`).catch((error) => {
+    if (error instanceof IdentityUnavailable)
+      throw new CannotContinue(`The issuer ${error.issuer} does not give its keys: ${reasonOf(error)}.`)
+    throw error instanceof SecretUnavailable ? new CannotContinue(`${error.message}: ${reasonOf(error)}.`) : error
+  })
+  if (checked.kind === 'accepted') return { isAccepted: true, lines: acceptedLines(checked.caller) }
+  return { isAccepted: false, lines: refusedLines(token, checked, { settings, issuers }) }
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8').catch((cause) => {
+    throw new CannotContinue(`${path} cannot be read: ${fileFault(cause)}`)
+  })
+  return text.trim().replace(/^bearer\s+/i, '')
+}
+
+/** The doctor writes nothing, and works without the ledger. */
+const onlyRead = (keys: IssuerKeys | null): IssuerKeys => ({
+  read: async (name) => (await keys?.read(name).catch(() => null)) ?? null,
+  keep: async () => 'kept',
+})
+
+function acceptedLines({ sub, scopes, until, scopesFrom }: Caller): string[] {
+  const held = scopes.size === 0 ? 'no scope' : `the scopes ${list([...scopes])}`
+  const helps = scopes.size === 0 && scopesFrom ? `; the claim ${scopesFrom.claim} has no value of the file's map` : ''
+  return [`it is accepted until ${toRfc3339(until)}: its caller is ${sub}, with ${held}${helps}`]
+}
+
+interface File {
+  readonly settings: GuardSettings
+  readonly issuers: readonly Issuer[]
+}
+
+/** What the table in docs/identity.md says, in one sentence for each. */
+const sentences: Readonly<Record<TokenFault, string>> = {
+  form: 'it is no JWT that is read in one way alone: cut off, too long, a claim twice, or a header that brings its own rules',
+  algorithm: 'it is signed with an algorithm that is not listed',
+  'issuer-unknown': 'its iss is no issuer of the file, byte by byte',
+  audience: 'its aud does not have the audience',
+  'id-token': 'it is an ID token, or for the client of the login: send the access token',
+  expired: 'its exp is over: get a new one',
+  'not-yet': 'its nbf or iat is more than a minute ahead: set the clocks',
+  lifetime: 'it lasts too long, or exp, iat or nbf is missing or no whole number of seconds',
+  subject: 'the claim that names the caller is missing, or makes no name of a caller',
+  'email-unverified': 'its e-mail address names someone, and email_verified is not true',
+  claims: 'a claim that the file maps is neither a string nor a list of strings, or the person is missing',
+  'key-unknown': 'the issuer has no key that fits its header',
+  signature: 'another key signed it',
+  'minted-off': 'it is one of npm run token, and MINTED_TOKENS is off',
+}
+
+/** Members of the entry that decide about a reason. */
+const members: Readonly<Partial<Record<TokenFault, readonly (keyof Issuer | 'maxLifetime')[]>>> = {
+  algorithm: ['algorithms'],
+  'issuer-unknown': ['issuer'],
+  audience: ['audience'],
+  lifetime: ['maxLifetime'],
+  subject: ['subject'],
+  'email-unverified': ['subject', 'person'],
+  claims: ['person', 'scopes', 'budgets', 'readsBudgets'],
+  'key-unknown': ['issuer'],
+  signature: ['issuer'],
+}
+
+function refusedLines(token: string, { reason = 'form', issuer }: RefusedToken, { settings, issuers }: File): string[] {
+  const path = settings.TRUSTED_ISSUERS
+  const shown = shownOf(token, reason)
+  const first = `it is refused (${reason}): ${sentences[reason]}${shown === null ? '' : `; the token has ${shown}`}`
+  if (path === undefined || (issuer === undefined && reason !== 'issuer-unknown')) return [first]
+  const { text, file } = readSettingsFile(path, 'issuers file', (message) => new CannotContinue(message))
+  const iss = issuers.find(({ name }) => name === issuer)?.issuer
+  const concerned = issuers.flatMap((each, index) =>
+    issuer === undefined || each.name === issuer || (reason === 'audience' && each.issuer === iss) ? [index] : [],
+  )
+  const places = concerned.flatMap((index) =>
+    (members[reason] ?? []).map((member) => placeOf(text, file, { index, member, name: issuers[index]?.name ?? '' })),
+  )
+  return [first, ...places.filter((place) => place !== null)]
+}
+
+/** A member that is absent has its usual value, if it has one. */
+const usual: Readonly<Record<string, string>> = { maxLifetime: '12h', subject: 'sub' }
+
+function placeOf(
+  text: string,
+  file: string,
+  { index, member, name }: { index: number; member: string; name: string },
+): string | null {
+  const line = lineOf(text, [index, member])
+  const said = line === null ? '' : (text.split('\n')[line - 1]?.trim() ?? '')
+  if (line !== null) return `${file}, line ${line} (${name}): ${said.slice(0, maxShown)}`
+  if (!Object.hasOwn(usual, member)) return null
+  return `${file}, line ${lineOf(text, [index]) ?? 1} (${name}): no "${member}", so ${usual[member]}`
+}
+
+const maxShown = 200
+
+/** What of the token a reason is about: never names, addresses, groups or the signature. */
+const shownClaims: Readonly<Partial<Record<TokenFault, readonly string[]>>> = {
+  'issuer-unknown': ['iss'],
+  audience: ['aud'],
+  'id-token': ['aud'],
+  expired: ['exp'],
+  'not-yet': ['iat', 'nbf'],
+  lifetime: ['iat', 'exp', 'nbf'],
+}
+const shownHeaders: Readonly<Partial<Record<TokenFault, string>>> = { algorithm: 'alg', 'key-unknown': 'kid' }
+
+function shownOf(token: string, reason: TokenFault): string | null {
+  const read = readToken(token)
+  if (!read) return null
+  const header = shownHeaders[reason]
+  const found = [
+    ...(header === undefined ? [] : [[header, read.header[header]] as const]),
+    ...(shownClaims[reason] ?? []).map((claim) => [claim, read.claims[claim]] as const),
+  ].filter(([, value]) => value !== undefined)
+  if (found.length === 0) return null
+  return found.map(([name, value]) => `${name} ${JSON.stringify(value).slice(0, maxShown)}${inWords(value)}`).join(', ')
+}
+
+const inWords = (value: unknown): string =>
+  Number.isSafeInteger(value) && Math.abs(Number(value)) < 8_640_000_000_000
+    ? ` (${toRfc3339(Number(value) * 1000)})`
+    : ''
