@@ -5,11 +5,12 @@ import type { DayUse } from '../../../shared/guard/reports/months.ts'
 import { count, type Figures, units } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
+import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
 import { addressWith } from './lists.tsx'
 import { totalOf } from './outlook.tsx'
 import { numberColumns, shortDay, TableHead, Time, UnitsCell } from './parts.tsx'
 
-// Parts differ by pattern, not by colour alone. Numbers that a drawing shows are also in text beside it.
+// Parts differ by pattern, not by colour alone. Numbers stand beside a drawing, where no line crosses them.
 
 export const FillPatterns = () => (
   <svg class="patterns" aria-hidden="true" focusable="false">
@@ -55,16 +56,13 @@ interface ChartProps {
 
 function LeftChart({ name, budget, history, month, days, forecast, zone }: ChartProps) {
   const xOf = (at: number) => Math.min(1, Math.max(0, (at - month.start) / (month.end - month.start)))
-  const known = pointsOf(history)
-  const isDrawn = known.some(({ limit }) => limit > 0)
-  const points = (isDrawn ? known : []).map(({ at, limit, used }) => ({ x: xOf(at), limit, left: limit - used }))
-  const now = points.at(-1)
+  const points = pointsOf(history).map(({ at, limit, used }) => ({ x: xOf(at), limit, left: limit - used }))
+  const now = nowOf(history)
   const ends = now && forecast ? endsOf(now, forecast) : []
   const highest = Math.max(1, ...points.flatMap(({ limit, left }) => [limit, left]))
   const lowest = Math.min(0, ...points.map(({ left }) => left), ...ends.map(({ left }) => left))
   const yOf = (number: number) => (highest - number) / (highest - lowest)
   const height = (number: number) => percent(yOf(number))
-  const anchor = now && now.x > 0.3 ? ({ dx: '-10', 'text-anchor': 'end' } as const) : ({ dx: '10' } as const)
   return (
     <div class="chart">
       {now ? (
@@ -81,32 +79,22 @@ function LeftChart({ name, budget, history, month, days, forecast, zone }: Chart
             {ends.map((end) => (
               <path
                 class="foreseen"
-                d={`M${per1000(now.x)} ${per1000(yOf(now.left))}L1000 ${per1000(yOf(end.left))}`}
+                d={`M${per1000(xOf(now.at))} ${per1000(yOf(now.left))}L1000 ${per1000(yOf(end.left))}`}
               />
             ))}
             <path class="so-far" d={lineOf(points.map(({ x, left }) => [x, yOf(left)]))} />
           </svg>
           {ticksTo(highest).map((tick) => (
-            <text class="tick" y={height(tick)} dy="-3">
+            <text class="tick" x="-8" y={height(tick)} dy="4" text-anchor="end">
               {count(tick)}
             </text>
           ))}
-          {weeksIn(month).map((at) => (
-            <text class="tick" x={percent(xOf(at))} y="100%" dy="16" text-anchor={xOf(at) > 0.9 ? 'end' : undefined}>
+          {weeksIn(month, zone).map((at) => (
+            <text class="tick" x={percent(xOf(at))} y="100%" dy="21" text-anchor="middle">
               {shortDay(at, zone)}
             </text>
           ))}
-          <circle class="point" cx={percent(now.x)} cy={height(now.left)} r="5" />
-          {now.x > 0.85
-            ? null
-            : ends.map(({ left, words }, position) => (
-                <text class="end" x="100%" y={height(left)} dy={position === 0 ? -24 : 17} text-anchor="end">
-                  {count(left)} {words}
-                </text>
-              ))}
-          <text x={percent(now.x)} y={height(now.left)} dy={yOf(now.left) > 0.8 ? -12 : 20} {...anchor}>
-            {count(now.left)} left {forecast ? 'now' : 'at the end'}
-          </text>
+          <circle class="point" cx={percent(xOf(now.at))} cy={height(now.left)} r="5" />
         </svg>
       ) : null}
       <DayBars {...{ days, xOf, budget, zone }} />
@@ -144,14 +132,25 @@ const updatesOfDay = (budget: string | undefined, date: string): string =>
 
 export function ChartFigure(props: ChartProps) {
   const { history, zone, forecast } = props
+  const now = nowOf(history)
+  const ends = now && forecast ? endsOf(now, forecast) : []
   return (
     <>
       <figure>
         <LeftChart {...props} />
         <figcaption>
-          <LineKey line="so-far">left</LineKey> <LineKey line="limit">limit and grants</LineKey>{' '}
-          {forecast ? <LineKey line="foreseen">to the reset</LineKey> : null} Bars: units each day; each leads to its
-          updates.
+          {now ? (
+            <LineKey line="so-far">
+              left: <strong>{count(now.left)}</strong> {forecast ? 'now' : 'at the end'}
+            </LineKey>
+          ) : null}{' '}
+          {now ? <LineKey line="limit">limit and grants</LineKey> : null}{' '}
+          {ends.length > 0 ? (
+            <LineKey line="foreseen">
+              at the reset: {ends.map(({ left, words }) => `${count(left)} ${words}`).join(', ')}
+            </LineKey>
+          ) : null}{' '}
+          Bars: units each day; each leads to its updates.
           {history.nights.length === 0 ? ' No day has ended yet, so the line is straight.' : null}
         </figcaption>
       </figure>
@@ -190,11 +189,18 @@ const LineKey = ({ line, children }: { line: string; children: Child }) => (
   </span>
 )
 
-/** Leaves out times without a limit. */
-const pointsOf = ({ start, nights, now }: History) =>
-  [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ limit, ...point }) =>
+/** Leaves out times without a limit. Empty: there has been none. */
+function pointsOf({ start, nights, now }: History) {
+  const points = [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ limit, ...point }) =>
     limit === null ? [] : [{ ...point, limit }],
   )
+  return points.some(({ limit }) => limit > 0) ? points : []
+}
+
+function nowOf(history: History) {
+  const point = pointsOf(history).at(-1)
+  return point && { ...point, left: point.limit - point.used }
+}
 
 /** Where the month ends: with plans only, and at the pace of everything else. */
 function endsOf(now: { limit: number }, { projected, projectedAtPace }: Forecast) {
@@ -216,9 +222,11 @@ function ticksTo(highest: number): readonly number[] {
   return Array.from({ length: Math.floor(highest / step) + 1 }, (_, index) => index * step).filter(Number.isInteger)
 }
 
-function weeksIn({ start, end }: Window): readonly number[] {
-  const weekMs = 7 * 24 * 3600_000
-  return Array.from({ length: Math.ceil((end - start) / weekMs) }, (_, week) => start + week * weekMs)
+/** By the days of the zone: a week in which the clocks change has an hour more or less. */
+function weeksIn({ start, end }: Window, zone: string): readonly number[] {
+  const first = toLocal(start, zone)
+  const weeks = Array.from({ length: 5 }, (_, week) => toInstant({ ...first, day: first.day + week * 7 }, zone))
+  return weeks.filter((at) => at < end)
 }
 
 type Point = readonly [x: number, y: number]

@@ -30,7 +30,9 @@ export interface History {
 const fewestDays = 3
 
 export function historyOf(view: View, summaries: readonly Summary[], budget: string): History {
-  const known = summaries.filter(({ day, used }) => day.month === view.month.name && Object.keys(used).length > 0)
+  // The first sweep also sums up the day before the ledger began.
+  const ended = summaries.filter(({ day }) => day.month === view.month.name && day.end > view.definitions.createdAt)
+  const known = ended.filter(({ used }) => Object.keys(used).length > 0)
   const nights = known.flatMap(({ day, used }): HistoryPoint[] => {
     const counter = Object.hasOwn(used, budget) ? used[budget] : undefined
     return counter ? [{ at: day.end, used: counter.used, limit: counter.limit ?? null }] : []

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
@@ -30,10 +31,49 @@ async function usedIn({ guard }: Product): Promise<Record<string, Record<string,
   return found
 }
 
+/** The times of each budget's line, in the order in which it is drawn. */
+async function timesIn({ guard }: Product) {
+  const { budgets } = await (await guard.background()).outlook()
+  return budgets.map(({ history: { start, nights, now } }) => [start, ...nights, now].map(({ at }) => at))
+}
+
 const savedIn = async ({ guard }: Product) => (await (await guard.background()).outlook()).saved
 
 const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
+
+describe('the course of a ledger, a budget or a month that began today', () => {
+  test('goes forward only, and begins no earlier than the ledger, wherever and whenever that is', async () => {
+    const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Kiritimati')
+    // The last days of October and the first of November: the clocks change, and a month ends.
+    const began = fc.date({
+      min: new Date('2026-10-24T00:00Z'),
+      max: new Date('2026-11-03T00:00Z'),
+      noInvalidDate: true,
+    })
+    const waits = fc.array(fc.integer({ min: 0, max: 26 * 60 }), { minLength: 1, maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(zones, began, waits, async (zone, from, minutesBetween) => {
+        const product = await start({
+          clock: createTestClock(from.toISOString()),
+          env: { ACCOUNT_TIME_ZONE: zone, ACCOUNT_RENEWAL_DAY: '1' },
+        })
+        const createdAt = product.clock.now()
+        for (const [index, wait] of minutesBetween.entries()) {
+          await sweep(product)
+          await ask(product, `p${index}`)
+          if (index === 1) await product.call('PUT', '/budgets/late', { body: { limits: month(500) } })
+          product.clock.advance(minutes(wait))
+          for (const times of await timesIn(product)) {
+            expect(times).toEqual(times.toSorted((a, b) => a - b))
+            expect(times[0]).toBeGreaterThanOrEqual(createdAt)
+          }
+        }
+      }),
+      { numRuns: 12 },
+    )
+  })
+})
 
 describe('each day that has ended', () => {
   test.each(stores)('with what was used by midnight, however late the sweep comes: %s', async (_name, create) => {
