@@ -304,7 +304,8 @@ describe('CSV', () => {
 
   test('CSV has a header, quotes where needed, ends lines as RFC 4180 says and escapes formulas', async () => {
     const product = await start()
-    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
+    const projects = [{ name: '+1' }, { name: '-1' }]
+    await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }], projects } })
     const rows = [
       ['=1+1', 'plain', "'=1+1", 'plain'],
       ['+1', 'say "hi"', "'+1", '"say ""hi"""'],

@@ -1,4 +1,5 @@
 import { budgetNamed, chainOf, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import { nearName } from '../../ledger/book/near-names.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 
@@ -54,13 +55,18 @@ export function whyNotSeen(
   if (seesAll(reads)) return null
   if (budget !== undefined && !isReadable(definitions, reads, budget))
     return invalidRequest([{ path: 'budget', message: `There is no budget ${budget}.` }])
-  // A project that no budget lists may be charged to the reader's own budget.
+  // A project that no budget lists may be charged to the reader's own budget, unless it may be read as a hidden one.
   const isFree = (project: string) => {
     const rule = unownedRuleOf(definitions, project)
-    return budget !== undefined && rule !== null && rule !== 'refuse'
+    return budget !== undefined && rule !== null && rule !== 'refuse' && !isNearHidden(definitions, reads, project)
   }
   const missing = projects.find((project) => !isFree(project) && !seesProject(definitions, reads, project))
   return missing === undefined ? null : noProject(missing)
+}
+
+function isNearHidden(definitions: Definitions, reads: Reads, project: string): boolean {
+  const near = nearName(definitions, project)?.listing
+  return near != null && !reads.mayRead(near.budget.name)
 }
 
 export const noProject = (project: string): Problem =>

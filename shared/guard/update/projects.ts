@@ -8,6 +8,7 @@ import {
   ownerOf,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
+import { nearName } from '../../ledger/book/near-names.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 
@@ -120,11 +121,23 @@ function whyNotProject(definitions: Definitions, { project, segment }: ProjectNa
     return `${project} has an empty part, or one of dots alone, which changes the path; name the project itself.`
   if (separator !== undefined && plain.includes(separator)) return `${project} names several projects; ${nameEach}.`
   const odd = oddness({ project, plain, segment })
-  if (!odd) return null
+  if (!odd) return whyNear(definitions, project)
   // A listed name is clear, unless another reading of the name is listed.
   const isListed = listing && [listing.project.name, listing.project.id].includes(project)
   const isClear = odd.readings.every((reading) => listingsOf(definitions, reading).length === 0)
   return isListed && isClear ? null : odd.message
+}
+
+/** Why a name that no budget lists is not clear enough to be charged. */
+export function whyNear(definitions: Definitions, project: string): string | null {
+  const near = nearName(definitions, project)
+  if (!near) return null
+  const { reading, listing } = near
+  const read = reading === null ? 'another number' : reading
+  const [whose, instead] = listing
+    ? [`, a project of ${listing.budget.name}`, 'Write it as listed']
+    : ['', 'Write the number itself, without signs or leading zeros']
+  return `${project} may be read as ${read}${whose}. ${instead}; if it is a project of its own, list it in a budget.`
 }
 
 const nameEach = 'name each of them by itself'

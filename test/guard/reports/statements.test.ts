@@ -123,8 +123,8 @@ describe('rows', () => {
       ['10', '2', null],
     ],
     [
-      ['zz', 'null', '~', 'ä', '-1', 'B', 'a'],
-      ['-1', 'B', 'a', 'null', 'zz', '~', 'ä', null],
+      ['zz', 'null', '~', 'ä', '-b', 'B', 'a'],
+      ['-b', 'B', 'a', 'null', 'zz', '~', 'ä', null],
     ],
   ])('%j: what was spent outside is the last', async (projects, keys) => {
     const product = await startGuard()
