@@ -21,6 +21,39 @@ const covered = `[...document.querySelectorAll(".chart")].flatMap((chart) => {
   ])
 })`
 
+/** The words of a page that lie on each other. */
+const overprinted = `(() => {
+  const isClipped = (element) => element !== null && (getComputedStyle(element).clipPath !== "none" || isClipped(element.parentElement))
+  const isSeen = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest("svg") && !isClipped(element)
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT)
+  const lines = []
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.data.trim() || !isSeen(node.parentElement)) continue
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    for (const box of range.getClientRects()) lines.push({ text: node.data.trim().slice(0, 30), box })
+  }
+  lines.sort((one, other) => one.box.top - other.box.top)
+  return lines.flatMap(({ text, box }, index) => {
+    const found = []
+    for (let next = index + 1; next < lines.length && lines[next].box.top < box.bottom - 4; next++) {
+      const other = lines[next].box
+      if (box.left + 1 < other.right && other.left + 1 < box.right && other.top + 4 < box.bottom) found.push(text + " on " + lines[next].text)
+    }
+    return found
+  })
+})()`
+
+/** The choices of a field that are wider than the field in its narrowest column, but for long names that users chose. */
+const cut = `[...document.querySelectorAll("main select")].flatMap((select) => {
+  const { font, paddingLeft, paddingRight } = getComputedStyle(select)
+  const [narrowest, arrow] = [240, 20]
+  const room = Math.min(narrowest, select.clientWidth) - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrow
+  const measure = document.createElement("canvas").getContext("2d")
+  measure.font = font
+  return select.checkVisibility() ? [...select.options].map(({ text }) => text).filter((text) => text.includes(" ") && measure.measureText(text).width > room).map((text) => text + " is cut") : []
+})`
+
 /** What is wrong with a page, light and dark, on a phone and on a screen: what axe finds, and whatever is wider than it. */
 export async function everyLook(page: Page): Promise<string[]> {
   const found: string[] = []
@@ -30,8 +63,10 @@ export async function everyLook(page: Page): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 })
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (wide > width) found.push(`${device}: ${wide} pixels wide`)
-    const hidden = await page.evaluate<string[]>(covered)
-    found.push(...hidden.map((words) => `${device}: ${words}`))
+    for (const look of [covered, overprinted, cut]) {
+      const words = await page.evaluate<string[]>(look)
+      found.push(...words.map((each) => `${device}: ${each}`))
+    }
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       const violations = await page.evaluate<axe.Result[]>(schemes[colorScheme])

@@ -188,6 +188,7 @@ export const approveThreeOfFive: Question = async (page, click, guard) => {
   const inOrder = ids.flatMap((id) => waiting.find((update) => update.id === id) ?? [])
   expect(inOrder).toHaveLength(5)
   const inAll = sum(inOrder.slice(0, 3).map(({ estimated = 0 }) => estimated))
+  await click(page.getByRole('link', { name: 'Choose all approvals' }))
   await page.getByLabel('Approve up to … units in all').fill(String(inAll))
   await click(page.getByRole('button', { name: 'Approve chosen' }))
   expect(await textOf(page.getByRole('status'))).toContain(`2 of 5 did not fit into ${count(inAll)} units`)

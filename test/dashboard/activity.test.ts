@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser } from '../support/browser/browser.ts'
+import { openBrowser, withSigns } from '../support/browser/browser.ts'
 import { press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
@@ -41,7 +41,7 @@ async function spend(product: Product) {
 
 /** Each row of the table with these cells, as a user reads them. */
 const rowsIn = (html: string): string[] =>
-  [...html.matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+  [...withSigns(html).matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
     row
       .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')

@@ -51,6 +51,24 @@ describe('callers', () => {
     expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['slack:U1', 'crawler'])
   })
 
+  test('shows who asked lately without being listed, with a way to limit and to disable them', async () => {
+    const { product, list, eve } = await start()
+    await list('crawler', { scopes: ['read', 'run'] })
+    for (const sub of ['crawler', 'newcomer'])
+      await product.update(
+        { kind: 'ranking', project: sub },
+        { token: product.signed({ sub, scope: 'run', budgets: '*' }) },
+      )
+    const page = await eve.get('/dashboard/callers')
+    expect(page.text).toContain(
+      'newcomer Last update 20 Nov 2026 10:00 via http Token from Unit Guard Limit… Disable or enable',
+    )
+    expect(page.html).toContain('href="/dashboard/callers/edit?sub=newcomer"')
+    const stopped = await press(eve, page, 'Disable', { sub: 'newcomer', reason: 'unknown' })
+    expect(stopped.text).toContain('✓ newcomer is disabled.')
+    expect(stopped.text).not.toContain('Asked lately')
+  })
+
   test('are disabled at once, listed or not, with all else as it was; and enabled again', async () => {
     const { product, list, eve, listed } = await start()
     await list('crawler', { scopes: ['read'], perUpdate: 60 })

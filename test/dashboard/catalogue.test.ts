@@ -5,14 +5,14 @@ import { signCallerToken } from '../../infra/local/secrets.ts'
 import type { State } from '../../shared/ledger/updates/update.ts'
 import { scopes } from '../../shared/platform/words.ts'
 import { pages } from '../browser/pages.ts'
-import { openBrowser } from '../support/browser/browser.ts'
+import { openBrowser, withSigns } from '../support/browser/browser.ts'
 import { openMonthWithTarget } from '../support/month.ts'
 
 const more = ['/dashboard/statements?by=budget', '/dashboard/statements?by=caller', '/dashboard/activity?kind=bookings']
 
 /** One line for each element with text of its own; ids differ from run to run. */
 const readable = (html: string): string =>
-  (/<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? '')
+  withSigns(/<main[^>]*>(.*)<\/main>/s.exec(html)?.[1] ?? '')
     .replace(/<(?:svg|datalist|select|pre)\b.*?<\/(?:svg|datalist|select|pre)>/gs, ' ')
     .replace(/<\/(?:p|h\d|li|tr|dt|section|summary|label|legend|thead|nav)>/g, '\n')
     .replace(/<\/(?:td|th|a|button|dd)>/g, ' | ')

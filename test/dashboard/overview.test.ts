@@ -40,6 +40,43 @@ test('the line goes through each night that is known, and on to where it stands'
   expect(text).toContain('Day by day Until Used Limit and grants Left 16 Nov 2026 00:00 40 400 360')
 })
 
+test('says that the ledger had not begun, in place of figures that it cannot know', async () => {
+  const { look } = await start()
+  const { text } = await look('/?window=month:2026-10-01')
+  expect(text).toContain('October: before this ledger began 1 – 31 Oct 2026')
+  expect(text).toContain('This ledger began on 10 Nov 2026 00:00, so it knows no figures of this month.')
+  expect(text).not.toContain('400')
+})
+
+test('counts decisions and risks alike in badge, tile, title and lists', async () => {
+  const { product, look, update } = await start()
+  const budget = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
+  await budget('seo', { limits: [{ window: 'month', units: 200 }], approvalAbove: 0 })
+  for (const name of ['full', 'fuller']) {
+    await budget(name, { limits: [{ window: 'month', units: 40 }], projects: [{ name }] })
+    await update(name)
+  }
+  await budget('stopped', { limits: [{ window: 'month', units: 40 }] })
+  await product.call('POST', '/budgets/stopped/freeze', { body: { reason: 'left' } })
+  for (const project of ['one', 'two', 'three']) await product.update({ kind: 'ranking', project, budget: 'seo' })
+
+  const overview = await look()
+  const inbox = await look('/dashboard/inbox')
+  expect(overview.text).toContain('To decide 3 120 units')
+  expect(overview.text).toContain('Inbox 3 to decide')
+  expect(inbox.text).toContain('To decide: 3 ')
+  expect(inbox.html.match(/type="checkbox"/g)).toBeNull()
+  expect(inbox.html.match(/<p class="what">/g)).toHaveLength(3)
+
+  expect(overview.text).toContain('November: on track, two budgets are not')
+  for (const { text, html } of [overview, inbox]) {
+    expect(text).toContain('At risk 2 of 5 budgets')
+    const [risky = '', others = ''] = (/<h2 id="risk".*?<\/section>/s.exec(html)?.[0] ?? '').split('<h3>')
+    expect(risky.match(/<li>/g)).toHaveLength(2)
+    expect(others.match(/<li>/g)).toHaveLength(1)
+  }
+})
+
 test('the page of a budget draws its own line', async () => {
   const { product, look, clock, sweep } = await start()
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 100 }] } })

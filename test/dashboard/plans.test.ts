@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { openBrowser, ours } from '../support/browser/browser.ts'
+import { openBrowser, ours, withSigns } from '../support/browser/browser.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 
@@ -47,12 +47,15 @@ async function start({
 
 /** The cells of the calendar as a user reads them. */
 const daysIn = (html: string) =>
-  [...(/<table class="calendar">.*?<\/table>/s.exec(html)?.[0] ?? '').matchAll(/<td class="(\w*)">(.*?)<\/td>/gs)].map(
-    ([, as, cell = '']) =>
-      `${as} ${cell
-        .replace(/<[^>]*>/g, ' ')
-        .replace(/\s+/g, ' ')
-        .trim()}`.trim(),
+  [
+    ...(/<table class="calendar">.*?<\/table>/s.exec(withSigns(html))?.[0] ?? '').matchAll(
+      /<td class="(\w*)">(.*?)<\/td>/gs,
+    ),
+  ].map(([, as, cell = '']) =>
+    `${as} ${cell
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim()}`.trim(),
   )
 
 describe('the calendar', () => {

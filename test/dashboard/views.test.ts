@@ -269,9 +269,9 @@ describe('the overview', () => {
     expect(text).toContain('1 – 30 Nov 2026 as of 11:00 resets in 10 d 13 h')
     expect(text).toContain('Left of 50,000 49,880 0 % used, 64 % of the month gone')
     expect(text).toContain('Left at the reset 49,880 with plans only; fewer than three days of history')
-    expect(text).toContain('Needs you 1 40 units 1 in doubt')
+    expect(text).toContain('To decide 1 40 units 1 in doubt')
     expect(text).toContain(
-      'At risk 1 of 5 budgets full nothing left all 40 are used; the price of its next update is not known yet blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
+      'At risk 1 of 5 budgets full nothing left all 40 are used; the price of its next update is not known yet Frozen, paused or not reconciled blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
     )
     expect(text).toContain('Who spent ada 80 100 %')
     expect(text).toContain('seo frozen 2,420 20 today 40 0 2,420 –')

@@ -6,7 +6,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { asSentence } from '../forms.ts'
 import { EffectOnChain } from './effect-on-chain.tsx'
 import { LastRun, runBefore } from './last-run.tsx'
-import { Section, Time, Units } from './parts.tsx'
+import { Section, Sign, Time, Units } from './parts.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {
   const { state, estimated, hold, charged, approval, wouldHaveRefused = [] } = update
@@ -35,7 +35,7 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
       ) : null}
       {wouldHaveRefused.length > 0 ? (
         <p class="warning">
-          <span aria-hidden="true">⚠</span> {asSentence(lackedInWords(wouldHaveRefused))} Its limit is only observed.
+          <Sign name="warning" /> {asSentence(lackedInWords(wouldHaveRefused))} Its limit is only observed.
         </p>
       ) : null}
       {counted === undefined || (isTerminal(state) && !isCounted && state !== 'refused') ? null : (

@@ -5,7 +5,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { reasonOf } from '../forms.ts'
 import { HiddenFields, ReasonField } from './fields.tsx'
 import { FormToken, type Frame } from './layout.tsx'
-import { Section } from './parts.tsx'
+import { Section, Sign } from './parts.tsx'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -103,7 +103,7 @@ export const OthersChanges = ({ edit: { othersChanges }, name }: { edit: Edit<Te
   othersChanges === null ? null : (
     <div role="alert" class="warning">
       <p>
-        <span aria-hidden="true">⚠</span>{' '}
+        <Sign name="warning" />{' '}
         <strong>Nothing was saved yet: someone made another change since you opened the page.</strong>{' '}
         {othersChanges.length === 0
           ? `It did not change ${name}. Check again, and confirm.`

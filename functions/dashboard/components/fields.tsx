@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { FieldFaults } from '../flash.ts'
+import { Sign } from './parts.tsx'
 
 export interface FieldProps {
   /** Makes the ids of fields unique on a page with several forms. */
@@ -116,7 +117,7 @@ export const Faults = ({ faults }: { faults: readonly string[] }) =>
     <div role="alert" class="outcome">
       {faults.map((sentence) => (
         <p class="failed">
-          <span aria-hidden="true">✕</span> {sentence}
+          <Sign name="cross" /> {sentence}
         </p>
       ))}
     </div>
@@ -140,7 +141,7 @@ export function FieldFault(field: Pick<FieldProps, 'formId' | 'name' | 'faults'>
   const fault = faultOf(field)
   return fault === undefined ? null : (
     <p class="fault" id={`${idOf(field)}-fault`}>
-      <span aria-hidden="true">✕</span> {fault}
+      <Sign name="cross" /> {fault}
     </p>
   )
 }

@@ -6,7 +6,7 @@ import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Action, actionLabels, type Choices, Evidence, ShownUnitsField } from './decide.tsx'
 import { type FieldProps, TextField } from './fields.tsx'
-import { BudgetLink, dayAndTime, Time, updateAddress, words } from './parts.tsx'
+import { BudgetLink, dayAndTime, Sign, Time, updateAddress, words } from './parts.tsx'
 
 interface Given {
   readonly choices: Choices
@@ -148,8 +148,8 @@ const SameWork = ({ updates, zone }: { updates: readonly Update[]; zone: string 
   <>
     {updates.map(({ id, caller, state, createdAt }) => (
       <p class="warning">
-        <span aria-hidden="true">⚠</span> <a href={updateAddress(id)}>Another request</a> for this project is{' '}
-        {words(state)}: {caller} asked on <Time at={createdAt} zone={zone} />.
+        <Sign name="warning" /> <a href={updateAddress(id)}>Another request</a> for this project is {words(state)}:{' '}
+        {caller} asked on <Time at={createdAt} zone={zone} />.
       </p>
     ))}
   </>

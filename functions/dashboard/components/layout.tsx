@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
-import { callersAddress, eventsAddress, findPath, inboxPath } from './parts.tsx'
+import { callersAddress, eventsAddress, findPath, inboxPath, Sign } from './parts.tsx'
 
 export interface Frame {
   readonly sub: string
@@ -147,12 +147,12 @@ const FlashMessages = ({ flash: { done, failed } }: { flash: Flash }) => (
   <div role="status" class="outcome">
     {done.map((sentence) => (
       <p class="done">
-        <span aria-hidden="true">✓</span> {sentence}
+        <Sign name="check" /> {sentence}
       </p>
     ))}
     {failed.map((sentence) => (
       <p class="failed">
-        <span aria-hidden="true">✕</span> {sentence}
+        <Sign name="cross" /> {sentence}
       </p>
     ))}
   </div>

@@ -3,7 +3,7 @@ import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, type Figures } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
-import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, shortDay, Time } from './parts.tsx'
+import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, Section, shortDay, Time } from './parts.tsx'
 
 type Reason = BudgetOutlook['reasons'][number]
 type Remedy = NonNullable<BudgetOutlook['remedy']>
@@ -42,11 +42,8 @@ export function Pill({ reason, zone, isLong }: { reason: Reason | undefined; zon
 /** Others do not stop an update that is asked for today. */
 const isGrave = ({ kind }: Reason) => !['frozen', 'plan-paused', 'reconcile-overdue'].includes(kind)
 
-/** A frozen budget is as someone wants it. */
-export const isAtRisk = ({ reasons: [first] }: BudgetOutlook): boolean => first !== undefined && isGrave(first)
-
 /** A budget, or a paused plan with its budgets. */
-export interface Risk {
+interface Risk {
   readonly name: string
   readonly reason: Reason
   readonly remedy: Remedy | null
@@ -56,7 +53,7 @@ export interface Risk {
 }
 
 /** A paused plan has one row, however many budgets pay for it. */
-export function risksIn(outlooks: readonly BudgetOutlook[]): readonly Risk[] {
+function risksIn(outlooks: readonly BudgetOutlook[]): readonly Risk[] {
   const ofPlans = new Map<string, Risk>()
   for (const { budget, reasons } of outlooks)
     for (const reason of reasons) {
@@ -83,7 +80,68 @@ function exhaustedRisk(name: string, reason: Reason, reasons: readonly Reason[])
   return { name, reason, remedy: { kind: 'grant', budget, window: 'month', units: price - left }, budgets: [], price }
 }
 
-export const RiskName = ({ risk: { name, reason } }: { risk: Risk }) =>
+/** One count for the title, the list and its heading. A frozen budget, a paused plan or a late reconciliation is no risk. */
+export const gravesIn = (outlooks: readonly BudgetOutlook[]): readonly Risk[] =>
+  risksIn(outlooks).filter(({ reason }) => isGrave(reason))
+
+export const isAtRisk = (outlook: BudgetOutlook): boolean => gravesIn([outlook]).length > 0
+
+const maxRisks = 5
+
+interface RiskProps {
+  readonly budgets: readonly BudgetOutlook[]
+  readonly isAdmin: boolean
+  readonly zone: string
+}
+
+export function RiskSection({ budgets, ...others }: RiskProps) {
+  const graves = gravesIn(budgets)
+  const stopped = risksIn(budgets).filter(({ reason }) => !isGrave(reason))
+  const title = (
+    <>
+      At risk{' '}
+      <small>
+        {count(graves.length)} of {count(budgets.length)} budgets
+      </small>
+    </>
+  )
+  return (
+    <Section id="risk" title={title}>
+      {graves.length === 0 ? <p class="empty">Every budget is on track.</p> : null}
+      <RiskRows risks={graves.slice(0, maxRisks)} {...others} />
+      {graves.length > maxRisks ? (
+        <p>
+          <a href="/?sort=risk#budgets">{count(graves.length - maxRisks)} more</a>
+        </p>
+      ) : null}
+      {stopped.length > 0 ? <h3>Frozen, paused or not reconciled</h3> : null}
+      <RiskRows risks={stopped} {...others} />
+    </Section>
+  )
+}
+
+const RiskRows = ({ risks, isAdmin, zone }: { risks: readonly Risk[] } & Omit<RiskProps, 'budgets'>) => (
+  <ul class="risks">
+    {risks.map((risk) => (
+      <li>
+        <span>
+          <RiskName risk={risk} />
+        </span>
+        <span>
+          <Pill reason={risk.reason} zone={zone} isLong />
+        </span>
+        <span class="why">
+          <RiskDetail risk={risk} zone={zone} />
+        </span>
+        <span class="remedy">
+          {isAdmin && risk.remedy ? <RemedyLink remedy={risk.remedy} budget={risk.name} /> : null}
+        </span>
+      </li>
+    ))}
+  </ul>
+)
+
+const RiskName = ({ risk: { name, reason } }: { risk: Risk }) =>
   reason.kind === 'plan-paused' ? (
     <>
       plan <a href={planAddress(name)}>{name}</a>
@@ -92,7 +150,7 @@ export const RiskName = ({ risk: { name, reason } }: { risk: Risk }) =>
     <BudgetLink name={name} />
   )
 
-export const RiskDetail = ({ risk: { reason, budgets, price }, zone }: { risk: Risk; zone: string }) =>
+const RiskDetail = ({ risk: { reason, budgets, price }, zone }: { risk: Risk; zone: string }) =>
   reason.kind === 'plan-paused' ? (
     <>
       of <BudgetLinks names={budgets} />, since <Time at={reason.stop.at} zone={zone} /> by {reason.stop.by}:{' '}

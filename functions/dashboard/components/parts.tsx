@@ -62,23 +62,43 @@ export const Trail = (props: {
   </nav>
 )
 
+/** Drawn, because not every font has such characters. */
+const drawings = {
+  check: 'M2.5 8.5l3.5 3.5 7.5-8',
+  cross: 'M3.5 3.5l9 9m0-9l-9 9',
+  warning: 'M8 1.5L15 14H1zM8 6v4M8 11.75v.5',
+  exclamation: 'M8 2v7.5M8 12.5v1',
+  clock: 'M8 1.5a6.5 6.5 0 1 0 .01 0M8 4.5V8l2.5 2',
+  play: 'M4 2.5l9 5.5-9 5.5z',
+  question: 'M5 5.5a3 3 0 1 1 4.2 2.8Q8 9 8 10.5M8 13v.5',
+  back: 'M6 2.5L2.5 6 6 9.5M2.5 6H10a3.5 3.5 0 0 1 0 7H6',
+  hourglass:
+    'M3.5 1.5h9M3.5 14.5h9M4.5 1.5c0 4 3.5 4 3.5 6.5s-3.5 2.5-3.5 6.5M11.5 1.5c0 4-3.5 4-3.5 6.5s3.5 2.5 3.5 6.5',
+} as const
+
+export const Sign = ({ name }: { name: keyof typeof drawings }) => (
+  <svg class={`sign ${name}`} viewBox="0 0 16 16" aria-hidden="true">
+    <path d={drawings[name]} />
+  </svg>
+)
+
 /** Signs, because not every user can see the colours. */
-const signs: Readonly<Record<State, string>> = {
-  'awaiting-approval': '!',
-  requested: '◔',
-  running: '▶',
-  'in-doubt': '?',
-  settled: '✓',
-  released: '↩',
-  refused: '✕',
-  rejected: '✕',
-  cancelled: '✕',
-  expired: '⌛︎',
+const signs: Readonly<Record<State, keyof typeof drawings>> = {
+  'awaiting-approval': 'exclamation',
+  requested: 'clock',
+  running: 'play',
+  'in-doubt': 'question',
+  settled: 'check',
+  released: 'back',
+  refused: 'cross',
+  rejected: 'cross',
+  cancelled: 'cross',
+  expired: 'hourglass',
 }
 
 export const StateName = ({ state }: { state: State }) => (
   <span class={`state ${state}`}>
-    <span aria-hidden="true">{signs[state]}</span> {words(state)}
+    <Sign name={signs[state]} /> {words(state)}
   </span>
 )
 

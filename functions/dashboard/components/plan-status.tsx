@@ -3,7 +3,7 @@ import { count, list, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { budgetFor } from '../../../shared/guard/update/projects.ts'
 import { chainOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { planAddress, Time } from './parts.tsx'
+import { planAddress, Sign, Time } from './parts.tsx'
 
 export function PauseBanner(props: { status: PlanStatus; view: View; days: readonly DayAhead[]; isAdmin: boolean }) {
   const { status, view, days, isAdmin } = props
@@ -56,12 +56,12 @@ export function WillItPass(props: { status: PlanStatus; days: readonly DayAhead[
   if (frozen.length + short.length === 0)
     return (
       <span class="passes">
-        <span aria-hidden="true">✓</span> yes
+        <Sign name="check" /> yes
       </span>
     )
   return (
     <span class="differs">
-      <span aria-hidden="true">✕</span>{' '}
+      <Sign name="cross" />{' '}
       {frozen.length > 0 ? `no: ${list(frozen)} frozen` : `not all: ${list([...new Set(short)])} has too little`}
     </span>
   )

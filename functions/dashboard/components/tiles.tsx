@@ -118,7 +118,7 @@ export function WaitingTile({
   ]
   return (
     <Tile
-      name={<a href={inboxPath}>Needs you</a>}
+      name={<a href={inboxPath}>To decide</a>}
       figure={
         <>
           {count(number)}

@@ -12,7 +12,7 @@ import { EffectOnChain } from '../components/effect-on-chain.tsx'
 import { ChoiceField, HiddenFields, ReasonField, TagsField, TextField } from '../components/fields.tsx'
 import { LastRun, runBefore } from '../components/last-run.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { askAddress, Section, updateAddress } from '../components/parts.tsx'
+import { askAddress, Section, Sign, updateAddress } from '../components/parts.tsx'
 import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, inputOf, notDone, numberSchema, readFields, tagLines } from '../forms.ts'
@@ -243,7 +243,7 @@ function Verdict({ problem, approval }: Pick<Estimate, 'problem' | 'approval'>) 
     )
   return approval === null ? (
     <p class="good">
-      <span aria-hidden="true">✓</span> It can run now.
+      <Sign name="check" /> It can run now.
     </p>
   ) : (
     <p class="warning">

@@ -3,7 +3,7 @@ import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import { FormToken, type Frame } from '../components/layout.tsx'
-import { dayNamed, numberColumns, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { dayNamed, numberColumns, Sign, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
@@ -61,8 +61,8 @@ export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: st
       <div class="outcome">
         {wrong > 0 ? (
           <p class="failed">
-            <span aria-hidden="true">✕</span> {count(wrong)} of {count(counters)} counters do not match their lines.
-            Something else has written the table: see the runbook.
+            <Sign name="cross" /> {count(wrong)} of {count(counters)} counters do not match their lines. Something else
+            has written the table: see the runbook.
           </p>
         ) : null}
         {moved > 0 ? (
@@ -72,7 +72,7 @@ export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: st
         ) : null}
         {wrong + moved === 0 ? (
           <p class="done">
-            <span aria-hidden="true">✓</span> {allMatchText(counters)}
+            <Sign name="check" /> {allMatchText(counters)}
           </p>
         ) : null}
       </div>
@@ -110,9 +110,7 @@ const CounterTable = ({ audit: { rows, counters } }: { audit: LastAudit }) => (
               {shownCounter(budget)}
               <span class="note">{windowNamed(window)}</span>
             </th>
-            <td data-name="Adds up">
-              {ok === null ? '? changed' : ok ? '✓ yes' : <strong class="differs">✕ no</strong>}
-            </td>
+            <td data-name="Adds up">{ok === null ? '? changed' : <YesNo isYes={ok} />}</td>
             {figures.map((figure) => (
               <td data-name={names[figure]} class="number">
                 <FigureComparison recorded={figureText(recorded, figure)} recomputed={figureText(recomputed, figure)} />
@@ -140,3 +138,14 @@ const FigureComparison = ({ recorded, recomputed }: { recorded: string; recomput
     {recorded === recomputed ? null : <strong class="differs"> ≠ {recomputed}</strong>}
   </>
 )
+
+const YesNo = ({ isYes }: { isYes: boolean }) =>
+  isYes ? (
+    <>
+      <Sign name="check" /> yes
+    </>
+  ) : (
+    <strong class="differs">
+      <Sign name="cross" /> no
+    </strong>
+  )

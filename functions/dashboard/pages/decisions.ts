@@ -71,9 +71,6 @@ function plainFields(form: URLSearchParams): URLSearchParams {
     fields.set('id', id)
     fields.set('reason', form.get(`${notePrefix}${id}`) ?? '')
   }
-  // With a sum and nothing chosen, all that were shown are meant.
-  if (fields.get('inAll') && !fields.has('id') && fields.get('do') === 'approve')
-    for (const shown of fields.getAll('shown')) fields.append('id', shown.split(' ')[0] ?? '')
   return fields
 }
 

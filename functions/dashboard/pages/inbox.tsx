@@ -1,13 +1,11 @@
-import type { Child } from 'hono/jsx'
 import type { DecisionMade, Inbox } from '../../../shared/guard/people/inbox.ts'
-import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { ActionButtons, type Choices, Consequences, choicesFor } from '../components/decide.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { ApprovalItem, DoubtItem } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { Pill, RemedyLink, RiskDetail, RiskName, risksIn } from '../components/outlook.tsx'
+import { RiskSection } from '../components/outlook.tsx'
 import { inboxPath, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
@@ -18,23 +16,19 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
       const background = await visit.guard.background()
       const inbox = await background.inbox()
       const { budgets } = await background.outlook(inbox.view)
-      const items = [
-        ...inbox.entries.map((entry) => ({ deadline: entry.deadline, item: entryItem(visit, services, inbox, entry) })),
-        ...riskItems(budgets, inbox, visit.permissions.scopes.has('admin')),
-      ].toSorted((a, b) => a.deadline - b.deadline)
+      const number = updatesOf(inbox).length
       return visit.show(
         'Inbox',
         <>
-          <Section id="waiting" title="Needs you" isHidden>
-            {items.length === 0 ? (
-              <p class="empty">Nothing needs you: no approval, no doubt, and no budget at risk.</p>
+          <Section id="waiting" title={`To decide: ${count(number)}${inbox.hasMore ? ' or more' : ''}`}>
+            {number === 0 ? (
+              <p class="empty">Nothing waits for a decision: no approval, and no doubt.</p>
             ) : (
-              <DecisionForm visit={visit} services={services} inbox={inbox}>
-                {items.map(({ item }) => item)}
-              </DecisionForm>
+              <DecisionForm visit={visit} services={services} inbox={inbox} />
             )}
             {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
           </Section>
+          <RiskSection budgets={budgets} isAdmin={visit.permissions.scopes.has('admin')} zone={zoneOf(inbox.view)} />
           <Section id="decided" title="Decided lately">
             <DecidedList decided={inbox.decided} zone={zoneOf(inbox.view)} />
           </Section>
@@ -53,8 +47,7 @@ const fieldsWith =
   (name: string) => ({ formId, name, value: flash?.input?.[name], faults: flash?.faults })
 
 /** A row's own buttons decide that row, those below what is chosen. */
-function DecisionForm(props: { visit: Visit; services: PageServices; inbox: Inbox; children: Child }) {
-  const { visit, services, inbox, children } = props
+function DecisionForm({ visit, services, inbox }: { visit: Visit; services: PageServices; inbox: Inbox }) {
   const offered = updatesOf(inbox).map((update) => choicesFor(update, inbox.view, visit, services.options).possible)
   const possible = (['approve', 'reject', 'ran', 'did-not-run'] as const).filter((action) =>
     offered.some((each) => each.includes(action)),
@@ -67,7 +60,7 @@ function DecisionForm(props: { visit: Visit; services: PageServices; inbox: Inbo
       <IgnoreEnter />
       <input type="hidden" name="from" value="inbox" />
       {offered.filter((each) => each.length > 0).length > 1 ? <ChooseAll chosen={visit.query.get('choose')} /> : null}
-      <ul class="waiting-list">{children}</ul>
+      <ul class="waiting-list">{inbox.entries.map((entry) => entryItem(visit, services, inbox, entry))}</ul>
       {possible.length === 0 ? null : (
         <fieldset class="together">
           <legend>Decide all that are chosen</legend>
@@ -80,7 +73,7 @@ function DecisionForm(props: { visit: Visit; services: PageServices; inbox: Inbo
               <TextField
                 {...field('inAll')}
                 label="Approve up to … units in all (optional)"
-                note="Approves from the top what fits into the sum: of those chosen, or of all if none is chosen."
+                note="Approves from the top, of those chosen, what fits into the sum."
                 isNumber
               />
             ) : null}
@@ -147,28 +140,6 @@ function entryItem(visit: Visit, services: PageServices, { view, entries }: Inbo
     </li>
   )
 }
-
-const noDeadline = Number.MAX_SAFE_INTEGER
-/** A threshold alone needs no one. */
-const quietReasons: readonly string[] = ['threshold', 'frozen']
-
-const riskItems = (budgets: readonly BudgetOutlook[], { view }: Inbox, isAdmin: boolean) =>
-  risksIn(budgets).flatMap((risk) => {
-    const { name, reason, remedy } = risk
-    if (quietReasons.includes(reason.kind)) return []
-    const item = (
-      <li class="budget-item">
-        <p class="what">
-          <RiskName risk={risk} /> <Pill reason={reason} zone={zoneOf(view)} isLong />
-        </p>
-        <p class="note">
-          <RiskDetail risk={risk} zone={zoneOf(view)} />
-        </p>
-        {isAdmin && remedy ? <RemedyLink remedy={remedy} budget={name} /> : null}
-      </li>
-    )
-    return [{ deadline: 'at' in reason ? reason.at : noDeadline, item }]
-  })
 
 const decisions: Readonly<Record<DecisionMade['what'], string>> = {
   approved: 'approved',

@@ -8,6 +8,7 @@ import type { LoginClient, Services } from '../../../shared/guard/services.ts'
 import type { Login } from '../../../shared/ledger/login.ts'
 import { dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { show } from '../answer.tsx'
+import { Sign } from '../components/parts.tsx'
 import { readForm } from '../forms.ts'
 import { type PageRoutes, showOneMoment } from '../session.tsx'
 import type { LoginRefused } from './provider-login.ts'
@@ -205,7 +206,7 @@ function createLoginPage({ acceptsMinted, dashboardUrl, issuers, login }: Servic
 
 const Fault = ({ sentence }: { sentence: string }) => (
   <p role="alert" class="failed">
-    <span aria-hidden="true">✕</span> {sentence}
+    <Sign name="cross" /> {sentence}
   </p>
 )
 

@@ -10,7 +10,7 @@ import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns } from '../components/charts.tsx'
-import { isAtRisk, Pill, RemedyLink, RiskDetail, RiskName, risksIn, totalOf, Unlisted } from '../components/outlook.tsx'
+import { gravesIn, RiskSection, totalOf, Unlisted } from '../components/outlook.tsx'
 import { askAddress, dayAndTime, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
 import { SpentSection } from '../components/spenders.tsx'
@@ -108,6 +108,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
 }
 
 async function showPast({ show, guard }: Visit, { view, period, month, query }: PastQuery) {
+  if (month.end <= view.definitions.createdAt) return showBefore(show, { view, period, month, query })
   const { pastMonth, whoSpent } = await guard.background()
   const monthRead = pastMonth(view, month)
   const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => whoSpent(read.view))])
@@ -137,6 +138,21 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
   )
 }
 
+const showBefore = (show: Visit['show'], { view, period, month, query }: PastQuery) =>
+  show(
+    `${shortLabel(month, zoneOf(view))}: before this ledger began`,
+    <>
+      <Head {...{ view, period, query }}>
+        <a href="/">Back to this month</a>
+      </Head>
+      <p class="empty">
+        This ledger began on <Time at={view.definitions.createdAt} zone={zoneOf(view)} />, so it knows no figures of
+        this month.
+      </p>
+      <ZoneNote zone={zoneOf(view)} />
+    </>,
+  )
+
 interface PastQuery {
   readonly view: View
   readonly period: Period
@@ -156,7 +172,7 @@ const nameOf = (top: string): string => (top === unseenBudget ? 'all budgets' : 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 
 function verdict(month: string, root: BudgetOutlook, budgets: readonly BudgetOutlook[], zone: string): string {
-  const others = budgets.filter((each) => each !== root && isAtRisk(each)).length
+  const others = gravesIn(budgets).filter(({ name }) => name !== root.budget).length
   const risky = others === 0 ? '' : `${numbers[others] ?? count(others)} ${others === 1 ? 'budget' : 'budgets'}`
   const ofAccount = topVerdict(root, zone)
   if (ofAccount === null)
@@ -176,56 +192,6 @@ function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: s
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
     ? null
     : 'at risk'
-}
-
-const maxRisks = 5
-
-function RiskSection({
-  budgets,
-  isAdmin,
-  zone,
-}: {
-  budgets: readonly BudgetOutlook[]
-  isAdmin: boolean
-  zone: string
-}) {
-  const risks = risksIn(budgets)
-  const title = (
-    <>
-      At risk{' '}
-      <small>
-        {count(budgets.filter(isAtRisk).length)} of {count(budgets.length)} budgets
-      </small>
-    </>
-  )
-  return (
-    <Section id="risk" title={title}>
-      {risks.length === 0 ? <p class="empty">Every budget is on track.</p> : null}
-      <ul class="risks">
-        {risks.slice(0, maxRisks).map((risk) => (
-          <li>
-            <span>
-              <RiskName risk={risk} />
-            </span>
-            <span>
-              <Pill reason={risk.reason} zone={zone} isLong />
-            </span>
-            <span class="why">
-              <RiskDetail risk={risk} zone={zone} />
-            </span>
-            <span class="remedy">
-              {isAdmin && risk.remedy ? <RemedyLink remedy={risk.remedy} budget={risk.name} /> : null}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {risks.length > maxRisks ? (
-        <p>
-          <a href="/?sort=risk#budgets">{count(risks.length - maxRisks)} more</a>
-        </p>
-      ) : null}
-    </Section>
-  )
 }
 
 const SavedUnits = ({ saved }: { saved: Outlook['saved'] }) => (

@@ -9,7 +9,7 @@ import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { budgetAddress, planAddress, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { budgetAddress, planAddress, Sign, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import type { PageRoutes } from '../session.tsx'
 
@@ -214,7 +214,7 @@ function CalendarDay({
       {isQuiet || left === null ? null : <p class={left < 0 ? 'balance out' : 'balance'}>{count(left)} left</p>}
       {runsOut.map(({ budget, at }) => (
         <p class="out">
-          <span aria-hidden="true">⚠</span> <a href={budgetAddress(budget)}>{budget}</a> runs out at{' '}
+          <Sign name="warning" /> <a href={budgetAddress(budget)}>{budget}</a> runs out at{' '}
           <Time at={at} zone={zone} isOfDay />
         </p>
       ))}

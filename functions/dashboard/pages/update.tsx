@@ -23,6 +23,7 @@ import {
   Facts,
   planAddress,
   Section,
+  Sign,
   StateName,
   Time,
   UnitsFact,
@@ -110,7 +111,7 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
       ) : null}
       {overrun === undefined ? null : (
         <p class="warning">
-          <span aria-hidden="true">⚠</span> It cost {units(overrun)} more than were held.
+          <Sign name="warning" /> It cost {units(overrun)} more than were held.
         </p>
       )}
       {hasFailed ? <Remedies {...{ update, view, permissions }} mayAskAgain={!update.query && !update.target} /> : null}

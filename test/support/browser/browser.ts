@@ -92,8 +92,17 @@ export function openBrowser({ dashboard }: Pick<Product, 'dashboard'>) {
   }
 }
 
+const signs: Readonly<Record<string, string>> = {
+  ...{ check: '✓', cross: '✕', warning: '⚠', exclamation: '!', clock: '◔' },
+  ...{ play: '▶', question: '?', back: '↩', hourglass: '⌛︎' },
+}
+
+/** The drawn signs of a page as characters. */
+export const withSigns = (html: string): string =>
+  html.replace(/<svg class="sign (\w+)".*?<\/svg>/gs, (_drawing, name) => signs[name] ?? `no sign ${name}`)
+
 const textOf = (html: string): string =>
-  html
+  withSigns(html)
     .replace(/<head>.*<\/head>/s, '')
     .replace(/<[^>]*>/g, ' ')
     .replaceAll('&lt;', '<')

@@ -8,7 +8,7 @@ import {
   windowKinds,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import { numberColumns, TableHead, Time } from '../../components/parts.tsx'
+import { numberColumns, Sign, TableHead, Time } from '../../components/parts.tsx'
 
 interface Row {
   readonly budget: string
@@ -34,7 +34,7 @@ export function EffectTable({ before, after, budgets, definitions, month = thisM
     <>
       {overdrawn.map((row) => (
         <p class="failed" role="alert">
-          <span aria-hidden="true">⚠</span>{' '}
+          <Sign name="warning" />{' '}
           <strong>
             {row.budget} would have {units(row.after.available)} left {windowText(row.window, month)}.
           </strong>{' '}
@@ -112,7 +112,7 @@ export const TightestLimit = ({
 }) =>
   tightest && tightest.budget !== budget ? (
     <p class="warning">
-      <span aria-hidden="true">⚠</span>{' '}
+      <Sign name="warning" />{' '}
       <strong>
         {tightest.budget} has {count(Math.max(0, tightest.available))} left
       </strong>{' '}
@@ -148,8 +148,8 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
         const until = exhaustedBefore(row)
         return (
           <p class="warning">
-            <span aria-hidden="true">⚠</span> Plans would exhaust {row.budget}{' '}
-            {row.window === 'day' ? 'today' : 'this month'} on <Time at={row.exhaustedAt} zone={zone} />
+            <Sign name="warning" /> Plans would exhaust {row.budget} {row.window === 'day' ? 'today' : 'this month'} on{' '}
+            <Time at={row.exhaustedAt} zone={zone} />
             {until === null ? (
               '; now it has enough for them'
             ) : (

@@ -11,10 +11,21 @@ import {
   personOf,
   windowKinds,
 } from '../../../../shared/ledger/book/definitions.ts'
+import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
-import { callerAddress, callersAddress, Fact, Facts, Section, Time, Units, ZoneNote } from '../../components/parts.tsx'
+import {
+  callerAddress,
+  callersAddress,
+  Fact,
+  Facts,
+  Section,
+  Sign,
+  Time,
+  Units,
+  ZoneNote,
+} from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, readFields } from '../../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
@@ -65,6 +76,7 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
             <CallerList {...{ view, visit, spentBy, seenAt }} />
+            <NotListed view={view} rows={rows} />
             <DisableForm flash={visit.frame.flash} />
           </form>
           <UnlistedSection view={view} />
@@ -125,6 +137,40 @@ function CallerList(lists: ListProps) {
           ))}
         </ul>
       )}
+    </Section>
+  )
+}
+
+/** Plans are callers, too, and follow their file. */
+function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
+  const listed = view.definitions.callers ?? {}
+  const unlisted = rows.filter(({ caller, plan }) => plan === undefined && !Object.hasOwn(listed, caller))
+  const latest = unlisted.filter(({ caller }, place) => unlisted.findIndex((each) => each.caller === caller) === place)
+  if (latest.length === 0) return null
+  return (
+    <Section id="lately" title="Asked lately, not listed">
+      <p class="note">Callers of the latest {recentUpdates} updates. Their tokens allow what they say.</p>
+      <ul class="waiting-list">
+        {latest.map(({ caller, createdAt, token, via }) => (
+          <li>
+            <input type="checkbox" name="sub" value={caller} aria-label={`Choose ${caller}`} />
+            <div>
+              <p class="what">{caller}</p>
+              <Facts>
+                <Fact name="Last update">
+                  <Time at={createdAt} zone={zoneOf(view)} /> via {via}
+                </Fact>
+                <Fact name="Token from">{token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'}</Fact>
+              </Facts>
+              <p>
+                <a href={callerAddress(caller)} aria-label={`Limit what ${caller} may do`}>
+                  Limit…
+                </a>
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
     </Section>
   )
 }
@@ -196,7 +242,7 @@ function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { 
         </p>
         {disabled ? (
           <p class="failed">
-            <span aria-hidden="true">✕</span> Disabled: every request is refused.
+            <Sign name="cross" /> Disabled: every request is refused.
           </p>
         ) : null}
         <Facts>

@@ -97,7 +97,7 @@ export function CallerForm({ edit, faults, fieldFaults, frame }: FormProps) {
 }
 
 const adminOrYes = [
-  ['no', 'only with the scope admin'],
+  ['no', 'only with admin'],
   ['yes', 'yes'],
 ] as const
 
@@ -125,8 +125,8 @@ function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Tex
           label="May charge"
           value={isAll ? 'all' : 'some'}
           options={[
-            ['all', isSlack(sub) ? 'all budgets' : 'all budgets that their token names'],
-            ['some', 'only those named under Budgets'],
+            ['all', isSlack(sub) ? 'all budgets' : 'as the token says'],
+            ['some', 'only those below'],
           ]}
         />
         <LinesField
@@ -141,7 +141,7 @@ function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Tex
           value={readsAll ? 'all' : 'some'}
           options={[
             ['all', 'everything'],
-            ['some', 'only those named under Budgets to read'],
+            ['some', 'only those below'],
           ]}
         />
         <LinesField

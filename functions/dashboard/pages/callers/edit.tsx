@@ -8,7 +8,7 @@ import type { View } from '../../../../shared/ledger/views/views.ts'
 import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { callerAddress, callersAddress, Trail } from '../../components/parts.tsx'
+import { callerAddress, callersAddress, Sign, Trail } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, flashOf, isConflict, notDone, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
@@ -148,7 +148,7 @@ const RemovalForm = ({ edit: { sub, view }, frame }: { edit: CallerEdit; frame: 
     <p class="note">{afterRemoval(sub)}</p>
     {callerNamed(view.definitions, sub)?.disabled ? (
       <p class="warning">
-        <span aria-hidden="true">⚠</span> This caller is disabled. Removing it from the list enables it:{' '}
+        <Sign name="warning" /> This caller is disabled. Removing it from the list enables it:{' '}
         {isSlack(sub) ? 'listing the user again gives access.' : 'its tokens work again.'}
       </p>
     ) : null}

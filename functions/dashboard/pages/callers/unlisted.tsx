@@ -2,7 +2,7 @@ import { count } from '../../../../shared/guard/sentences.ts'
 import { maxUnlisted, unlistedIn } from '../../../../shared/ledger/book/book.ts'
 import { limitOf, unlistedCallers, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { callerAddress, Fact, Facts, Section } from '../../components/parts.tsx'
+import { callerAddress, Fact, Facts, Section, Sign } from '../../components/parts.tsx'
 
 /** The rules for callers that are not listed. */
 export function UnlistedSection({ view }: { view: View }) {
@@ -42,8 +42,8 @@ function UnlistedFacts({ view, unlisted }: { view: View; unlisted: NonNullable<V
       </Facts>
       {counted >= maxUnlisted ? (
         <p class="warning">
-          <span aria-hidden="true">⚠</span> No further caller is counted: another one that is not listed is refused
-          until the month ends. List those that matter.
+          <Sign name="warning" /> No further caller is counted: another one that is not listed is refused until the
+          month ends. List those that matter.
         </p>
       ) : null}
     </>
