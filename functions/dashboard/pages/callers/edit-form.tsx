@@ -126,7 +126,7 @@ function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Tex
           value={isAll ? 'all' : 'some'}
           options={[
             ['all', isSlack(sub) ? 'all budgets' : 'as the token says'],
-            ['some', 'only those below'],
+            ['some', 'only those named'],
           ]}
         />
         <LinesField
@@ -141,7 +141,7 @@ function PermissionFields({ sub, texts, fieldFaults }: { sub: string; texts: Tex
           value={readsAll ? 'all' : 'some'}
           options={[
             ['all', 'everything'],
-            ['some', 'only those below'],
+            ['some', 'only those named'],
           ]}
         />
         <LinesField
