@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { acceptRequests, refuseTwoHosts } from '../../shared/api/face.ts'
-import { createRates } from '../../shared/api/rate-limits.ts'
+import { createRequestRates } from '../../shared/api/rate-limits.ts'
 import type { Reference } from '../../shared/api/reference.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'
 import { createTokens } from '../../shared/auth/tokens.ts'
@@ -24,13 +24,9 @@ import { addUpdates } from './routes/updates.ts'
 
 /** @param reference Without it, no document is served. */
 export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
-  const { guard, clock, log } = services
+  const { guard, log } = services
   const tokens = createTokens(services)
-  const rates = createRates({
-    rateOf: (caller) => guard.rateOf(caller),
-    clock,
-    what: { one: 'request', many: 'requests' },
-  })
+  const rates = createRequestRates(services)
   const app = new Hono<ApiEnv>({ getPath: rawPathOf })
 
   app.use(acceptRequests('api', services))

@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { describe, undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
+import { hiddenCharacters } from '../../shared/platform/words.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
 
 /** No script, no other site, and no frame on another site. */
@@ -54,6 +55,13 @@ export const keepTogether = (html: string): string =>
   html
     .split(copiedElements)
     .map((part, index) =>
-      index % 2 === 1 ? part : part.replace(dateOrAmount, (match) => match.replaceAll(' ', '\u00a0')),
+      index % 2 === 1 ? part : showHidden(part.replace(dateOrAmount, (match) => match.replaceAll(' ', '\u00a0'))),
     )
     .join('')
+
+/** A name or reason from before these characters were refused must not turn the text of a page round. Fields keep their values. */
+const showHidden = (html: string): string =>
+  html.replace(textBetweenTags, (text) => text.replace(hiddenCharacters, markOf))
+const textBetweenTags = /(?<=>)[^<>]+/g
+const markOf = (character: string) =>
+  `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { mustBeAmong, mustReadAll } from '../../shared/api/permissions.ts'
+import { createRequestRates } from '../../shared/api/rate-limits.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
 import type { Guard } from '../../shared/guard/guard.ts'
@@ -66,7 +67,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   })
 
   const closeSession = (c: Context<FaceEnv>): void => cookies.remove(c, 'unit-guard')
-  const parts = { guard, log, issuers, sessions, flashes, closeSession, hasEvents: hasEvents(services) }
+  const parts = { ...{ guard, log, issuers, sessions, flashes, closeSession }, ...ownParts(services) }
   const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
   const publicPage = (path: string, handlers: Handlers<Context<FaceEnv>>) => addPublicPage(app, log, path, handlers)
 
@@ -123,6 +124,8 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   }
 }
 
+const ownParts = (services: Services) => ({ rates: createRequestRates(services), hasEvents: hasEvents(services) })
+
 const hasEvents = ({ eventSettings: { EVENT_TARGETS: file, EVENT_BUS: bus } }: Services): boolean =>
   (file ?? bus) !== undefined
 
@@ -169,6 +172,7 @@ interface PageParts extends Pick<Services, 'guard' | 'log' | 'issuers'> {
   readonly hasEvents: boolean
   readonly sessions: Sessions
   readonly flashes: FlashCookie
+  readonly rates: ReturnType<typeof createRequestRates>
   closeSession(c: Context<FaceEnv>): void
 }
 
@@ -181,7 +185,7 @@ async function scopesFromOf({ token }: Session, issuers: Services['issuers']): P
 }
 
 async function showPage(
-  { guard, log, issuers, sessions, flashes, closeSession, hasEvents }: PageParts,
+  { guard, log, issuers, sessions, flashes, rates, closeSession, hasEvents }: PageParts,
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
@@ -189,6 +193,7 @@ async function showPage(
   // Beside the reads of the page. Downloads and most forms show no badge.
   const { path } = c.req
   if (c.req.method !== 'POST' && !path.endsWith('.csv') && !withoutBadge.has(path)) void waiting()
+  const limit = rates.take(session.sub)
   let frame: Frame = {
     sub: session.sub,
     formToken: await sessions.sign(session, 'form'),
@@ -196,6 +201,7 @@ async function showPage(
     path: c.req.path,
   }
   try {
+    if (limit) throw new Refusal(limit.problem, { 'Retry-After': String(limit.retryAfter) })
     const identity = { caller: session.sub, ...(session.token && { token: session.token }) }
     const permissions = await guard.permissions(identity, { atOnce: c.req.method === 'POST' })
     if (permissions.isDisabled) {

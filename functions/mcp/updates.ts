@@ -127,7 +127,18 @@ export async function requestUpdate(
     maxUnits: toUnits(units),
     whyNotAgreed: whyNotAgreed(verified),
   } as const
-  return shownAnswer(call, await parts.guard.submit(asker, request, { respondAsync: false, endsAt }))
+  const answer = await parts.guard.submit(asker, request, { respondAsync: false, endsAt })
+  return isRecorded && answer.updates[0]?.state === 'refused'
+    ? usedUp(call, answer.updates[0])
+    : shownAnswer(call, answer)
+}
+
+/** What refused it then may have changed since. */
+async function usedUp({ parts, guard }: ToolCall, update: Update): Promise<ToolResult> {
+  const { createdAt, finishedAt = createdAt, problem: reason } = update
+  if (!reason) return shownOutcome(update, parts)
+  const then = `This quote is used up: its request was refused on ${when(finishedAt, zoneOf(await guard.ledger.view()))}. The reason then: ${reason.detail}`
+  return refused({ ...reason, detail: then }, nextFor(update, parts), { updates: [shownUpdate(update)] })
 }
 
 const whyNotAgreed =

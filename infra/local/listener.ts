@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { appAt } from '../../shared/api/paths.ts'
 import type { Reference } from '../../shared/api/reference.ts'
@@ -31,6 +32,7 @@ const starting = () => new Response('still starting\n', { status: 503, headers: 
 export async function createListener({ port, setting }: { port: number; setting?: string }): Promise<Listener> {
   let answer: Parameters<typeof getRequestListener>[0] = starting
   const server = createServer(getRequestListener((request, env) => answer(request, env)))
+  server.on('clientError', refuseUnreadable)
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening')
   } catch (error) {
@@ -50,6 +52,25 @@ export async function createListener({ port, setting }: { port: number; setting?
       await closed
     },
   }
+}
+
+/** Node's own answers have no body, so a caller could not tell who refused the request. */
+function refuseUnreadable(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, title, detail] = unreadableRequests[error.code ?? ''] ?? notHttp
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail })
+  const headers = ['Content-Type: application/problem+json', `Content-Length: ${body.length}`, 'Connection: close']
+  socket.end([`HTTP/1.1 ${status} ${title}`, ...headers, '', body].join('\r\n'))
+}
+
+const notHttp = [400, 'Bad Request', 'This is not an HTTP request that can be read. Nothing was sent.'] as const
+const unreadableRequests: Readonly<Record<string, readonly [number, string, string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    431,
+    'Request Header Fields Too Large',
+    'The address and the headers have at most 16 KiB together; this request has more. Nothing was sent.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'The request did not arrive in time. Nothing was sent.'],
 }
 
 /** The rest of a body that is too large stays unread, so its connection cannot be used again. */

@@ -78,7 +78,21 @@ export function openApiDocument(kinds: Kinds = productKinds) {
         ...Object.fromEntries(slugs.map((slug) => [slug, problemAnswer([slug])])),
         [headersTooLarge]: {
           description:
-            'The address and the headers are longer than the platform takes (16 KiB on one machine). The guard never sees the request, so the answer has no body.',
+            'The address and the headers are longer than the platform takes (16 KiB on one machine). The guard never sees the request. On AWS the body is the platform’s own.',
+          content: {
+            [problemJson]: {
+              schema: {
+                type: 'object',
+                required: ['type', 'title', 'status', 'detail'],
+                properties: {
+                  type: { type: 'string', const: 'about:blank' },
+                  title: { type: 'string' },
+                  status: { type: 'integer', const: 431 },
+                  detail: { type: 'string' },
+                },
+              },
+            },
+          },
         },
       },
       securitySchemes: {

@@ -13,7 +13,7 @@ import { project, query, someUnits, units } from '../../shared/guard/fields.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { tagCriterion, tagKeyPattern, tags } from '../../shared/guard/tags.ts'
 import { windowKinds } from '../../shared/ledger/book/definitions.ts'
-import { maxUnits } from '../../shared/platform/words.ts'
+import { maxUnits, unreadable } from '../../shared/platform/words.ts'
 import { type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
 /** Draft 2020-12, as OpenAPI 3.1 takes it. */
@@ -139,7 +139,7 @@ const checkedByCode = new Map<unknown, JsonSchema>([
   ],
   [tagCriterion, { pattern: `${tagKeyPattern.source.slice(0, -1)}:[^\\u0000-\\u001f\\u007f-\\u009f]{1,64}$` }],
   [instant, { format: 'date-time' }],
-  [reason, { pattern: noControlCharacter }],
+  [reason, { pattern: `^[^${unreadable.source.slice(1)}*$` }],
   // 15 minutes to 7 days, in each unit.
   [
     approvalExpiresAfter,

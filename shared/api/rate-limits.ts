@@ -1,3 +1,4 @@
+import type { Guard } from '../guard/guard.ts'
 import { problem } from '../guard/problems.ts'
 import type { AuditedCounter } from '../ledger/book/audit.ts'
 import type { Problem } from '../ledger/updates/update.ts'
@@ -35,6 +36,10 @@ export function createRates(parts: {
 
   return { take }
 }
+
+/** Of the API, and of pages. */
+export const createRequestRates = ({ guard, clock }: { guard: Pick<Guard, 'rateOf'>; clock: Clock }) =>
+  createRates({ rateOf: (caller) => guard.rateOf(caller), clock, what: { one: 'request', many: 'requests' } })
 
 const maxExpensiveReadsPerMinute = 10
 const auditSharedMs = 10_000

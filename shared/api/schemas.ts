@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { project } from '../guard/fields.ts'
+import { unreadable } from '../platform/words.ts'
 import { anyOf, type Kinds, kindsBy, namesOf } from '../tracking/kinds.ts'
 
 export const text = (most: number) => {
@@ -19,7 +20,10 @@ export const reason = z
   .check(
     z.minLength(1, 'must not be empty'),
     z.maxLength(500, 'must have at most 500 characters'),
-    z.refine((text) => !/\p{Cc}/u.test(text), 'must not contain line breaks or other control characters'),
+    z.refine(
+      (text) => !unreadable.test(text),
+      'must not contain line breaks, invisible characters, or characters that turn text round',
+    ),
   )
 
 export const reasonBody = z.lazy(() => z.strictObject({ reason }))

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
-import { type Scope, scopes, type TokenFault } from '../platform/words.ts'
+import { issuerForm, type Scope, scopes, type TokenFault } from '../platform/words.ts'
 import { withAnyKey } from './caller-key.ts'
 
 export interface Caller {
@@ -59,11 +59,11 @@ const reserved = ['guard', 'sweep', 'service', 'setup', '*']
  */
 export const callerName = /^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}(?<!\*)$/
 
-/** Names with a colon belong to Slack, schedules and trusted issuers: `okta:ada` could be forged otherwise. */
+/** `okta:ada` could be forged otherwise. */
 export const subject = z.string().check(
   z.regex(callerName),
-  z.regex(/^(?![a-z][a-z0-9-]*:).{1,128}$/),
-  z.refine((sub) => !reserved.includes(sub.toLowerCase())),
+  z.maxLength(128),
+  z.refine((sub) => !issuerForm.test(sub) && !reserved.includes(sub.toLowerCase())),
 )
 
 const claims = z.object({

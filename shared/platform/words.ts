@@ -34,6 +34,15 @@ export const shortName = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 export const slackChannelId = /^[CG][A-Z0-9]{2,20}$/
 
+/** Separators of lines, and characters that are invisible or turn text round. Joiners stay: Persian and emoji need them. */
+const hidden = String.raw`\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff`
+export const hiddenCharacters = new RegExp(`[${hidden}]`, 'gu')
+/** Of a text of one line that other people read. */
+export const unreadable = new RegExp(String.raw`[\u0000-\u001f\u007f-\u009f${hidden}]`, 'u')
+
+/** Names of this form belong to Slack, schedules and trusted issuers, and so do names that look like them. */
+export const issuerForm = /^[\w.-]*:/
+
 /** Why a token was refused. Only the log and `npm run doctor` say it, because every refusal has the same answer. */
 export const tokenFaults = [
   'form',

@@ -30,13 +30,31 @@ const doors: readonly [method: string, path: string, body: object][] = [
 
 test.each(doors)('%s %s refuses a reason with control characters', async (method, path, body) => {
   const product = await startProduct()
-  for (const reason of ['one\ntwo', 'a\u0000b', 'a\u001b[31mb', 'a\u0085b']) {
+  for (const reason of [
+    'one\ntwo',
+    'a\u0000b',
+    'a\u001b[31mb',
+    'a\u0085b',
+    'a\u202eb',
+    'a\u200bb',
+    'a\u2028b',
+    'a\u2066b',
+  ]) {
     const answer = await product.call(method, path, { body: { ...body, reason } })
     expect(answer.status).toBe(400)
     expect(answer.body.errors).toEqual([
-      { path: 'reason', message: 'must not contain line breaks or other control characters' },
+      {
+        path: 'reason',
+        message: 'must not contain line breaks, invisible characters, or characters that turn text round',
+      },
     ])
   }
+})
+
+test('takes joiners in a reason, which Persian and emoji need', async () => {
+  const product = await startProduct()
+  const reason = 'می\u200cخواهم 👩\u200d💻'
+  expect((await product.call('POST', '/budgets/account/freeze', { body: { reason } })).status).toBe(200)
 })
 
 test('the OpenAPI document forbids control characters in every reason', () => {
@@ -56,5 +74,7 @@ test('the OpenAPI document forbids control characters in every reason', () => {
     collect(operation.requestBody)
   }
   expect(patterns.length).toBeGreaterThan(14)
-  expect([...new Set(patterns)]).toEqual(['^[^\\u0000-\\u001f\\u007f-\\u009f]*$'])
+  expect([...new Set(patterns)]).toEqual([
+    '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$',
+  ])
 })

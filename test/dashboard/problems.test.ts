@@ -42,3 +42,17 @@ describe('the page of a problem', () => {
     },
   )
 })
+
+test('an old text that turns a page round is shown with marks, and a field keeps it', async () => {
+  const name = 'acme\u202eexe'
+  const product = await startProduct({ store: createMemoryStore() })
+  const browser = openBrowser(product)
+  await browser.logIn(product.signed({ sub: 'eve', scope: 'read run admin', budgets: '*' }))
+  await product.update({ kind: 'ranking', project: name })
+  const list = await browser.get('/dashboard/updates')
+  expect(list.text).toContain('acme[U+202E]exe')
+  expect(list.text).not.toContain('\u202e')
+  expect((await browser.get(`/dashboard/ask?kind=ranking&project=${encodeURIComponent(name)}`)).html).toContain(
+    `value="${name}"`,
+  )
+})

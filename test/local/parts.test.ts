@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTicker } from '../../infra/local/background.ts'
 import { attentionOf } from '../../infra/local/commands/attention.ts'
@@ -490,4 +492,28 @@ describe('stopping', () => {
     expect(stopped).toEqual(['api begins', 'api ends', 'ledger begins', 'ledger ends'])
     expect(said).toEqual(['unit-guard: while stopping: Error: no answer'])
   })
+})
+
+/** Over a socket, where nothing is tidied on the way. */
+async function send(bytes: string): Promise<string> {
+  const listener = await createListener({ port: 0 })
+  onTestFinished(() => listener.close(Promise.resolve()))
+  const socket = connect(listener.port, '127.0.0.1')
+  socket.write(bytes)
+  return text(socket)
+}
+
+it.each([
+  [
+    'headers above 16 KiB',
+    `GET / HTTP/1.1\r\nhost: guard\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`,
+    431,
+    'The address and the headers have at most 16 KiB together; this request has more. Nothing was sent.',
+  ],
+  ['no HTTP', 'EHLO guard\r\n\r\n', 400, 'This is not an HTTP request that can be read. Nothing was sent.'],
+])('answers %s with a problem that says so', async (_name, bytes, status, detail) => {
+  const [head = '', body = ''] = (await send(bytes)).split('\r\n\r\n')
+  expect(head).toContain(`HTTP/1.1 ${status} `)
+  expect(head).toContain('Content-Type: application/problem+json')
+  expect(JSON.parse(body)).toMatchObject({ type: 'about:blank', status, detail })
 })

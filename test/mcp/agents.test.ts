@@ -157,7 +157,7 @@ describe('a request of an agent', () => {
       data: { type: '/problems/over-max-units', units: 41, maxUnits: 40 },
     })
     units.initech = 40
-    expect(await agent.request(quote)).toEqual(refusal)
+    expect((await agent.request(quote)).sentence).toContain(`The reason then: ${refusal.data.detail}`)
     expect([seen('run').length, (await figures('acme')).spent]).toEqual([0, 0])
     expect((await agent.request(await agent.quote('initech'))).data.state).toBe('settled')
   })
@@ -170,6 +170,12 @@ describe('a request of an agent', () => {
     const refusal = await agent.request(quote)
     expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/budget-frozen', budget: 'acme' } })
     expect(refusal.sentence).toContain('acme was frozen by ada')
+    await call('POST', '/budgets/acme/unfreeze', { body: { reason: 'tame again' } })
+    const later = await agent.request(quote)
+    expect(later.sentence).toMatch(
+      /^This quote is used up: its request was refused on 20 Nov 2026 10:00 UTC\. The reason then: acme was frozen by ada .* call estimate_update\.$/,
+    )
+    expect(later.isError).toBe(true)
     expect(seen('run')).toHaveLength(0)
   })
 

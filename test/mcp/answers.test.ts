@@ -54,7 +54,7 @@ describe('an answer to an agent', () => {
     await call('PUT', '/budgets/acme', { body: { limits, projects: [{ name: project }] } })
     const agent = await connect()
     const quote = await agent.quote(project)
-    await call('POST', '/budgets/acme/freeze', { body: { reason: `${'y'.repeat(480)}\u202e\u{e0100}` } })
+    await call('POST', '/budgets/acme/freeze', { body: { reason: `${'y'.repeat(480)}\u200d\u{e0100}` } })
     const refusal = await agent.request(quote)
     expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/budget-frozen' } })
     const read = await agent.call('get_update', { id: refusal.data.updates[0].id })

@@ -129,8 +129,16 @@ describe('a mistake is said in one sentence, with the line of that command', () 
     ['run ranking “acme', 'A quote is opened and never closed.', 'run'],
     ['estimate ranking 19"', 'A quote is opened and never closed.', 'estimate'],
     ['run ranking acme because', 'Add a reason: it is kept with the record.', 'run'],
-    ['run ranking a because one\ntwo', 'A reason cannot contain line breaks or other control characters.', 'run'],
-    ['freeze seo one\u0007two', 'A reason cannot contain line breaks or other control characters.', 'freeze'],
+    [
+      'run ranking a because one\ntwo',
+      'A reason cannot contain line breaks, invisible characters, or characters that turn text round.',
+      'run',
+    ],
+    [
+      'freeze seo one\u0007two',
+      'A reason cannot contain line breaks, invisible characters, or characters that turn text round.',
+      'freeze',
+    ],
     [`run ranking a because ${'x'.repeat(501)}`, 'A reason has at most 500 characters; this has 501.', 'run'],
     ['run ranking a budget=x budget=y', 'Name one budget only.', 'run'],
     [

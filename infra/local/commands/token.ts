@@ -2,7 +2,7 @@ import { longestLifeSeconds, subject } from '../../../shared/auth/tokens.ts'
 import { budgetName } from '../../../shared/guard/fields.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings, secretSettings } from '../../../shared/platform/settings.ts'
-import { type Scope, scopes } from '../../../shared/platform/words.ts'
+import { issuerForm, type Scope, scopes } from '../../../shared/platform/words.ts'
 import { CannotContinue } from '../failures.ts'
 import { readSecret, signCallerToken } from '../secrets.ts'
 import { commandEnvironment, defineCommand, noSuch, unitMs, WrongUsage } from './command.ts'
@@ -33,7 +33,7 @@ export const command = defineCommand({
   flags,
   async run({ sub = '', scope = '', budgets, expires = '8h' }) {
     if (sub === '') throw new WrongUsage('--sub is needed')
-    if (/^[a-z][a-z0-9-]*:/.test(sub))
+    if (issuerForm.test(sub))
       throw new WrongUsage(
         `--sub: ${sub} would be refused: names that begin like ${sub.split(':')[0]}: belong to Slack, schedules and trusted issuers; leave the colon out`,
       )

@@ -1,3 +1,4 @@
+import { unreadable } from '../../platform/words.ts'
 import { type Kind, type Kinds, namesOf } from '../../tracking/kinds.ts'
 
 interface CommandLine {
@@ -107,6 +108,7 @@ export function reasonFault(reason: string): string | null {
   if (reason === '') return 'Add a reason: it is kept with the record.'
   if (reason.length > maxReasonLength)
     return `A reason has at most ${maxReasonLength} characters; this has ${reason.length}.`
-  if (/\p{Cc}/u.test(reason)) return 'A reason cannot contain line breaks or other control characters.'
+  if (unreadable.test(reason))
+    return 'A reason cannot contain line breaks, invisible characters, or characters that turn text round.'
   return reason.isWellFormed() ? null : 'A reason has to be Unicode text.'
 }

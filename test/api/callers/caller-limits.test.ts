@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../../support/browser/browser.ts'
 import { days } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
@@ -259,6 +260,15 @@ describe('ratePerMinute', () => {
     product.clock.advance(500)
     expect((await read()).status).toBe(200)
     expect(product.seen('run')).toEqual([])
+  })
+
+  test('ratePerMinute counts pages as it counts requests', async () => {
+    const { product, eve } = await withEve({ ratePerMinute: 3 })
+    const browser = openBrowser(product)
+    await browser.logIn(eve)
+    for (let index = 0; index < 3; index++) expect((await browser.get('/dashboard/updates')).status).toBe(200)
+    const { status, text } = await browser.get('/dashboard/updates')
+    expect([status, text]).toEqual([429, expect.stringContaining('eve may make 3 requests a minute; the next one in')])
   })
 
   test('ratePerMinute counts in each process, and a request answered with 429 records nothing', async () => {

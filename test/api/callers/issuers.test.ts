@@ -308,23 +308,28 @@ describe('refusals and other names', () => {
     expect((await product.call('GET', '/budgets', { token })).body.detail).toContain('okta:ada is disabled')
   })
 
-  test.each(['okta:ada', 'aws:x', 'a-1:', 'slack:U1', 'schedule:x', 'github:repo:acme'])(
-    'an own token in the name of %s is refused',
-    async (sub) => {
-      const { product } = await start()
-      const token = product.signed({ sub, scope: 'read', budgets: '*' })
-      expect((await product.call('GET', '/budgets', { token })).status).toBe(401)
-    },
-  )
+  test.each([
+    'okta:ada',
+    'aws:x',
+    'a-1:',
+    'slack:U1',
+    'schedule:x',
+    'github:repo:acme',
+    'Okta:ada',
+    '1okta:ada',
+    '_okta:ada',
+    ':ada',
+  ])('an own token in the name of %s is refused', async (sub) => {
+    const { product } = await start()
+    const token = product.signed({ sub, scope: 'read', budgets: '*' })
+    expect((await product.call('GET', '/budgets', { token })).status).toBe(401)
+  })
 
-  test.each(['Okta:ada', '1okta:ada', 'okta.ada', 'ada@acme.com:x', ':ada'])(
-    'an own token may name %s',
-    async (sub) => {
-      const { product } = await start()
-      const token = product.signed({ sub, scope: 'read', budgets: '*' })
-      expect((await product.call('GET', '/budgets', { token })).status).toBe(200)
-    },
-  )
+  test.each(['okta.ada', 'ada@acme.com:x'])('an own token may name %s', async (sub) => {
+    const { product } = await start()
+    const token = product.signed({ sub, scope: 'read', budgets: '*' })
+    expect((await product.call('GET', '/budgets', { token })).status).toBe(200)
+  })
 
   test('an own token with the iss of a trusted issuer is refused, with another iss accepted', async () => {
     const { provider, product } = await start()

@@ -154,6 +154,10 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['sub of a Slack user', { authorization: bearer({ ...claims, sub: 'slack:U123' }) }],
     ['sub that no list can hold', { authorization: bearer({ ...claims, sub: '__proto__' }) }],
     ['sub of a schedule', { authorization: bearer({ ...claims, sub: 'schedule:daily' }) }],
+    ...['OKTA:ada', '_okta:ada', ':ada', 'okta.eu:ada', '9:ada'].map((sub): [string, Record<string, string>] => [
+      `sub that looks like an issuer's: ${sub}`,
+      { authorization: bearer({ ...claims, sub }) },
+    ]),
     ...['guard', 'sweep', 'service', 'setup', 'Guard', '*', 'pod-*'].map((sub): [string, Record<string, string>] => [
       `sub ${sub}, which is reserved`,
       { authorization: bearer({ ...claims, sub }) },
