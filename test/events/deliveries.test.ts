@@ -137,6 +137,58 @@ describe('an event that a target does not take', () => {
     expect(linesOf(product.logged, 'event-not-sent')).toMatchObject([{ level: 'info', reason: 'status 500' }])
   })
 
+  test.each([
+    ['although it was delivered', true],
+    ['although its next attempt comes later', false],
+  ])('is not sent again where the index of DynamoDB lags and still lists it, %s', async (_why, isTaken) => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const store = createMemoryStore()
+    let before: Awaited<ReturnType<Store['list']>> | undefined
+    const lagging: Store = {
+      ...store,
+      list: async (query) => (query.partition === 'delivery#warehouse' && before) || store.list(query),
+    }
+    const product = await started([targetAt(receiver.url, { types: ['update.settled'] })], { store: lagging })
+    const id = await run(product)
+    await product.deliver()
+    const listed = await store.list({
+      ...{ index: 'open', partition: 'delivery#warehouse' },
+      newestFirst: false,
+      limit: 9,
+    })
+    expect(listed.positions).toHaveLength(1)
+    if (isTaken) receiver.answers((response) => response.end())
+    product.clock.advance(80_000)
+    await sweep(product)
+    before = listed
+    await sweep(product)
+    expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`])
+    const { oldestAt } = await product.guard.ledger.deliveries.waiting('warehouse')
+    expect(oldestAt).toBe(isTaken ? null : product.clock.now() - 80_000)
+  })
+
+  test('is not read by a sweep before its next attempt', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const store = createMemoryStore()
+    const read: string[] = []
+    const counting: Store = {
+      ...store,
+      get: (keys) => {
+        read.push(...keys.map(({ pk }) => pk).filter((pk) => pk.startsWith('delivery#')))
+        return store.get(keys)
+      },
+    }
+    const product = await started([targetAt(receiver.url)], { store: counting })
+    await run(product)
+    await product.deliver()
+    read.splice(0)
+    await sweep(product)
+    expect(read).toEqual([])
+    product.clock.advance(minutes(2))
+    await sweep(product)
+    expect(new Set(read).size).toBe(2)
+  })
+
   test('is repeated for 24 hours and is dead then, with one line', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const product = await started([targetAt(receiver.url, { types: ['update.settled'] })])
@@ -324,6 +376,35 @@ describe('targets that do not answer', () => {
     const before = slow.received.length
     await process.tell({ Records: [recordOf(id, 2)] }, product.endsAt())
     expect(slow.received.length).toBe(before)
+  })
+
+  test('rest for a minute from the attempt that failed, however many events come meanwhile', async () => {
+    const silent = await startReceiver((response) => response.socket?.destroy())
+    const product = await started([targetAt(silent.url)], { stream: false })
+    const id = await run(product)
+    const { tell } = product.startProcess()
+    const asked = async (version: number) => {
+      await tell({ Records: [recordOf(id, version)] }, product.endsAt())
+      return silent.received.length
+    }
+    expect(await asked(1)).toBe(1)
+    product.clock.advance(59_999)
+    expect(await asked(2)).toBe(1)
+    product.clock.advance(1)
+    expect(await asked(2)).toBe(2)
+  })
+
+  test.each<[string, Parameters<typeof startReceiver>[0], number]>([
+    ['rest after an answer that took half of the time', (response) => void setTimeout(() => response.end(), 250), 1],
+    ['do not rest after an answer, whatever it says', (response) => response.writeHead(500).end(), 2],
+  ])('%s', async (_what, answer, asked) => {
+    const receiver = await startReceiver(answer)
+    const withinMs = asked === 1 ? 400 : patienceMs
+    const product = await started([targetAt(receiver.url)], { stream: false, network: { withinMs } })
+    const id = await run(product)
+    const { tell } = product.startProcess()
+    for (const version of [1, 2]) await tell({ Records: [recordOf(id, version)] }, product.endsAt())
+    expect(receiver.received).toHaveLength(asked)
   })
 
   test('are asked three times or a little more by a sweep, and the others get what waits for them', async () => {

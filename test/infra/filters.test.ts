@@ -1,11 +1,14 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { readChanges } from '../../functions/outbox/stream-event.ts'
 import { withStream } from '../../infra/local/database/memory-stream.ts'
 import type { StreamRecord } from '../../infra/local/database/stream.ts'
-import { filters } from '../../infra/outbox.ts'
+import type { filters } from '../../infra/outbox.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
-import { passesFilter } from '../support/infra/stream-filter.ts'
-import { startProduct } from '../support/product.ts'
+import { days, hours, minutes } from '../support/clock.ts'
+import { isFor, passesFilter } from '../support/infra/stream-filter.ts'
+import { json, startProduct } from '../support/product.ts'
+import { gate } from '../support/scripted-service.ts'
 
 /** What a record is about, without ids. */
 const kindOf = ({ eventName, dynamodb: { Keys, NewImage } }: StreamRecord) =>
@@ -38,7 +41,7 @@ async function everyKindOfChange(): Promise<StreamRecord[]> {
 test('stream filters wake the readers only for records that they handle', async () => {
   const records = await everyKindOfChange()
   const passed = (reader: keyof typeof filters) => {
-    const those = records.filter((record) => filters[reader].some((pattern) => passesFilter(pattern, record)))
+    const those = records.filter((record) => isFor(reader, record))
     return [...new Set(those.map(kindOf))].sort()
   }
   const all = records.map(kindOf)
@@ -56,4 +59,108 @@ test('stream filters wake the readers only for records that they handle', async 
     ...['INSERT update awaiting-approval', 'INSERT update requested', 'INSERT update running'],
     ...['MODIFY book', 'MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
   ])
+})
+
+/** Whether the reader acts on the record because its update was announced. */
+const changesAMessage = (record: StreamRecord): boolean =>
+  readChanges({ Records: [record] }).some(
+    ({ pk, isNew, wasAnnounced }) => pk.startsWith('update#') && !isNew && wasAnnounced,
+  )
+
+function decisionOf({ dynamodb: { NewImage = {} } }: StreamRecord): string {
+  const { state, closedBy, corrected, approvableUntil, doubt } = NewImage
+  const after = approvableUntil ? 'approval' : `doubt of the ${doubt?.M?.by?.S}`
+  const by = closedBy?.S === undefined ? '' : ` by ${closedBy.S}`
+  return `${after}: ${state?.S}${by}${corrected ? ', corrected' : ''}`
+}
+
+/** Updates of every way to decide an approval and a doubt. */
+async function everyDecision(): Promise<StreamRecord[]> {
+  const records: StreamRecord[] = []
+  const late = gate()
+  let hasRun = false
+  const product = await startProduct({
+    store: withStream(createMemoryStore(), ({ Records }) => void records.push(...Records)),
+    stream: false,
+    service: ({ url }) => {
+      const [, , , project = '', operation = ''] = url.split('/')
+      if (operation === 'dates')
+        return json({ dates: ['2026-11-13', ...(hasRun && project.includes('seen') ? ['2026-11-20'] : [])] })
+      if (operation !== 'run') return undefined
+      if (project === 'slow') return { ...json({ keyword_units: 40 }), once: late.opened }
+      return project.startsWith('lost') ? { status: 500 } : project === 'gone' ? { status: 404 } : undefined
+    },
+  })
+  const { call, clock, guard, endsAt, signed } = product
+  await call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 9_000 }], approvalAbove: 10 } })
+  const ask = async (project: string, budget = 'account') =>
+    String((await product.update({ kind: 'ranking', project, budget })).body.updates[0].id)
+  const bob = signed({ sub: 'bob', scope: 'read approve', budgets: '*', exp: product.inDays(300) })
+  const decide = (id: string, verb: string, body: object = {}) =>
+    call('POST', `/updates/${id}/${verb}`, { token: bob, body })
+  const sweep = async (afterMs: number) => {
+    clock.advance(afterMs)
+    await (await guard.background()).sweep(endsAt())
+  }
+  await decide(await ask('good', 'seo'), 'approve')
+  await decide(await ask('gone', 'seo'), 'approve')
+  await decide(await ask('lost-after-approval', 'seo'), 'approve')
+  await decide(await ask('bad', 'seo'), 'reject')
+  await call('POST', `/updates/${await ask('not-wanted', 'seo')}/cancel`)
+  const stopped = await ask('stopped', 'seo')
+  await guard.approve(stopped, 'carl')
+  await call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+  await guard.start(stopped, endsAt())
+  await call('POST', '/budgets/seo/unfreeze', { body: { reason: 'over' } })
+  await guard.approve(await ask('never-begun', 'seo'), 'carl')
+  clock.advance(hours(1))
+  await ask('never-approved', 'seo')
+  const [ran, didNot, corrected] = [await ask('lost-a'), await ask('lost-b'), await ask('lost-c-seen')]
+  for (const project of ['lost-d-seen', 'lost-e']) await ask(project)
+  const slow = ask('slow')
+  while (product.seen('run').every(({ url }) => !url.includes('slow'))) await new Promise((go) => setTimeout(go, 2))
+  await sweep(minutes(30))
+  await decide(ran, 'resolve', { outcome: 'ran', reason: 'seen' })
+  for (const id of [didNot, corrected]) await decide(id, 'resolve', { outcome: 'did-not-run', reason: 'not seen' })
+  late.open()
+  await slow
+  hasRun = true
+  await sweep(hours(2))
+  await sweep(days(8))
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  return records
+}
+
+test('each change of an update that people were asked about passes the filter of the reader that edits their messages', async () => {
+  const acted = (await everyDecision()).filter(changesAMessage)
+  expect([...new Set(acted.map(decisionOf))].toSorted()).toEqual([
+    ...['approval: cancelled', 'approval: expired', 'approval: in-doubt', 'approval: refused', 'approval: rejected'],
+    ...['approval: released by sender', 'approval: requested', 'approval: running', 'approval: settled by sender'],
+    'approval: settled by time',
+    ...['doubt of the sender: in-doubt', 'doubt of the sender: released by person'],
+    ...['doubt of the sender: released by person, corrected', 'doubt of the sender: settled by evidence'],
+    ...['doubt of the sender: settled by person', 'doubt of the sender: settled by time'],
+    ...['doubt of the sweep: in-doubt', 'doubt of the sweep: settled by sender'],
+  ])
+  expect(acted.filter((record) => !isFor('tell', record)).map(decisionOf)).toEqual([])
+})
+
+describe('a filter of a stream matches as Lambda does', () => {
+  const record = { name: 'MODIFY', image: { id: { S: 'update#1' }, at: { N: '1' }, map: { M: { at: { N: '2' } } } } }
+  test.each<[string, object, boolean]>([
+    ['a value', { name: ['MODIFY'] }, true],
+    ['one of several values', { name: ['INSERT', 'MODIFY'] }, true],
+    ['no other value', { name: ['INSERT'] }, false],
+    ['a prefix', { image: { id: { S: [{ prefix: 'update#' }] } } }, true],
+    ['no other prefix', { image: { id: { S: [{ prefix: 'pdate#' }] } } }, false],
+    ['every member', { name: ['MODIFY'], image: { at: { N: [{ exists: true }] } } }, true],
+    ['not some members', { name: ['INSERT'], image: { at: { N: [{ exists: true }] } } }, false],
+    ['a leaf that exists, however deep', { image: { map: { M: { at: { N: [{ exists: true }] } } } } }, true],
+    ['no map that exists', { image: { map: [{ exists: true }] } }, false],
+    ['no leaf of another type', { image: { at: { S: [{ exists: true }] } } }, false],
+    ['a leaf that is missing', { image: { none: { N: [{ exists: false }] } } }, true],
+    ['no leaf that is there', { image: { at: { N: [{ exists: false }] } } }, false],
+  ])('%s', (_what, pattern, passes) => {
+    expect(passesFilter(pattern, record)).toBe(passes)
+  })
 })

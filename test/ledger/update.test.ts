@@ -410,6 +410,12 @@ describe('what is announced of it, with the record', () => {
       closedBy(unknown('sender'), ran('person', 55)),
       ['upd_1#correction#4'],
     ],
+    ...([60, 41] as const).map((units): [string, Update, Update, readonly string[]] => [
+      `it had cost 55 and was corrected to ${units}, more than was held too`,
+      closedBy(unknown('sender'), ran('person', 55), ran('sender', units)),
+      closedBy(unknown('sender'), ran('person', 55)),
+      ['upd_1#overrun#4', 'upd_1#correction#4'],
+    ]),
     ['it was corrected from the start', { ...settled, corrected: true }, null, ['upd_1#correction#3']],
     ['it was corrected before', step({ ...settled, corrected: true }, 'settled'), { ...settled, corrected: true }, []],
     ['it was refused at once', { ...asked, state: 'refused' }, null, []],

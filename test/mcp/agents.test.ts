@@ -256,6 +256,33 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
+  test('is cancelled again by its own caller alone, and only where it was cancelled', async () => {
+    const { connect } = await start()
+    const [agent, other] = [await connect({ scope: 'read propose' }), await connect({ sub: 'other' })]
+    const { id } = (await agent.request(await agent.quote('initech'))).data
+    await agent.call('cancel_update', { id })
+    expect(await other.call('cancel_update', { id })).toMatchObject({
+      isError: true,
+      data: { type: '/problems/forbidden' },
+    })
+    const { id: settled } = (await other.request(await other.quote('initech'))).data
+    expect(await other.call('cancel_update', { id: settled })).toMatchObject({
+      isError: true,
+      data: { type: '/problems/wrong-state' },
+    })
+  })
+
+  test('can be awaited while it is queued', async () => {
+    const { connect, update, guard, clock } = await start()
+    const agent = await connect()
+    const { body } = await update({ kind: 'ranking', project: 'initech' }, { headers: { prefer: 'respond-async' } })
+    const { id } = body.updates[0]
+    expect((await agent.call('get_update', { id })).data.state).toBe('requested')
+    const waiting = agent.call('get_update', { id, waitSeconds: 20 })
+    await guard.start(id, clock.now() + minutes(1))
+    expect((await waiting).data.state).toBe('settled')
+  })
+
   test('may be repeated with its quote when the service gave no estimate', async () => {
     let isDown = false
     const { connect, seen } = await start({ service: () => (isDown ? { status: 500 } : undefined) })

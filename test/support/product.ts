@@ -89,6 +89,7 @@ export async function startProduct(options: ProductOptions = {}) {
   const stream = recordStream(
     watch.items(options.store ?? (await createStore())),
     options.stream ?? Boolean(options.store ?? options.slack ?? options.plans),
+    { sendsEvents: Boolean(options.targets ?? options.env?.EVENT_BUS) },
   )
   const { store } = stream
   const settings = settingsOf(kinds, {

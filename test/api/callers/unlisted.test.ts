@@ -86,6 +86,19 @@ describe('rules for callers that are not listed', () => {
     expect([await read('ada'), await read('ada'), await read('ada')]).toEqual([200, 200, 200])
   })
 
+  test.each([
+    ['an unlisted caller is the one of *', { '*': 100 }, undefined, 100],
+    ['an unlisted agent is not raised by *', { '*': 100 }, 60, 60],
+    ['an unlisted agent is lowered by *', { '*': 7 }, 60, 7],
+    ['a listed agent is raised by its entry', { eve: 100, '*': 7 }, 60, 100],
+    ['a listed agent without one is its usual one, whatever * says', { eve: undefined, '*': 7 }, 60, 60],
+    ['an agent without rules is its usual one', {}, 60, 60],
+  ])('the rate of %s', async (_whose, rates, usual, expected) => {
+    const { product, list } = await start(null)
+    for (const [name, ratePerMinute] of Object.entries(rates)) await list({ ratePerMinute }, name)
+    expect(product.guard.rateOf('eve', usual)).toBe(expected)
+  })
+
   test('changed rules move every counter of an unlisted caller; without them nothing is counted', async () => {
     const { product, list, ask } = await start({ limits: month(100) })
     await ask('eve')

@@ -403,6 +403,16 @@ describe('writes', () => {
     expect((await product.call('GET', '/changes')).body.changes).toMatchObject([{ serviceStatus: null }])
     expect(product.service.requests).toHaveLength(1)
   })
+
+  test('a write that provably was not sent, and a read with a broken connection, changed nothing and may be sent again', async () => {
+    const nothing = 'Nothing was changed; the same request may be sent again.'
+    const broken = await echo({ service: () => ({ kind: 'reset' }) })
+    expect((await broken.call('GET', '/v3/projects')).body.detail).toContain(nothing)
+    const closed = await echo()
+    await closed.service.close()
+    const { status, body } = await closed.call('POST', '/v3/projects/acme/create', { body: createBody })
+    expect([status, body.detail]).toEqual([502, expect.stringContaining(nothing)])
+  })
 })
 
 describe('what the service answers', () => {

@@ -27,6 +27,8 @@ const mayBeWritten =
   'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.'
 
 const all = (fault: Fault) => Array.from({ length: 40 }, () => fault)
+/** More than a passing clock leaves time for. */
+const conflicts = Array.from({ length: 5_000 }, (): Fault => 'conflict')
 
 describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
   test('a guarded update makes two writes, of three and of two items, and one read', async () => {
@@ -141,6 +143,15 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     expect((await product.update(ask, key)).status).toBe(201)
     expect(product.seen('run')).toHaveLength(2)
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+  })
+
+  test('hold: answer lost, then conflicts until the time is over, read back as our own: continues, once', async () => {
+    const { product, faulty } = await start([], createPassingClock())
+    faulty.fail(isHold, 'answer-lost', ...conflicts)
+    expect((await product.update(ask, key)).status).toBe(201)
+    expect(product.seen('run')).toHaveLength(2)
+    expect(await product.figures()).toMatchObject({ spent: 80, held: 0, inDoubt: 0 })
+    expect(await product.audit()).toBe(true)
   })
 
   test('hold: never sent at all, 503, nothing held, and the same key may try again', async () => {
@@ -260,9 +271,12 @@ describe.skipIf(!hasDynamo)('an entry', () => {
     expect(await product.figures()).toMatchObject({ granted: 5 })
   })
 
-  test('an entry with every answer lost is found, and booked once', async () => {
-    const { product, faulty } = await start()
-    faulty.fail(({ command }) => command === 'TransactWriteItems', ...all('answer-lost'))
+  test.each<[string, Fault[]]>([
+    ['every answer lost', all('answer-lost')],
+    ['its answer lost and conflicts until the time is over', ['answer-lost', ...conflicts]],
+  ])('an entry with %s is found, and booked once', async (_what, faults) => {
+    const { product, faulty } = await start([], createPassingClock())
+    faulty.fail(({ command }) => command === 'TransactWriteItems', ...faults)
     expect((await product.call('POST', '/budgets/account/entries', grant)).status).toBe(201)
     faulty.heal()
     expect(await product.figures()).toMatchObject({ granted: 5 })

@@ -485,6 +485,32 @@ describe('a plan with failing estimates', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test.each<[string, Answer]>([
+    ['that cannot be read', json({ keywords: 'many' })],
+    ['that the service refuses', { status: 404 }],
+  ])('three estimates in a row %s cost no other project its turn', async (_what, answer) => {
+    const { product, fire, ran } = await startNight(
+      { projects: names(5) },
+      { on: ({ project, operation }) => (operation === 'estimate' && project < 'p04' ? answer : undefined) },
+    )
+    await fire()
+    expect(ran()).toEqual(['p04', 'p05'])
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a project that runs between unanswered ones shows that the service answers, so all have their turn', async () => {
+    const { fire, estimated, ran } = await startNight(
+      { projects: names(7) },
+      {
+        on: ({ project, operation }) =>
+          operation === 'estimate' && !['p03', 'p06'].includes(project) ? { status: 502 } : undefined,
+      },
+    )
+    await fire()
+    expect([...new Set(estimated())]).toEqual(names(7))
+    expect(ran()).toEqual(['p03', 'p06'])
+  })
+
   test('after 20 minutes without the service each of 12 projects runs within the hour, with one announcement', async () => {
     const { product, fire, at, ran, told, last } = await startNight(
       { projects: names(12) },
@@ -951,6 +977,35 @@ describe('a process that dies during an occurrence', () => {
     expect(await last()).toMatchObject({ state: 'done' })
     expect(await told()).toHaveLength(1)
     expect(await product.audit()).toBe(true)
+  })
+
+  test.each([
+    ['an hour', 0, ['a', 'b', 'c']],
+    ['more than an hour', 1, ['a', 'b']],
+  ])('a lease that ended %s ago plus %d ms leaves %j', async (_long, late, projects) => {
+    const { opened, open } = gate()
+    const { product, fire, sweep, ran, last } = await startNight(
+      {},
+      {
+        on: ({ project, operation, product }) => {
+          if (operation !== 'run') return undefined
+          if (project === 'b') return { ...json({}), once: opened }
+          if (product.clock.now() === time) product.clock.advance(minutes(10))
+          return undefined
+        },
+      },
+    )
+    const dying = fire().catch((error: Error) => error.message)
+    await until(() => ran().includes('b'))
+    // Renewed before b, for three steps of 52 seconds.
+    product.clock.set(new Date(time + minutes(70) + 156_000 + late).toISOString())
+    await sweep(product.startProcess())
+    expect(ran()).toEqual(projects)
+    expect(await last()).toMatchObject(
+      late === 0 ? { state: 'done' } : { state: 'stopped', reason: 'no process could resume it for more than an hour' },
+    )
+    open()
+    await dying
   })
 
   test('an occurrence delivered again does not end before the outcome of its last run is known', async () => {

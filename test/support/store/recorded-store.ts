@@ -1,13 +1,18 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { readChanges } from '../../../functions/outbox/stream-event.ts'
 import { withStream } from '../../../infra/local/database/memory-stream.ts'
+import type { StreamEvent } from '../../../infra/local/database/stream.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
+import { isFor } from '../infra/stream-filter.ts'
 
 type Reader = (event: unknown, endsAt: number) => Promise<unknown>
 
-/** Keeps every change, in the shape that Lambda gets from the stream. Without a stream the store stays as it is. */
-export function recordStream(inner: Store, hasStream: boolean) {
-  const events: unknown[] = []
+/**
+ * Keeps every change, in the shape that Lambda gets from the stream, and hands over only what passes its filters: a
+ * filter that is too narrow fails the tests of what it keeps back. Without a stream the store stays as it is.
+ */
+export function recordStream(inner: Store, hasStream: boolean, { sendsEvents = false } = {}) {
+  const events: StreamEvent[] = []
   const reads = new Set<Promise<unknown>>()
   const read: Store['get'] = (keys) => {
     const reading = inner.get(keys)
@@ -27,9 +32,12 @@ export function recordStream(inner: Store, hasStream: boolean) {
     /** Hands the changes to both readers until no more come. */
     deliverTo: async ({ start, tell }: { start: Reader; tell: Reader }, endsAt: () => number): Promise<void> => {
       await settled()
+      const told = sendsEvents ? 'tellEvents' : 'tell'
       for (let event = events.shift(); event !== undefined; event = events.shift()) {
-        await start(event, endsAt())
-        await tell(event, endsAt())
+        for (const [reader, filter] of [[start, 'start'] as const, [tell, told] as const]) {
+          const Records = event.Records.filter((record) => isFor(filter, record))
+          if (Records.length > 0) await reader({ Records }, endsAt())
+        }
         await settled()
       }
     },
