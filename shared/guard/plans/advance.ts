@@ -65,7 +65,7 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
   const plan = plans.find(({ name }) => name === seen.plan)
   const stopped = (reason: string) => close(parts, { occurrence: mine, end: 'stopped', reason })
   if (!plan?.enabled) return stopped(plan ? 'the plan is not enabled any more' : 'there is no such plan any more')
-  const leftSince = Math.max(seen.nextAt, seen.lease?.until ?? 0)
+  const leftSince = seen.lease?.until ?? seen.nextAt
   if (now - leftSince > missedAfterMs) return stopped('no process could resume it for more than an hour')
   return close(parts, await tryAll(parts, plan, mine, endsAt))
 }

@@ -320,21 +320,24 @@ describe('a correction', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a day that was short in a month that is over ends with that month', async () => {
-    const { product, enter, correct } = await withBudgets()
-    product.clock.set('2026-11-30T20:00:00Z')
-    const { body: given } = await enter('acme', { type: 'grant', units: 50, window: 'day' })
-    await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
-    await product.update({ kind: 'ranking', project: 'q', budget: 'acme' })
-    product.clock.set('2026-12-03T09:00:00Z')
-    const { status, body } = await correct('acme', given.id, 0)
-    expect([status, body.short, body.budgets]).toMatchObject([
-      402,
-      20,
-      [{ budget: 'acme', window: 'day', resetsAt: '2026-12-01T00:00:00.000Z' }],
-    ])
-    expect(body.detail).toContain('acme has 30 units left in day:2026-11-30')
-  })
+  test.each(['2026-12-01T00:00:00Z', '2026-12-03T09:00:00Z'])(
+    'a day that was short in a month that is over ends with that month, at %s',
+    async (later) => {
+      const { product, enter, correct } = await withBudgets()
+      product.clock.set('2026-11-30T20:00:00Z')
+      const { body: given } = await enter('acme', { type: 'grant', units: 50, window: 'day' })
+      await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
+      await product.update({ kind: 'ranking', project: 'q', budget: 'acme' })
+      product.clock.set(later)
+      const { status, body } = await correct('acme', given.id, 0)
+      expect([status, body.short, body.budgets]).toMatchObject([
+        402,
+        20,
+        [{ budget: 'acme', window: 'day', resetsAt: '2026-12-01T00:00:00.000Z' }],
+      ])
+      expect(body.detail).toContain('acme has 30 units left in day:2026-11-30')
+    },
+  )
 
   test.each<[string, (w: Awaited<ReturnType<typeof withBudgets>>) => Promise<Called>, object]>([
     [
