@@ -86,11 +86,7 @@ export async function startProduct(options: ProductOptions = {}) {
   if (recorder) onTestFinished(() => recorder.close())
   const secrets = await startSecrets(options, slack?.webhookUrl, recorder ? botToken : undefined)
   const { logged, write } = keepLog(watch)
-  const stream = recordStream(
-    watch.items(options.store ?? (await createStore())),
-    options.stream ?? Boolean(options.store ?? options.slack ?? options.plans),
-    { sendsEvents: Boolean(options.targets ?? options.env?.EVENT_BUS) },
-  )
+  const stream = await startStream(options, watch)
   const { store } = stream
   const settings = settingsOf(kinds, {
     TRACKING_BASE_URL: service.baseUrl,
@@ -149,6 +145,12 @@ export async function startProduct(options: ProductOptions = {}) {
 }
 
 type Watch = ReturnType<typeof watchForSecrets>
+
+async function startStream({ store, stream, slack, plans, targets, env }: ProductOptions, watch: Watch) {
+  const hasStream = stream ?? Boolean(store ?? slack ?? plans)
+  const sendsEvents = Boolean(targets ?? env?.EVENT_BUS)
+  return recordStream(watch.items(store ?? (await createStore())), hasStream, { sendsEvents })
+}
 
 async function startService(options: ProductOptions, watch: Watch) {
   const units = options.units ?? {}
