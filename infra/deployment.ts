@@ -1,7 +1,7 @@
 import { mcpSettings } from '../functions/mcp/settings.ts'
 import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
 import { readTargets, type Target, WrongTargets } from '../shared/events/targets-file.ts'
-import { unitPriceOf } from '../shared/guard/money.ts'
+import { unitPricesOf } from '../shared/guard/money.ts'
 import { deploymentSettings, firstDeploymentSettings, type GuardSettings } from '../shared/guard/options.ts'
 import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
 import { isLoopback } from '../shared/platform/http.ts'
@@ -44,7 +44,7 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
   const service = sandbox && { TRACKING_BASE_URL: unknownYet }
   const parsed = parseSettings(schema, { ...given, ...service, TABLE_NAME: 'is made here' })
   mustFitLimit(parsed, parsed.ACCOUNT_UNITS_PER_MONTH)
-  unitPriceOf(parsed)
+  unitPricesOf(parsed)
   const { PUBLIC_URL } = parseSettings(mcpSettings, given)
   const { TRACKING_BASE_URL, DASHBOARD_URL } = parsed
   for (const [name, address] of Object.entries({ TRACKING_BASE_URL, DASHBOARD_URL, PUBLIC_URL }))

@@ -54,7 +54,7 @@ interface SettingProps {
   readonly eventBus?: string
   /** The id of the channel for announcements. */
   readonly slackChannel?: string
-  /** What a unit costs, a decimal such as `0.012`; `currency` with it. */
+  /** What a unit costs: `0.012`, or by day `0.01@2025-01-01,0.012@2026-12-01`; `currency` with it. */
   readonly pricePerUnit?: string
   /** ISO 4217. */
   readonly currency?: string

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
 import { mcpSettings } from '../../functions/mcp/settings.ts'
 import { sandboxSettings } from '../../functions/sandbox/settings.ts'
-import { unitPriceOf } from '../../shared/guard/money.ts'
+import { unitPricesOf } from '../../shared/guard/money.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
@@ -101,7 +101,7 @@ export function readSettings(env: Environment) {
   const hasSandbox = !env.TRACKING_BASE_URL
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
-  unitPriceOf(parsed)
+  unitPricesOf(parsed)
   const recordsSlack = hasSandbox && !parsed.SLACK_WEBHOOK_URL && !parsed.SLACK_BOT_TOKEN
   const keepsNothing = parsed.DATA_DIR === 'memory'
   return {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { exactCostOf, perWhole, type UnitPrice } from '../guard/money.ts'
+import { exactCostOf, inWhole, priceOn, type UnitPrices } from '../guard/money.ts'
 import { problem } from '../guard/problems.ts'
 import type { Charge } from '../guard/reports/charges.ts'
 import { rootBudget } from '../ledger/book/definitions.ts'
@@ -25,17 +25,19 @@ export interface MonthOfCharges {
  */
 export async function answerFocus<E extends FaceEnv>(
   c: Context<E>,
-  unitPrice: UnitPrice | null,
+  unitPrices: UnitPrices | null,
   { window, price }: { readonly window?: string | undefined; readonly price?: bigint | undefined },
   read: (window: string | null) => Promise<MonthOfCharges | null>,
 ): Promise<Response> {
   if (price !== undefined)
     throw invalid([{ path: 'price', message: 'does not go with format=focus, which takes the price of the settings' }])
-  if (!unitPrice) throw new Refusal(noPrice)
+  if (!unitPrices) throw new Refusal(noPrice)
   const month = await c.get('expensiveReads').inTurn(() => read(window ?? null))
   if (!month) throw noWindow(window)
   const name = `focus-${month.window.name.replace(':', '-')}`
-  return answerCsv(c, name, columnsOf(month, unitPrice), async () => ({ rows: month.charges }), { isForPrograms: true })
+  return answerCsv(c, name, columnsOf(month, unitPrices), async () => ({ rows: month.charges }), {
+    isForPrograms: true,
+  })
 }
 
 const noPrice = problem(
@@ -49,9 +51,11 @@ const vendor = 'Tracking service'
 /** FOCUS writes no fractions of a second. An empty cell is null. */
 const time = (at: number): string => toRfc3339(at).replace('.000Z', 'Z')
 
-function columnsOf({ window, account = rootBudget }: MonthOfCharges, { perUnit, currency }: UnitPrice) {
-  const cost = ({ units }: Charge) => exactCostOf(units, perUnit)
-  const price = () => Number(perUnit) / perWhole
+function columnsOf({ window, account = rootBudget }: MonthOfCharges, unitPrices: UnitPrices) {
+  const { currency } = unitPrices
+  const priceOf = ({ day }: Charge) => priceOn(unitPrices, day) ?? { perUnit: 0n }
+  const cost = (charge: Charge) => exactCostOf(charge.units, priceOf(charge).perUnit)
+  const price = (charge: Charge) => inWhole(priceOf(charge))
   const quantity = ({ units }: Charge) => units
   const constant = (text: string) => () => text
   const sku = ({ of }: Charge) => of?.kind ?? 'outside'

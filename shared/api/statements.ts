@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { costOf, pricePerUnit, type UnitPrice } from '../guard/money.ts'
+import { atPrice, costOf, inWhole, pricePerUnit } from '../guard/money.ts'
 import type { Statement, StatementRow, StatementSum } from '../guard/reports/statements.ts'
 import { statementKeys } from '../platform/words.ts'
 import { answerCsv, type Columns } from './csv.ts'
@@ -36,15 +36,24 @@ export const statementTexts: Texts = {
 export const noWindow = (window: string | undefined): Refusal =>
   invalid([{ path: 'window', message: `there is no window ${window} yet` }])
 
-export const amountOf = ({ charged, external }: StatementSum, price: bigint): number =>
-  costOf(charged + external, price)
+/** @param price the reader's own, unlike those of the settings. */
+export const amountOf = ({ charged, external }: StatementSum, perUnit: bigint): number =>
+  costOf(atPrice({ perUnit }, charged + external))
 
-/** @param unitPrice of the settings, unlike the reader's own `price`. */
+/** Those of the settings that the sum has units at, in the order of their days. */
+export const pricesOf = ({ atPrices }: StatementSum) =>
+  [...atPrices]
+    .map(([price, units]) => ({
+      ...(price.from !== undefined && { from: price.from }),
+      perUnit: inWhole(price),
+      units,
+    }))
+    .toSorted((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
+
 export function answerStatementCsv<E extends FaceEnv>(
   c: Context<E>,
   statement: Statement,
   price: bigint | undefined,
-  unitPrice: UnitPrice | null = null,
 ): Promise<Response> {
   const columns: Columns<StatementRow> = {
     window: () => statement.window.name,
@@ -59,9 +68,13 @@ export function answerStatementCsv<E extends FaceEnv>(
     refused: ({ refused }) => refused,
     ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
     ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
-    ...(unitPrice && {
-      cost: (row: StatementRow) => amountOf(row, unitPrice.perUnit),
-      currency: () => unitPrice.currency,
+    ...(statement.currency !== null && {
+      cost: ({ atPrices }: StatementRow) => costOf(atPrices),
+      currency: () => statement.currency ?? '',
+      prices: (row: StatementRow) =>
+        pricesOf(row)
+          .map(({ perUnit }) => perUnit)
+          .join(' '),
     }),
     wouldHaveRefused: ({ wouldHaveRefused }) => wouldHaveRefused,
     wouldHaveRefusedUnits: ({ wouldHaveRefusedUnits }) => wouldHaveRefusedUnits,

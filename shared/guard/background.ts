@@ -9,6 +9,7 @@ import { createDigest } from './reports/digest.ts'
 import { createMonths } from './reports/months.ts'
 import { createOutlook } from './reports/outlook.ts'
 import { createSpenders } from './reports/spenders.ts'
+import { createSpentCosts } from './reports/spent-cost.ts'
 import { createSpentOn } from './reports/spent-on.ts'
 import { createStatements } from './reports/statements.ts'
 import { createRecentSummaries, createSummaries } from './reports/summary.ts'
@@ -37,6 +38,7 @@ export function createBackground(
   const recent = createRecentSummaries(parts)
   const calendar = createCalendar({ ...parts, prices, recent })
   const { outlook } = createOutlook({ ledger, forecastWith: calendar.forecastWith })
+  const statements = createStatements(parts)
   return {
     ...occurrences,
     ...sweep,
@@ -46,7 +48,7 @@ export function createBackground(
     checkOutlook: async () => alerts.checkOutlook(await outlook()),
     ...createUnusualDays(parts),
     ...createInbox(parts),
-    ...createDigest({ ledger, prices, outlook, unitPrice: parts.unitPrice ?? null }),
+    ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     outlook,
     ...createSpenders({ ledger, recent }),
     ...createUnlisted(parts),
@@ -57,6 +59,7 @@ export function createBackground(
     ...createTokenExpiry(parts),
     ...createMetrics(parts),
     ...createSummaries(parts),
-    ...createStatements(parts),
+    ...statements,
+    ...createSpentCosts({ ...parts, ...statements }),
   }
 }

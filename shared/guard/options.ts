@@ -7,7 +7,7 @@ import type { Log } from '../platform/log.ts'
 import { ledgerOnlySettings, matching, openingSettings, units, wholeNumber } from '../platform/settings.ts'
 import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
-import { moneySettings, type UnitPrice } from './money.ts'
+import { moneySettings, type UnitPrices } from './money.ts'
 import type { Plan } from './plans/plans-file.ts'
 
 /** How long a run blocks the same work: until the account's day ends, or for this many ms. */
@@ -26,7 +26,7 @@ export interface GuardOptions {
 export type MapToken = (kept: KeptToken) => Promise<KeptToken | null>
 
 export interface GuardParts {
-  unitPrice?: UnitPrice | null
+  unitPrices?: UnitPrices | null
   ledger: Ledger
   tracking: Tracking
   serviceToken: () => Promise<string>

@@ -11,7 +11,7 @@ import { createSecret, createSecretsClient, type Secret } from '../platform/secr
 import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
-import { type UnitPrice, unitPriceOf } from './money.ts'
+import { type UnitPrices, unitPricesOf } from './money.ts'
 import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 
 export interface Services {
@@ -37,7 +37,7 @@ export interface Services {
   readonly kinds: Kinds
   /** Without a slash at its end. */
   readonly dashboardUrl: string | null
-  readonly unitPrice: UnitPrice | null
+  readonly unitPrices: UnitPrices | null
   /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean
   readonly metricNamespace: string
@@ -70,7 +70,7 @@ export function createServices(
   } = {},
 ): Services {
   const { kinds = productKinds } = own
-  const unitPrice = unitPriceOf(settings)
+  const unitPrices = unitPricesOf(settings)
   const clock = own.clock ?? systemClock
   const log = own.log ?? createLog({ write: (line) => process.stdout.write(`${line}\n`), now: clock.now })
   const withinMs = own.secretsWithinMs
@@ -103,7 +103,7 @@ export function createServices(
       options,
       kinds,
       plans,
-      unitPrice,
+      unitPrices,
       mapToken: async (kept) => (await identity.identity())?.map(kept) ?? null,
     }),
     tracking,
@@ -119,7 +119,7 @@ export function createServices(
     options,
     kinds,
     dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,
-    unitPrice,
+    unitPrices,
     isLocal: settings.SECRETS_ENDPOINT !== undefined,
     metricNamespace: settings.METRIC_NAMESPACE,
     clock,

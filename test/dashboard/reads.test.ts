@@ -10,7 +10,7 @@ import { startProduct } from '../support/product.ts'
 const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
 
 /** With ten updates, one occurrence of a plan, and as many more updates as are wanted, counted by the sweeps of fifteen hours. */
-async function start({ more }: { more: number }) {
+async function start({ more, price = '0.012' }: { more: number; price?: string }) {
   const items = new Map<string, Item>()
   const real = createMemoryStore(items)
   let reads = 0
@@ -22,7 +22,13 @@ async function start({ more }: { more: number }) {
     }
   const store: Store = { ...real, get: counted(real.get), list: counted(real.list) }
   const clock = createTestClock('2026-11-02T00:00:00Z')
-  const product = await startProduct({ store, clock, stream: false, plans: [plan] })
+  const product = await startProduct({
+    store,
+    clock,
+    stream: false,
+    plans: [plan],
+    env: { PRICE_PER_UNIT: price, CURRENCY: 'EUR' },
+  })
   await product.guard.ledger.view() // the ledger begins
   clock.set('2026-11-20T10:00:00Z')
   await (await product.guard.background()).readPrices(product.endsAt())
@@ -101,6 +107,15 @@ test.each([
   expect(found).toEqual(readings)
   const statement = await (await product.guard.background()).statement(null, 'project')
   expect(statement).toMatchObject({ total: { updates: 10 + more, charged: 400 }, addsUp: true })
+})
+
+test.each([
+  ['ten', 0],
+  ['1,000', 990],
+])('%s updates: a price that changed in the month costs a page the readings of a statement', async (_name, more) => {
+  const { measure } = await start({ more, price: '0.01@2025-01-01,0.012@2026-11-21' })
+  expect(await measure('/')).toBe(readings['/'] + 5)
+  expect(await measure('/dashboard/statements')).toBe(readings['/dashboard/statements'] + 5)
 })
 
 test('what is looked for and rare costs a bounded number of readings, and is looked for further page by page', async () => {

@@ -60,8 +60,17 @@ describe('settings', () => {
     ['COOLDOWN_DIFFICULTY', '6h', 21_600_000],
     ['COOLDOWN_DIFFICULTY', 'day', 'day'],
     ['PROJECT_SEPARATOR', ';', ';'],
-    ['PRICE_PER_UNIT', '0,012', 12_000n],
-    ['PRICE_PER_UNIT', '1.5', 1_500_000n],
+    ['PRICE_PER_UNIT', '0,012', [{ perUnit: 12_000n }]],
+    ['PRICE_PER_UNIT', '1.5', [{ perUnit: 1_500_000n }]],
+    ['PRICE_PER_UNIT', '0.01@2028-02-29', [{ perUnit: 10_000n, from: '2028-02-29' }]],
+    [
+      'PRICE_PER_UNIT',
+      '0.01@2025-01-01, 0.012@2026-12-01',
+      [
+        { perUnit: 10_000n, from: '2025-01-01' },
+        { perUnit: 12_000n, from: '2026-12-01' },
+      ],
+    ],
     ['CURRENCY', 'CHF', 'CHF'],
     ['DASHBOARD_URL', 'https://units.example/', 'https://units.example/'],
     ['DASHBOARD_URL', 'http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
@@ -74,7 +83,10 @@ describe('settings', () => {
   const url = 'must be an http(s) address that ends in /v3, without a query or credentials'
   const dashboard = 'must be an http(s) address without a path, such as https://units.example'
   const cooldown = 'takes day, 0, or a time such as 30m, 6h, 7d'
-  const price = 'must be a price for one unit, such as 0.012'
+  const list = '0.01@2025-01-01,0.012@2026-12-01'
+  const price = `must be a price for one unit, such as 0.012, or prices with their first days, such as ${list}`
+  const days = `each price of a list must have its first day and a decimal point, because a comma separates prices: ${list}`
+  const ascending = 'must name each first day once, the earliest first'
   const pointer = 'must be a JSON Pointer (RFC 6901), such as /data/units'
   test.each<[name: string, text: string | undefined, takes: string]>([
     ['TABLE_NAME', undefined, 'must be the name of the ledger table'],
@@ -107,6 +119,19 @@ describe('settings', () => {
     ['PROJECT_SEPARATOR', ', ', 'must be one of , ; | : + ~ ! *'],
     ['PROJECT_SEPARATOR', '-', 'must be one of , ; | : + ~ ! *'],
     ...['1.200,50', '-1', 'free', '0.0000001'].map((text): [string, string, string] => ['PRICE_PER_UNIT', text, price]),
+    ...['0.01@2026-02-30', '0.01@2026-13-01', '0.01@', '@2026-12-01', '-1@2026-12-01', '0.01@2026-12-01T00:00'].map(
+      (text): [string, string, string] => ['PRICE_PER_UNIT', text, price],
+    ),
+    ...['0,01@2026-12-01', '0.01@2025-01-01,0,012@2026-12-01', '0.01,0.012@2026-12-01', `${list},`].map(
+      (text): [string, string, string] => ['PRICE_PER_UNIT', text, days],
+    ),
+    ['PRICE_PER_UNIT', '0.012@2026-12-01,0.01@2025-01-01', ascending],
+    ['PRICE_PER_UNIT', '0.012@2026-12-01,0.01@2026-12-01', ascending],
+    [
+      'PRICE_PER_UNIT',
+      Array.from({ length: 51 }, (_, year) => `1@${2000 + year}-01-01`).join(','),
+      'must have at most 50 prices',
+    ],
     ['CURRENCY', 'Euro', 'must be a currency of ISO 4217, such as EUR'],
     ['COOLDOWN_RANKING', '-1d', cooldown],
     ['COOLDOWN_DIFFICULTY', '1w', cooldown],

@@ -33,7 +33,7 @@ export interface Answered {
 export function createHandlers(machine: Machine, told: (message: string) => void, eventsOf = createEvents) {
   const { guard, clock, log, ask } = machine
   const services: Services = {
-    ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrice: null, isLocal: false },
+    ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrices: null, isLocal: false },
     tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
     issuers: async () => [],
     identity: async () => null,

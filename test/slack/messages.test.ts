@@ -182,7 +182,6 @@ describe('the facts of messages', () => {
 
   test('a day on which nothing happened is one line', () => {
     const quiet = {
-      unitPrice: null,
       refused: 0,
       inDoubt: [],
       approvals: [],
@@ -385,12 +384,12 @@ describe('whatever other people write, and however much', () => {
       fc.property(counter, limit, number, number, (counters, limit, before, now) => {
         const month = figures({ ...counters, limit })
         const outlook = { status: 'at-risk' as const, reason: null, projected: now, projectedAtPace: before }
-        const budgets = [{ budget: 'seo', spentToday: before, month, ...outlook }]
+        const budgets = [{ budget: 'seo', spentToday: before, costToday: '1.50 EUR', month, ...outlook }]
         const priceMoves = [{ project: 'a', kind: 'ranking' as const, before, now }]
         for (const message of [
           figuresMessage({ budgets: [{ budget: 'seo', figures: [month] }], zone }),
           digestMessage({
-            ...{ day: 'd', zone, unitPrice: null, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
+            ...{ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
             nothingHappened: false,
           }),
         ]) {

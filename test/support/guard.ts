@@ -4,6 +4,7 @@ import { figuresOf } from '../../shared/guard/sentences.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Asker, UpdatesRequest } from '../../shared/guard/update/submit.ts'
 import type { Budget, Caller } from '../../shared/ledger/book/definitions.ts'
+import type { Renewal } from '../../shared/ledger/book/windows.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, ListPage, Store, Write } from '../../shared/ledger/store/store.ts'
@@ -29,13 +30,13 @@ const bob: Asker = {
  * The real guard and ledger in memory, with a simulated service: tests take milliseconds, and may act between any two
  * steps.
  */
-export async function startGuard(how: { units?: number; parts?: Partial<GuardParts> } = {}) {
+export async function startGuard(how: { units?: number; renewal?: Renewal; parts?: Partial<GuardParts> } = {}) {
   const { clock, slept } = sleeplessClock()
   const { service, sent, tracking } = simulatedService()
   const { items, inner, reads, before, lag, store } = observedStore()
-  const account = { unitsPerMonth: toUnits(how.units ?? 1000), usedAtStart: u(0) }
-  const ledgerOn = (own: Store) =>
-    createLedger({ store: own, clock, account: { ...account, renewal: { day: 1, time: '00:00', zone: 'UTC' } } })
+  const { renewal = { day: 1, time: '00:00', zone: 'UTC' } } = how
+  const account = { unitsPerMonth: toUnits(how.units ?? 1000), usedAtStart: u(0), renewal }
+  const ledgerOn = (own: Store) => createLedger({ store: own, clock, account })
   /** Of another process: nothing gets between its steps. */
   const other = ledgerOn(inner)
   const lines: Record<string, unknown>[] = []

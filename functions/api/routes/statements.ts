@@ -4,10 +4,11 @@ import {
   amountOf,
   answerStatementCsv,
   noWindow,
+  pricesOf,
   statementQuery,
   statementTexts,
 } from '../../../shared/api/statements.ts'
-import { perWhole, type UnitPrice } from '../../../shared/guard/money.ts'
+import { costOf, perWhole } from '../../../shared/guard/money.ts'
 import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
@@ -17,7 +18,7 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-export function addStatements(app: Hono<ApiEnv>, { unitPrice }: Services): void {
+export function addStatements(app: Hono<ApiEnv>, { unitPrices }: Services): void {
   route(app, '/statements', {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
@@ -26,7 +27,7 @@ export function addStatements(app: Hono<ApiEnv>, { unitPrice }: Services): void 
         c.get('expensiveReads').admit(c.get('caller').sub)
         const read = async (name: string | null) => (await guard.background()).charges(name)
         const { answerFocus } = await import('../../../shared/api/focus.ts')
-        return answerFocus(c, unitPrice, { window, price }, read)
+        return answerFocus(c, unitPrices, { window, price }, read)
       }
       const isExport = wantsCsv(c)
       const reads = c.get('expensiveReads')
@@ -34,7 +35,7 @@ export function addStatements(app: Hono<ApiEnv>, { unitPrice }: Services): void 
       const read = async () => (await guard.background()).statement(window ?? null, by)
       const statement = await (isExport ? reads.inTurn(read) : read())
       if (!statement) throw noWindow(window)
-      return isExport ? answerStatementCsv(c, statement, price, unitPrice) : c.json(show(statement, price, unitPrice))
+      return isExport ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))
     },
   })
 }
@@ -50,18 +51,18 @@ export const statementOperations: readonly Operation[] = [
   },
 ]
 
-function show(statement: Statement, price: bigint | undefined, unitPrice: UnitPrice | null) {
-  const { window, previous, next, status, by, tagKeys, rows, total, spent, addsUp } = statement
+function show(statement: Statement, price: bigint | undefined) {
+  const { window, previous, next, status, by, tagKeys, rows, total, spent, addsUp, currency } = statement
   const moneyOf = (sum: StatementSum) => ({
     ...(price !== undefined && { amount: amountOf(sum, price) }),
-    ...(unitPrice && { cost: amountOf(sum, unitPrice.perUnit) }),
+    ...(currency !== null && { cost: costOf(sum.atPrices) }),
   })
   const shown = (row: StatementRow) => {
-    const { key, paidElsewhere, ...figures } = row
+    const { key, paidElsewhere, atPrices: _prices, ...figures } = row
     const elsewhere = by === 'budget' && { paidElsewhere }
     return { [tagKeyIn(by) === null ? by : 'tag']: key, ...figures, ...elsewhere, ...moneyOf(row) }
   }
-  const { key: _none, ...sums } = total
+  const { key: _none, atPrices: _prices, ...sums } = total
   return {
     window: window.name,
     start: toRfc3339(window.start),
@@ -70,7 +71,7 @@ function show(statement: Statement, price: bigint | undefined, unitPrice: UnitPr
     by,
     tagKeys,
     ...(price !== undefined && { price: Number(price) / perWhole }),
-    ...(unitPrice && { pricePerUnit: Number(unitPrice.perUnit) / perWhole, currency: unitPrice.currency }),
+    ...(currency !== null && { prices: pricesOf(total), currency }),
     rows: rows.map(shown),
     total: { ...sums, ...moneyOf(total) },
     book: { spent, addsUp },

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
+import type { SpentCosts } from '../../../shared/guard/reports/spent-cost.ts'
 import { count, type Figures, zoneOf } from '../../../shared/guard/sentences.ts'
 import { limitOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -25,9 +26,10 @@ interface TableProps {
   readonly budgets: readonly BudgetOutlook[]
   readonly query: TableQuery
   readonly path: string
+  readonly costs: SpentCosts
 }
 
-export function BudgetTable({ view, budgets, query, path }: TableProps) {
+export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
   const { sort = 'risk', show = 'all' } = query
   const rows = sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))
   return (
@@ -43,7 +45,7 @@ export function BudgetTable({ view, budgets, query, path }: TableProps) {
           />
           <tbody>
             {rows.map(([outlook, depth]) => (
-              <BudgetLine {...{ outlook, depth, view }} />
+              <BudgetLine {...{ outlook, depth, view, costs }} />
             ))}
           </tbody>
         </table>
@@ -52,7 +54,12 @@ export function BudgetTable({ view, budgets, query, path }: TableProps) {
   )
 }
 
-function BudgetLine({ outlook, depth, view }: { outlook: BudgetOutlook; depth: number; view: View }) {
+interface LineProps extends Pick<TableProps, 'view' | 'costs'> {
+  readonly outlook: BudgetOutlook
+  readonly depth: number
+}
+
+function BudgetLine({ outlook, depth, view, costs }: LineProps) {
   const { budget, figures, month, day } = outlook
   const definition = view.definitions.budgets[budget]
   const hasDay = definition !== undefined && limitOf(definition, 'day') !== 'unlimited'
@@ -73,7 +80,7 @@ function BudgetLine({ outlook, depth, view }: { outlook: BudgetOutlook; depth: n
         {totalOf(figures) === null ? <span class="unknown">no limit</span> : count(figures.available)}
         {hasDay && day.available !== null ? <span class="note"> {count(day.available)} today</span> : null}
       </td>
-      <UnitsCell name="Spent" units={figures.spent} />
+      <UnitsCell name="Spent" units={figures.spent} cost={costs.get(budget)} />
       <UnitsCell name="Plans to come" units={month.committed} />
       <td data-name="Left at reset" class="number">
         <LeftAtReset outlook={outlook} />
@@ -130,7 +137,7 @@ const Choices = ({ names, chosen, to }: { names: readonly string[]; chosen: stri
   </>
 )
 
-export const PastTable = ({ rows }: { rows: readonly Figures[] }) => (
+export const PastTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
     <div class="scroll">
       <table class="dense">
@@ -145,7 +152,7 @@ export const PastTable = ({ rows }: { rows: readonly Figures[] }) => (
                 <Bar figures={figures} />
               </td>
               <UnitsCell name="Limit and grants" units={totalOf(figures)} />
-              <UnitsCell name="Spent" units={figures.spent} />
+              <UnitsCell name="Spent" units={figures.spent} cost={costs.get(figures.budget)} />
               <UnitsCell name="Left" units={totalOf(figures) === null ? null : figures.available} />
             </tr>
           ))}

@@ -108,8 +108,17 @@ export const BudgetLink = ({ name, unseen = shownBudget(name) }: { name: string;
 
 export const words = (name: string): string => name.replaceAll('-', ' ')
 
-export const Units = ({ units }: { units: number | null | undefined }) => (
-  <span class={units == null ? 'unknown' : 'units'}>{units == null ? '–' : count(units)}</span>
+interface UnitsProps {
+  readonly units: number | null | undefined
+  /** In money. */
+  readonly cost?: string | undefined
+}
+
+export const Units = ({ units, cost }: UnitsProps) => (
+  <>
+    <span class={units == null ? 'unknown' : 'units'}>{units == null ? '–' : count(units)}</span>
+    {cost === undefined ? null : <span class="note"> {cost}</span>}
+  </>
 )
 
 export const TableHead = ({ columns }: { columns: readonly (string | { readonly number: string })[] }) => (
@@ -130,9 +139,13 @@ export const TableHead = ({ columns }: { columns: readonly (string | { readonly 
 
 export const numberColumns = (...names: readonly string[]) => names.map((number) => ({ number }))
 
-export const UnitsCell = ({ name, units }: { name: string; units: number | null | undefined }) => (
+interface UnitsCellProps extends UnitsProps {
+  readonly name: string
+}
+
+export const UnitsCell = ({ name, ...units }: UnitsCellProps) => (
   <td data-name={name} class="number">
-    <Units units={units} />
+    <Units {...units} />
   </td>
 )
 
@@ -147,9 +160,9 @@ export const Fact = ({ name, children }: { name: Child; children: Child }) => (
   </div>
 )
 
-export const UnitsFact = ({ name, units }: { name: Child; units: number | null | undefined }) => (
+export const UnitsFact = ({ name, ...units }: UnitsProps & { name: Child }) => (
   <Fact name={name}>
-    <Units units={units} />
+    <Units {...units} />
   </Fact>
 )
 

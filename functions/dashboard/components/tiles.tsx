@@ -25,14 +25,23 @@ const Tile = ({ name, figure, children }: { name: Child; figure: Child; children
 
 const percent = (part: number, whole: number): string => `${whole > 0 ? Math.floor((part / whole) * 100) : 0} %`
 
-export function LeftTile({ root: { figures }, view: { month, now } }: { root: BudgetOutlook; view: View }) {
+interface LeftProps {
+  readonly root: BudgetOutlook
+  readonly view: View
+  /** Of what is spent. */
+  readonly cost: string | undefined
+}
+
+export function LeftTile({ root: { figures }, view: { month, now }, cost }: LeftProps) {
   const total = totalOf(figures)
   const gone = `${percent(now - month.start, month.end - month.start)} of the month gone`
   const used = usedOf(figures)
+  const spent = cost === undefined ? '' : ` · ${cost} spent`
   if (total === null)
     return (
       <Tile name="Used, without a limit" figure={count(used)}>
         {gone}
+        {spent}
       </Tile>
     )
   return (
@@ -41,6 +50,7 @@ export function LeftTile({ root: { figures }, view: { month, now } }: { root: Bu
       figure={<span class={figures.available <= 0 ? 'none' : ''}>{count(figures.available)}</span>}
     >
       {percent(used, total)} used, {gone}
+      {spent}
     </Tile>
   )
 }

@@ -43,7 +43,7 @@ export function addOverview({ page }: PageRoutes): void {
 }
 
 async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
-  const { outlook, whoSpent, usedLastMonth, unlistedProjects } = await guard.background()
+  const { outlook, whoSpent, usedLastMonth, unlistedProjects, spentCosts } = await guard.background()
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
   const [{ view, budgets, saved }, spenders, lastMonth, unlisted, approvals, doubts] = await Promise.all([
     outlook(viewRead),
@@ -55,6 +55,10 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
   ])
   const root = topOf(budgets)
   if (!root) return show('Overview', <NoBudgets />)
+  const costs = await spentCosts(
+    view,
+    budgets.map(({ figures }) => figures),
+  )
   const zone = zoneOf(view)
   const period = periodOf(view, {})
   const isAdmin = permissions.scopes.has('admin')
@@ -73,7 +77,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
       <Unlisted projects={unlisted} isAdmin={isAdmin} />
       <Tiles>
-        <LeftTile root={root} view={view} />
+        <LeftTile root={root} view={view} cost={costs.get(root.budget)} />
         <ResetTile root={root} />
         <YesterdayTile root={root} days={days} view={view} lastMonth={lastMonth} />
         <WaitingTile {...{ approvals, doubts, view }} />
@@ -84,7 +88,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
           <SpentSection id="spenders" title="Who spent" spenders={spenders} />
         </div>
       )}
-      <BudgetTable {...{ view, budgets, query, path }} />
+      <BudgetTable {...{ view, budgets, query, path, costs }} />
       <div class="halves">
         <Section id="days" title="Left day by day">
           <ChartFigure
@@ -109,7 +113,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
 
 async function showPast({ show, guard }: Visit, { view, period, month, query }: PastQuery) {
   if (month.end <= view.definitions.createdAt) return showBefore(show, { view, period, month, query })
-  const { pastMonth, whoSpent } = await guard.background()
+  const { pastMonth, whoSpent, spentCosts } = await guard.background()
   const monthRead = pastMonth(view, month)
   const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => whoSpent(read.view))])
   const { figures, history } = past
@@ -132,7 +136,7 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
       </div>
-      <PastTable rows={figures} />
+      <PastTable rows={figures} costs={await spentCosts(view, figures, month)} />
       <ZoneNote zone={zone} />
     </>,
   )

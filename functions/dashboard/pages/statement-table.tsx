@@ -1,5 +1,13 @@
-import { amountOf } from '../../../shared/api/statements.ts'
-import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
+import { amountOf, pricesOf } from '../../../shared/api/statements.ts'
+import { costOf } from '../../../shared/guard/money.ts'
+import {
+  emptyRow,
+  type Statement,
+  type StatementRow,
+  type StatementSum,
+  sumOfRows,
+} from '../../../shared/guard/reports/statements.ts'
+import { list, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, personOf } from '../../../shared/ledger/book/definitions.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { addressWith } from '../components/lists.tsx'
@@ -10,8 +18,8 @@ export interface DetailsProps {
   /** The month before; `null`: before the ledger began. */
   readonly previous: Statement | null
   readonly definitions: Definitions
+  /** The reader's own. */
   readonly price: bigint | undefined
-  readonly currency: string | null
 }
 
 const keyLabels: Readonly<Record<string, string>> = { budget: 'Budget', project: 'Project', caller: 'Person' }
@@ -26,26 +34,27 @@ function shownRows({ by, rows }: Statement, definitions: Definitions): readonly 
   for (const row of rows) {
     const key = by === 'caller' && row.key !== null ? personOf(definitions, row.key) : row.key
     const before = merged.get(key)
-    const sums = Object.fromEntries(summed.map((name) => [name, row[name] + (before?.[name] ?? 0)]))
-    merged.set(key, { ...row, ...sums, key, keys: [...(before?.keys ?? []), row.key] })
+    merged.set(key, { ...sumOfRows(before ?? emptyRow(key), row), keys: [...(before?.keys ?? []), row.key] })
   }
   return [...merged.values()].toSorted((a, b) => spentOf(b) - spentOf(a))
 }
 
 const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external'>): number => charged + external
 
-export function StatementTable({ statement, previous, definitions, price, currency }: DetailsProps) {
-  const amount = currency === null ? 'Amount' : `Amount, ${currency}`
-  const { by, total } = statement
+export function StatementTable({ statement, previous, definitions, price }: DetailsProps) {
+  const { by, total, currency } = statement
+  const amount = price === undefined && currency !== null ? `Amount, ${currency}` : 'Amount'
+  const hasAmount = price !== undefined || currency !== null
   const overNames = total.wouldHaveRefused === 0 ? [] : (['Over limits', 'Their units'] as const)
   const isByBudget = by === 'budget'
   const notes = [
+    ...(price === undefined && currency !== null && total.atPrices.size > 0 ? [pricesUsed(total, currency)] : []),
     ...(isByBudget ? ['“Paid elsewhere” is charged in the rows of budgets above.'] : []),
     ...(overNames.length > 0 ? ['“Over limits”: updates that enforcing observed limits would have refused.'] : []),
   ]
   const columns = [
     ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
-    ...(price === undefined ? [] : [amount]),
+    ...(hasAmount ? [amount] : []),
     ...['Granted', 'Held', 'In doubt', 'Refused', ...(isByBudget ? ['Paid elsewhere'] : []), ...overNames],
   ]
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
@@ -56,11 +65,11 @@ export function StatementTable({ statement, previous, definitions, price, curren
         {spentOf(total) === 0 ? '–' : `${Math.round((100 * spentOf(row)) / spentOf(total))} %`}
       </td>
       {previous ? <UnitsCell name="Last month" units={last} /> : null}
-      {price === undefined ? null : (
+      {hasAmount ? (
         <td data-name={amount} class="number">
-          {amountOf(row, price).toFixed(2)}
+          {(price === undefined ? costOf(row.atPrices) : amountOf(row, price)).toFixed(2)}
         </td>
-      )}
+      ) : null}
       <FigureCells sum={row} names={['Granted', 'Held', 'In doubt', 'Refused']} />
     </>
   )
@@ -94,6 +103,9 @@ export function StatementTable({ statement, previous, definitions, price, curren
   )
 }
 
+const pricesUsed = (total: StatementSum, currency: string): string =>
+  `A unit costs ${list(pricesOf(total).map(({ from, perUnit, units: used }) => `${perUnit} ${currency}${from === undefined ? '' : ` from ${from}`} (${units(used)})`))}.`
+
 function RowName({ by, row: { key, keys } }: { by: Statement['by']; row: ShownRow }) {
   const tag = tagKeyIn(by)
   if (key === null) return <>{tag === null ? 'outside the guard' : `without ${tag}, or outside the guard`}</>
@@ -119,8 +131,6 @@ const figures = {
   'Over limits': 'wouldHaveRefused',
   'Their units': 'wouldHaveRefusedUnits',
 } as const satisfies Record<string, keyof StatementSum>
-
-const summed = [...Object.values(figures), 'paidElsewhere'] as const
 
 const FigureCells = ({ sum, names }: { sum: StatementSum; names: readonly (keyof typeof figures)[] }) => (
   <>

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { answerFocus } from '../../../shared/api/focus.ts'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
+import type { SpentCosts } from '../../../shared/guard/reports/spent-cost.ts'
 import type { Statement } from '../../../shared/guard/reports/statements.ts'
 import { count, type Figures, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
@@ -23,7 +24,7 @@ const statementsPath = '/dashboard/statements'
 const { window, price } = statementQuery.shape
 const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
-export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices): void {
+export function addStatements({ page }: PageRoutes, { unitPrices }: PageServices): void {
   page(statementsPath, {
     GET: async ({ query, mustHave, show, permissions, guard }) => {
       mustHave('read')
@@ -37,12 +38,12 @@ export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices)
       return show(
         'Statements',
         <>
-          <Subhead {...{ filters, period, view }} hasPrice={unitPrice !== null} />
+          <Subhead {...{ filters, period, view }} hasPrice={unitPrices !== null} />
           <Tabs filters={filters} tagKeys={details?.statement.tagKeys ?? []} />
           {details === null ? (
-            <BookTable figures={await figuresIn(guard, view, month)} />
+            <BookTable {...(await figuresIn(guard, view, month))} />
           ) : (
-            <DetailedStatement {...details} {...priceOf(price)} mayAudit={permissions.readsBudgets === '*'} />
+            <DetailedStatement {...details} price={price} mayAudit={permissions.readsBudgets === '*'} />
           )}
           <PriceForm filters={filters} faults={faults} />
           <ZoneNote zone={zoneOf(view)} />
@@ -51,21 +52,15 @@ export function addStatements({ page }: PageRoutes, { unitPrice }: PageServices)
     },
   })
 
-  /** A price in the address comes before the one of the settings. */
-  const priceOf = (price: bigint | undefined) =>
-    price === undefined && unitPrice
-      ? { price: unitPrice.perUnit, currency: unitPrice.currency }
-      : { price, currency: null }
-
   page(`${statementsPath}.csv`, {
     GET: async ({ c, query, mustHave, session, guard }) => {
       mustHave('read')
       c.get('expensiveReads').admit(session.sub)
       const { window, by, price, format } = readFields(query, statementQuery)
       const { charges } = await guard.background()
-      if (format === 'focus') return answerFocus(c, unitPrice, { window, price }, charges)
+      if (format === 'focus') return answerFocus(c, unitPrices, { window, price }, charges)
       const statement = await c.get('expensiveReads').inTurn(() => statementOf(guard, window, by))
-      return answerStatementCsv(c, statement, price, unitPrice)
+      return answerStatementCsv(c, statement, price)
     },
   })
 }
@@ -76,7 +71,7 @@ async function detailsOf(
   view: View,
   month: string,
   by: Statement['by'],
-): Promise<Omit<DetailsProps, 'price' | 'currency'>> {
+): Promise<Omit<DetailsProps, 'price'>> {
   const { definitions } = view
   const statement = await statementOf(guard, month, by)
   const before = monthNamed(definitions.calendar, statement.previous)
@@ -93,7 +88,7 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
 }
 
 /** @throws Refusal 400 */
-async function figuresIn(guard: Guard, view: View, name: string): Promise<readonly Figures[]> {
+async function figuresIn(guard: Guard, view: View, name: string): Promise<BookTableProps> {
   const { definitions, now } = view
   const month = monthNamed(definitions.calendar, name)
   if (!month || month.start > now) throw noWindow(name)
@@ -103,7 +98,11 @@ async function figuresIn(guard: Guard, view: View, name: string): Promise<readon
     stored && now >= month.end
       ? stored
       : bookAsOf(stored, definitions, name, dayAt(definitions.calendar, month.start).name)
-  return Object.values(definitions.budgets).map((budget) => figuresOf({ ...view, month, book }, budget, 'month'))
+  const figures = Object.values(definitions.budgets).map((budget) =>
+    figuresOf({ ...view, month, book }, budget, 'month'),
+  )
+  const { spentCosts } = await guard.background()
+  return { figures, costs: await spentCosts(view, figures, month) }
 }
 
 interface SubheadProps {
@@ -188,7 +187,12 @@ interface StatementFilters {
   readonly price: string | undefined
 }
 
-const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
+interface BookTableProps {
+  readonly figures: readonly Figures[]
+  readonly costs: SpentCosts
+}
+
+const BookTable = ({ figures, costs }: BookTableProps) => (
   <div class="wide">
     <table class="rows">
       <caption>What a budget uses counts in its parents, too.</caption>
@@ -203,7 +207,7 @@ const BookTable = ({ figures }: { figures: readonly Figures[] }) => (
               {limit === 'unlimited' ? 'none' : count(limit)}
             </td>
             <UnitsCell name="Granted" units={granted} />
-            <UnitsCell name="Spent" units={spent} />
+            <UnitsCell name="Spent" units={spent} cost={costs.get(budget)} />
             <UnitsCell name="Held" units={held} />
             <UnitsCell name="In doubt" units={inDoubt} />
             <UnitsCell name="Left" units={limit === 'unlimited' ? null : available} />

@@ -146,7 +146,18 @@ export const statement = z.strictObject({
   ),
   tagKeys: described(z.array(text), 'Keys of the month’s tags, for `by=tag:<key>`; at most 100.'),
   price: described(z.exactOptional(z.number()), 'For one unit, as asked.'),
-  pricePerUnit: described(z.exactOptional(z.number()), 'As set; `cost` is `charged` and `external` at this price.'),
+  prices: described(
+    z.exactOptional(
+      z.array(
+        z.strictObject({
+          from: described(z.exactOptional(text), 'The first day, such as `2026-12-01`, where the setting names it.'),
+          perUnit: z.number(),
+          units: described(whole, 'Charged and external units at this price.'),
+        }),
+      ),
+    ),
+    'Those of the settings that the month used; `cost` is what `charged` and `external` cost at them.',
+  ),
   currency: described(z.exactOptional(text), 'Of `cost`; ISO 4217.'),
   rows: described(
     z.array(

@@ -23,6 +23,8 @@ export interface MonthLines {
 
 /** Units that a month was charged. */
 export interface Charge {
+  /** Whose price they cost. */
+  readonly day: string
   /** `null`: a budget that the reader does not see. */
   readonly budget: string | null
   readonly units: number
@@ -52,14 +54,14 @@ export const chargesOf = (definitions: Definitions, window: Window, read: MonthL
 /** One for each day, budget, project, kind, caller and tags. */
 function usage(definitions: Definitions, window: Window, lines: readonly Line[]): readonly Charge[] {
   const charges = new Map<string, Charge & { readonly of: UpdatesCharged }>()
-  for (const { charged = 0, settled = 0, budget, kind, caller, day, ...line } of lines) {
+  for (const { charged = 0, settled = 0, budget, kind, caller, day, heldOn = day.name, ...line } of lines) {
     if (charged === 0 || budget === unseenBudget) continue
     const tags = Object.fromEntries(tagEntries(line.tags))
     const project = resourceOf(definitions, line.project)
-    const key = JSON.stringify([day.start, budget, project.id, kind, caller, tags])
+    const key = JSON.stringify([day.start, heldOn, budget, project.id, kind, caller, tags])
     const before = charges.get(key)
     charges.set(key, {
-      ...{ budget, ...spanIn(window, day), isLate: false },
+      ...{ day: heldOn, budget, ...spanIn(window, day), isLate: false },
       units: charged + (before?.units ?? 0),
       of: { project, kind, caller, tags, count: settled + (before?.of.count ?? 0) },
     })
@@ -84,10 +86,17 @@ function outside(definitions: Definitions, window: Window, entries: readonly Ent
   return entries.flatMap((entry) => {
     const units = movedOnTops(topsOf(definitions), entry, 'spent')
     if (units === 0) return []
-    const { budget, at } = firstOf(entry)
+    const { budget, at, day } = firstOf(entry)
     const { start, end } = dayAt(definitions.calendar, at)
     const span = { start: Math.max(start, window.start), end: Math.min(end, window.end) }
-    return { ...span, units, budget: budget === unseenBudget ? null : budget, of: null, isLate: entry.at >= window.end }
+    return {
+      ...span,
+      day,
+      units,
+      budget: budget === unseenBudget ? null : budget,
+      of: null,
+      isLate: entry.at >= window.end,
+    }
   })
 }
 

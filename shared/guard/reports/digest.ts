@@ -9,7 +9,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import type { UnitPrice } from '../money.ts'
+import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
 import { approvableForMs } from '../options.ts'
 import { type Figures, zoneOf } from '../sentences.ts'
 import { happenedAt } from './day-of-budgets.ts'
@@ -19,7 +19,6 @@ import { believed, gapsIn } from './summary.ts'
 export interface Digest {
   readonly day: string
   readonly zone: string
-  readonly unitPrice: UnitPrice | null
   /** The greatest risk first. */
   readonly budgets: readonly DigestRow[]
   /** The first deadline first. */
@@ -33,6 +32,8 @@ export interface Digest {
 interface DigestRow {
   readonly budget: string
   readonly spentToday: number
+  /** As `23.04 EUR`. `null`: nothing is at a price. */
+  readonly costToday: string | null
   readonly month: Figures
   readonly status: Status
   readonly reason: string | null
@@ -59,9 +60,9 @@ export function createDigest(parts: {
   ledger: Ledger
   outlook: (view: Promise<View>) => Promise<Outlook>
   prices: () => Promise<readonly Price[]>
-  unitPrice: UnitPrice | null
+  unitPrices: UnitPrices | null
 }) {
-  const { ledger, outlook, prices, unitPrice } = parts
+  const { ledger, outlook, prices, unitPrices } = parts
 
   async function announceDigest(): Promise<void> {
     const { day, now } = await ledger.view()
@@ -87,10 +88,10 @@ export function createDigest(parts: {
       // The digest may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
-      unitPrice,
       budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
         ...{ budget, status, reason: sentence, month: figures },
         spentToday: spentBy(budget, updates),
+        costToday: costBy(budget, updates, unitPrices),
         projected: month.projected,
         projectedAtPace: month.projectedAtPace,
         ...overLimits(budget, updates),
@@ -122,8 +123,20 @@ export function createDigest(parts: {
   return { announceDigest, digest }
 }
 
+const paidBy = (budget: string, updates: readonly Update[]): readonly Update[] =>
+  updates.filter(({ hold }) => hold?.budgets.includes(budget))
+
 const spentBy = (budget: string, updates: readonly Update[]): number =>
-  updates.filter(({ hold }) => hold?.budgets.includes(budget)).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
+  paidBy(budget, updates).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
+
+function costBy(budget: string, updates: readonly Update[], unitPrices: UnitPrices | null): string | null {
+  if (!unitPrices) return null
+  const atPrices = paidBy(budget, updates).reduce<UnitsAtPrices>(
+    (sum, { hold, charged = 0 }) => addAtPrices(sum, atPrice(priceOn(unitPrices, hold?.day ?? ''), charged)),
+    new Map(),
+  )
+  return inMoney(atPrices, unitPrices.currency)
+}
 
 function overLimits(budget: string, updates: readonly Update[]): Pick<DigestRow, 'wouldHaveRefused'> {
   const over = updates.filter(({ wouldHaveRefused }) => wouldHaveRefused?.some((each) => each.budget === budget))

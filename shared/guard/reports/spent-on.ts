@@ -29,7 +29,9 @@ export const createSpentOn = ({ ledger }: { ledger: Ledger }) => ({
     const latest = since < now ? (await ledger.updates({ since }, maxRead)).rows : []
     const rows = [
       ...summaries.flatMap(({ rows, day }) => rows.filter((row) => (row.month ?? day.month) === month.name)),
-      ...latest.filter((update) => update.month === month.name).map((update) => rowOf(update, month.name)),
+      ...latest
+        .filter((update) => update.month === month.name)
+        .map((update) => rowOf(update, { month: month.name, name: '' })),
     ].filter((row) => isWithin(definitions, row.budget, budget))
     const all = counterOf(view.book, 'month', budget)?.spent ?? 0
     const over = rows.filter(({ wouldHaveRefused }) => wouldHaveRefused?.includes(budget))

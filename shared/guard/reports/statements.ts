@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Book, spentOnTops } from '../../ledger/book/book.ts'
 import { type Definitions, listingsOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
-import { type Calendar, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
+import { type Calendar, dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, isTerminal, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
@@ -11,6 +11,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
+import { addAtPrices, atPrice, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
 import { chargesOf, firstEntries, type Line, type MonthLines } from './charges.ts'
 import { believed, countedOn, heldIn, rowOf } from './summary.ts'
 
@@ -29,6 +30,8 @@ export interface Statement {
   /** The book's figure: charged plus external. `addsUp: null`: the book moved meanwhile. */
   readonly spent: number
   readonly addsUp: boolean | null
+  /** Of `atPrices`. `null`: no price is set. */
+  readonly currency: string | null
 }
 
 export interface StatementSum {
@@ -44,6 +47,8 @@ export interface StatementSum {
   /** Updates that limits of observed budgets would have refused, and what they charged. */
   readonly wouldHaveRefused: number
   readonly wouldHaveRefusedUnits: number
+  /** What `charged` and `external` cost. Without units of before the first price. */
+  readonly atPrices: UnitsAtPrices
 }
 
 export interface StatementRow extends StatementSum {
@@ -54,10 +59,12 @@ export interface StatementRow extends StatementSum {
 const pageSize = 100
 const maxRounds = 3
 
-export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) {
+export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?: UnitPrices | null }) {
+  const { ledger, log, unitPrices = null } = parts
+
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const month = await monthOf(name)
-    return month && statementOf(month.view, month.window, by, month.read)
+    return month && statementOf(month, by)
   }
 
   async function charges(name: string | null) {
@@ -75,14 +82,15 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
     const days = daysOf(view, window)
     const seen = window.name === view.month.name ? view.stored : undefined
     const { calendar } = view.definitions
-    const summed = async () => (await ledger.summaries.read(days)).map((summary) => believed(summary, view.now))
+    const summed = async () => withDaysOfHolds(await ledger.summaries.read(days), view.now, unitPrices)
     const read = await linesOf(calendar, window, summed, seen)
     const counted = read.summaries.filter(({ mark }) => mark !== null)
-    const isWrong = ({ addsUp }: Statement) => addsUp === false
-    if (counted.length === 0 || !isWrong(statementOf(view, window, 'budget', read))) return { view, window, read }
+    const month = { view, window, read, unitPrices }
+    if (counted.length === 0 || statementOf(month, 'budget').addsUp !== false) return month
     const whole = await linesOf(calendar, window, async () => days.map(emptySummary))
-    if (statementOf(view, window, 'budget', whole).addsUp) await countAgain(window, counted)
-    return { view, window, read: whole }
+    const again = { ...month, read: whole }
+    if (statementOf(again, 'budget').addsUp) await countAgain(window, counted)
+    return again
   }
 
   /** Reads again if the book moved, because lines and book must match. */
@@ -121,17 +129,33 @@ export function createStatements({ ledger, log }: { ledger: Ledger; log: Log }) 
   return { statement, charges }
 }
 
+/** Ignores summaries of older versions, which lack the days of holds, if the price changed around the month. */
+function withDaysOfHolds(read: readonly Summary[], now: number, unitPrices: UnitPrices | null): readonly Summary[] {
+  const summaries = read.map((summary) => believed(summary, now))
+  const [first, last] = [summaries.at(0), summaries.at(-1)].map((each) => priceOn(unitPrices, each?.day.name ?? ''))
+  if (first === last) return summaries
+  return summaries.map((each) => (each.hasHeldOn ? each : { ...emptySummary(each.day), mark: each.mark }))
+}
+
 /** Includes days around the month: approvals take up to a week, and clocks differ. */
 function daysOf({ definitions, now }: View, { start, end }: Window): readonly SummaryDay[] {
   const since = Math.max(start - createdAroundMs, definitions.createdAt - dayMs)
   return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
 }
 
-function statementOf(view: View, window: Window, by: StatementKey, read: MonthLines): Statement {
-  const { definitions, now } = view
-  const { lines, entries, book, isStill } = read
-  const rows = rowsOf(definitions, by, lines, entries)
-  const { paidElsewhere: _none, ...sums } = rows.reduce(sum, emptyRow(null))
+interface Month {
+  readonly view: View
+  readonly window: Window
+  readonly read: MonthLines
+  readonly unitPrices: UnitPrices | null
+}
+
+function statementOf(month: Month, by: StatementKey): Statement {
+  const { window, unitPrices } = month
+  const { definitions, now } = month.view
+  const { lines, entries, book, isStill } = month.read
+  const rows = rowsOf(month, by)
+  const { paidElsewhere: _none, ...sums } = rows.reduce(sumOfRows, emptyRow(null))
   // Two observed budgets of a chain may count the same update.
   const total = {
     ...sums,
@@ -150,6 +174,7 @@ function statementOf(view: View, window: Window, by: StatementKey, read: MonthLi
     previous: monthBefore(definitions.calendar, window).name,
     next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
     status: isOpen ? 'open' : 'final',
+    currency: unitPrices?.currency ?? null,
     total: { ...total, granted },
     addsUp: total.charged + total.external === spent || (isStill ? false : null),
   }
@@ -160,26 +185,30 @@ const maxTagKeys = 100
 const tagKeysOf = (lines: readonly Line[]): readonly string[] =>
   [...new Set(lines.flatMap(({ tags = {} }) => Object.keys(tags)))].toSorted().slice(0, maxTagKeys)
 
-function rowsOf(
-  definitions: Definitions,
-  by: StatementKey,
-  lines: readonly Line[],
-  entries: readonly Entry[],
-): readonly StatementRow[] {
+function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): readonly StatementRow[] {
+  const { definitions, now } = view
+  const { lines, entries } = read
   const rows = new Map<string | null, StatementRow>()
   const add = (key: string | null, more: Partial<StatementRow>) =>
-    rows.set(key, sum(rows.get(key) ?? emptyRow(key), more))
+    rows.set(key, sumOfRows(rows.get(key) ?? emptyRow(key), more))
   for (const line of lines) {
     const { settled: updates = 0, charged = 0, refused = 0, held = 0, inDoubt = 0, owner } = line
-    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { updates, charged, refused, held, inDoubt })
+    const atPrices = atPrice(priceOn(unitPrices, line.heldOn ?? line.day.name), charged)
+    const figures = { updates, charged, refused, held, inDoubt, ...(charged > 0 && { atPrices }) }
+    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), figures)
     const observers = by === 'budget' ? (line.wouldHaveRefused ?? []) : [keyOf(definitions, by, line)]
     for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const firstOf = firstEntries(entries)
+  const lastDay = dayAt(definitions.calendar, Math.min(now, window.end - 1)).name
+  const priceOf = ({ type, units, day }: Entry): Price | undefined =>
+    priceOn(unitPrices, type === 'reconcile' && units < 0 ? lastDay : day)
   for (const entry of entries) {
     const external = movedOnTops(topsOf(definitions), entry, 'spent')
-    if (external !== 0) add(by === 'budget' ? firstOf(entry).budget : null, { external })
+    const first = firstOf(entry)
+    const atPrices = atPrice(priceOf(first), external)
+    if (external !== 0) add(by === 'budget' ? first.budget : null, { external, atPrices })
     if (by !== 'budget') continue
     for (const { budget, window, move } of entry.moves) {
       if (window === 'month' && move.granted) add(budget, { granted: move.granted })
@@ -202,11 +231,12 @@ function keyOf(
 }
 
 function lineOf(calendar: Calendar, update: Update): Line {
-  const { state, hold } = update
+  const { state, hold, month } = update
   const units = hold?.units ?? 0
+  const day = summaryDayAt(calendar, update.createdAt)
   return {
-    ...rowOf(update, update.month),
-    day: summaryDayAt(calendar, update.createdAt),
+    ...rowOf(update, { month, name: day.name }),
+    day,
     held: state === 'running' ? units : 0,
     inDoubt: state === 'in-doubt' ? units : 0,
     open: isTerminal(state) ? 0 : 1,
@@ -230,14 +260,15 @@ const figures = [
   ...(['wouldHaveRefused', 'wouldHaveRefusedUnits'] as const),
 ]
 
-const emptyRow = (key: string | null): StatementRow => ({
+export const emptyRow = (key: string | null): StatementRow => ({
   ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0, paidElsewhere: 0 },
-  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
+  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0, atPrices: new Map() },
 })
 
-const sum = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
+export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
   ...a,
   ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
+  ...(b.atPrices && { atPrices: addAtPrices(a.atPrices, b.atPrices) }),
 })
 
 const isBefore = (a: string | null, b: string | null): boolean => a !== null && (b === null || a < b)

@@ -104,6 +104,7 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
     spenders: spendersOf(rows, seen.day),
     shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
+    ...(seen.until < seen.day.start && { hasHeldOn: true as const }),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
   }
 }
@@ -124,15 +125,15 @@ async function createdAfter(round: Round, { until, day }: Summary) {
   return { found: found.filter(({ createdAt }) => createdAt <= readUntil), readUntil }
 }
 
-async function rowsFor(ledger: Ledger, { month }: SummaryDay, updates: readonly Update[]) {
+async function rowsFor(ledger: Ledger, day: SummaryDay, updates: readonly Update[]) {
   const named = await ledger.updatesNamed([...new Set(updates.flatMap((update) => duplicateOf(update) ?? []))])
   const known = new Map(named.map((update) => [update?.id, update]))
   return (update: Update): SummaryRow => {
     const id = duplicateOf(update)
     const earlier = known.get(id ?? undefined)
     const isOwn = update.plan !== undefined && earlier?.plan === update.plan
-    if (id === null || isOwn) return rowOf(update, month)
-    return { ...rowOf(update, month), duplicates: 1, saved: earlier?.charged ?? earlier?.hold?.units ?? 0 }
+    if (id === null || isOwn) return rowOf(update, day)
+    return { ...rowOf(update, day), duplicates: 1, saved: earlier?.charged ?? earlier?.hold?.units ?? 0 }
   }
 }
 
@@ -181,19 +182,20 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
   return [...named.filter((update) => update !== null), ...found.flat()]
 }
 
-export function rowOf(update: Update, month: string): SummaryRow {
+export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): SummaryRow {
   const { budget, project, caller, kind, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
   const owner = hold?.owners?.[0]
   return {
     ...{ budget, project, caller, kind, via },
     ...(plan !== undefined && { plan }),
     ...(owner !== undefined && { owner }),
-    ...(update.month !== month && { month: update.month }),
+    ...(update.month !== day.month && { month: update.month }),
     ...(wouldHaveRefused && {
       wouldHaveRefused: [...new Set(wouldHaveRefused.map(({ budget }) => budget))].toSorted(),
     }),
     ...(isTerminal(state) && { [wasUpToDate(update) ? 'upToDate' : state]: 1 }),
     ...(charged > 0 && { charged }),
+    ...(charged > 0 && hold && hold.day !== day.name && { heldOn: hold.day }),
     ...(isKnownToHaveRun(update) && { price: charged }),
     ...(tags && { tags }),
   }
@@ -214,8 +216,8 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, caller, kind, via, plan, owner, month, tags, wouldHaveRefused } = row
-    const parts = [budget, project, caller, kind, via, plan, owner, month, tagEntries(tags), wouldHaveRefused]
+    const { budget, project, caller, kind, via, plan, owner, month, heldOn, tags, wouldHaveRefused } = row
+    const parts = [budget, project, caller, kind, via, plan, owner, month, heldOn, tagEntries(tags), wouldHaveRefused]
     const key = JSON.stringify(parts)
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)

@@ -15,6 +15,7 @@ import {
   sortKeyOf,
   text,
   whole,
+  yes,
 } from '../stored.ts'
 import type { Tags, Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
@@ -48,6 +49,8 @@ export interface SummaryRow extends Figures {
   readonly owner?: string
   /** If it is not the day's. */
   readonly month?: string
+  /** The day of the holds if it is not the summary's: prices of a unit change by day. */
+  readonly heldOn?: string
   /** Observed budgets whose limits would have refused each update of the row. */
   readonly wouldHaveRefused?: readonly string[]
   readonly price?: number
@@ -82,6 +85,8 @@ export interface Summary {
   readonly saved: number
   /** The last hold, or end without a hold. */
   readonly lastAt: number
+  /** Rows have `heldOn`. Absent: an older version began the summary. */
+  readonly hasHeldOn?: true
 }
 
 export const emptySummary = (day: SummaryDay): Summary => ({
@@ -253,6 +258,7 @@ const optionalText = optional(text)
 const storedSummary = record<StoredSummary>({
   ...{ mark: text, start: instant, until: instant, at: optional(instant), lastAt: optional(instant) },
   ...{ open: optional(list(text)), duplicates: optional(whole), saved: optional(whole), shards: optional(whole) },
+  hasHeldOn: optional(yes),
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
   spenders: optional(list(record<Spender>({ caller: text, plan: optional(text), units: whole }))),
   ...{ planned: optional(map(whole)), shortSince: optional(map(instant)) },
@@ -262,6 +268,7 @@ const storedSummary = record<StoredSummary>({
       record<SummaryRow>({
         ...{ budget: text, project: text, caller: text, kind: text, via: text },
         ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole) },
+        heldOn: optionalText,
         ...(Object.fromEntries(summaryFigures.map((name) => [name, optional(whole)])) as Members<Figures>),
         tags: optional(map(text)),
         wouldHaveRefused: optional(list(text)),

@@ -1,4 +1,3 @@
-import { inMoney } from '../../guard/money.ts'
 import type { Digest } from '../../guard/reports/digest.ts'
 import { count, type Figures, units as inUnits, left } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
@@ -103,7 +102,6 @@ export function digestMessage({
   inDoubt,
   priceMoves,
   nothingHappened,
-  unitPrice,
   ...links
 }: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] } & Links): Message {
   const title = clean(day)
@@ -114,7 +112,7 @@ export function digestMessage({
   const root = budgets.find(({ month }) => month.budget === 'account') ?? budgets[0]
   const spent =
     root && root.spentToday > 0
-      ? `${boldUnits(root.spentToday)}${unitPrice ? ` (${inMoney(root.spentToday, unitPrice)})` : ''} spent in 24 hours by ${code(root.budget)} and all below it.`
+      ? `${boldUnits(root.spentToday)}${inBrackets(root.costToday)} spent in 24 hours by ${code(root.budget)} and all below it.`
       : 'No units spent in 24 hours.'
   const counts = [
     ...(approvals.length > 0 ? [`${countOf(approvals.length, 'update')} waiting for approval`] : []),
@@ -145,11 +143,21 @@ export function digestMessage({
   return message(`${prose(title)}: ${spent}${rest}`, blocks)
 }
 
-function budgetLines({ budget, spentToday, month, reason, wouldHaveRefused: over, ...row }: DigestRow): string {
+const inBrackets = (cost: string | null): string => (cost === null ? '' : ` (${cost})`)
+
+function budgetLines({
+  budget,
+  spentToday,
+  costToday,
+  month,
+  reason,
+  wouldHaveRefused: over,
+  ...row
+}: DigestRow): string {
   const { limit, granted, available } = month
   const total = asNumber(limit) + granted
   const lines = [
-    `${bold(prose(budget))}: ${count(spentToday)} in 24 hours`,
+    `${bold(prose(budget))}: ${count(spentToday)}${spentToday > 0 ? inBrackets(costToday) : ''} in 24 hours`,
     limit === 'unlimited'
       ? `${count(month.spent)} this month, without a limit`
       : `${bar(total - available, total)}  ${percent(total - available, total)} of the month used, ${count(available)} of ${count(total)} left`,

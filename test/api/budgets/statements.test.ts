@@ -146,7 +146,7 @@ describe.each([
   test('a statement says what units cost where a price is set, beside the reader’s own price', async () => {
     const { statement } = await november({ isCounted, env: { PRICE_PER_UNIT: '0,0125', CURRENCY: 'EUR' } })
     const { body } = await statement('?price=1')
-    expect([body.pricePerUnit, body.currency, body.price]).toEqual([0.0125, 'EUR', 1])
+    expect([body.prices, body.currency, body.price]).toEqual([[{ perUnit: 0.0125, units: 95 }], 'EUR', 1])
     expect(body.rows.map(({ cost, amount }: Record<string, unknown>) => [cost, amount])).toEqual([
       ...[
         [0.1, 8],
@@ -157,8 +157,8 @@ describe.each([
     expect([body.total.cost, body.total.amount]).toEqual([1.19, 95])
     const csv = await statement('?by=project', { accept: 'text/csv' })
     expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
-      'window,status,project,updates,charged,external,granted,held,inDoubt,refused,cost,currency,wouldHaveRefused,wouldHaveRefusedUnits',
-      'month:2026-11-01,open,big,0,0,0,0,0,0,1,0,EUR,0,0',
+      'window,status,project,updates,charged,external,granted,held,inDoubt,refused,cost,currency,prices,wouldHaveRefused,wouldHaveRefusedUnits',
+      'month:2026-11-01,open,big,0,0,0,0,0,0,1,0,EUR,,0,0',
     ])
   })
 

@@ -16,7 +16,7 @@ const november = 'month:2026-11-01'
 const asked = '2026-11-20T10:00:00Z'
 const none = {
   ...{ updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
-  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
+  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0, atPrices: new Map() },
 }
 const row = { ...none, paidElsewhere: 0 }
 

@@ -20,7 +20,7 @@ const all = {
   COOLDOWN_RANKING: '6h',
   COOLDOWN_DIFFICULTY: '0',
   PROJECT_SEPARATOR: ';',
-  PRICE_PER_UNIT: '0,012',
+  PRICE_PER_UNIT: '0.01@2025-01-01,0.012@2026-12-01',
   CURRENCY: 'EUR',
 }
 // What one machine uses, and a deployment must not.

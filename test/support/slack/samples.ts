@@ -235,15 +235,22 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
   const digest = {
     day: '2026-11-20',
     zone,
-    unitPrice: { perUnit: 12_000n, currency: 'EUR' },
     budgets: [
       {
-        ...{ budget: 'account', spentToday: 1920, month: account, status: 'on-track' as const, reason: null },
+        ...{
+          budget: 'account',
+          spentToday: 1920,
+          costToday: '23.04 EUR',
+          month: account,
+          status: 'on-track' as const,
+          reason: null,
+        },
         ...{ projected: 44_000, projectedAtPace: null },
       },
       ...budgets.map(({ budget }) => ({
         budget,
         spentToday: 640,
+        costToday: '7.68 EUR',
         month: figures(),
         status: 'at-risk' as const,
         reason: by.detail,

@@ -40,7 +40,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
     GET: async ({ c, mustHave, show, permissions, frame, guard }) => {
       mustHave('read')
       const name = budgetNameOf(c)
-      const { outlook: readOutlook, spentOn, lastMonths } = await guard.background()
+      const { outlook: readOutlook, spentOn, lastMonths, spentCosts } = await guard.background()
       const viewRead = guard.ledger.view().then((view) => {
         if (!budgetNamed(view.definitions, name)) throw new Refusal(noBudget(name))
         return view
@@ -55,6 +55,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
       const budget = budgetNamed(view.definitions, name)
       const outlook = budgets.find((each) => each.budget === name)
       if (!budget || !outlook) throw new Refusal(noBudget(name))
+      const cost = (await spentCosts(view, [outlook.figures])).get(name)
       const zone = zoneOf(view)
       const isAdmin = permissions.scopes.has('admin')
       const updates = latest.rows.filter((update) => isWithin(view.definitions, update.budget, name))
@@ -65,7 +66,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
           <BudgetTrail budget={name} definitions={view.definitions} />
           <StatusLine outlook={outlook} zone={zone} isAdmin={isAdmin} />
           {isAdmin ? <Actions budget={budget} /> : null}
-          <UnitsSection outlook={outlook} view={view} over={isEnforced(budget) ? null : spent.wouldHaveRefused} />
+          <UnitsSection {...{ outlook, view, cost }} over={isEnforced(budget) ? null : spent.wouldHaveRefused} />
           <div class="halves">
             <SpentSection id="projects-spent" title="Spent by project" spenders={spent.projects} />
             <SpentSection id="callers-spent" title="Spent by person and plan" spenders={spent.callers} />

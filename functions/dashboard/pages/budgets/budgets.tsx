@@ -46,8 +46,12 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
 
 async function showAll(visit: Visit, failure: CreateFailure) {
   const query = readFields(visit.query, tableQuerySchema)
-  const { outlook } = await visit.guard.background()
+  const { outlook, spentCosts } = await visit.guard.background()
   const { view, budgets } = await outlook()
+  const costs = await spentCosts(
+    view,
+    budgets.map(({ figures }) => figures),
+  )
   const isAdmin = visit.permissions.scopes.has('admin')
   const parents = Object.keys(view.definitions.budgets).toSorted()
   return visit.show(
@@ -57,7 +61,7 @@ async function showAll(visit: Visit, failure: CreateFailure) {
       {failure.detail === undefined ? null : <Faults faults={[failure.detail]} />}
       {budgets.length === 0 ? <NoBudgets /> : null}
       {budgets.length === 1 && budgets[0]?.budget === rootBudget ? <EmptyBudgets isAdmin={isAdmin} /> : null}
-      <BudgetTable {...{ view, budgets, query, path: budgetsPath }} />
+      <BudgetTable {...{ view, budgets, query, costs, path: budgetsPath }} />
       {isAdmin ? <CreateForm {...{ frame: visit.frame, parents, input: visit.form, ...failure }} /> : null}
       <ZoneNote zone={zoneOf(view)} />
     </>,

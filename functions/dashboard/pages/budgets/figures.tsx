@@ -13,11 +13,13 @@ import { shortLabel } from '../../components/period.tsx'
 interface UnitsProps {
   readonly outlook: BudgetOutlook
   readonly view: View
+  /** Of what is spent. */
+  readonly cost: string | undefined
   /** What an observed budget would have refused. */
   readonly over: SpentOn['wouldHaveRefused'] | null
 }
 
-export function UnitsSection({ outlook, view, over }: UnitsProps) {
+export function UnitsSection({ outlook, view, cost, over }: UnitsProps) {
   const { budget, figures, month, day, history } = outlook
   const zone = zoneOf(view)
   const definition = budgetNamed(view.definitions, budget)
@@ -36,7 +38,7 @@ export function UnitsSection({ outlook, view, over }: UnitsProps) {
       {over === null ? null : <Observed over={over} />}
       <Bar figures={figures} committed={month.committed} />
       <Facts>
-        <UnitsFact name="Spent" units={figures.spent} />
+        <UnitsFact name="Spent" units={figures.spent} cost={cost} />
         <UnitsFact name="Held" units={figures.held} />
         <UnitsFact name="In doubt" units={figures.inDoubt} />
         <UnitsFact name="Plans to come" units={month.committed} />

@@ -1,0 +1,330 @@
+import { describe, expect, test } from 'vitest'
+import { pricesOf as pricesUsed } from '../../../shared/api/statements.ts'
+import { costOf, type UnitPrices } from '../../../shared/guard/money.ts'
+import type { Entry } from '../../../shared/ledger/book/entry.ts'
+import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
+import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
+import type { Renewal } from '../../../shared/ledger/book/windows.ts'
+import { chanceOf, one } from '../../simulation/workloads/chance.ts'
+import { days, hours, minutes } from '../../support/clock.ts'
+import { only, ran, startGuard, unknown } from '../../support/guard.ts'
+import { at, u } from '../../support/records.ts'
+import { summaryOf } from '../../support/summary.ts'
+
+// What a month costs where the price of a unit changes.
+
+type Started = Awaited<ReturnType<typeof startGuard>>
+
+const pricesOf = (...prices: readonly (readonly [from: string, perUnit: bigint])[]): UnitPrices => ({
+  currency: 'EUR',
+  prices: prices.map(([from, perUnit]) => ({ from, perUnit })),
+})
+
+/** One project may be updated again and again. */
+const options = {
+  ...{ serviceTimeoutMs: 5_000, serviceFlightMs: 300_000 },
+  cooldown: { ranking: 0, 'keyword-difficulty': 0 },
+}
+
+const start = (unitPrices: UnitPrices, renewal?: Renewal) =>
+  startGuard({ units: 5_000, parts: { unitPrices, options }, ...(renewal && { renewal }) })
+
+async function enter({ other, parts }: Started, wanted: object): Promise<Entry | null> {
+  const id = parts.ids.random()
+  const request = { id, content: id, reason: 'r', by: 'ada', budget: 'account', ...wanted } as EntryRequest
+  const preview = await other.previewEntry(request)
+  if (preview.kind !== 'possible') return null
+  const shown = preview.entry.units
+  const outcome = await other.enter(request.type === 'reconcile' ? { ...request, shown } : request)
+  return outcome.kind === 'entered' ? outcome.entry : null
+}
+
+const statementIn = async ({ guard }: Started, window: string | null = null) => {
+  const statement = await (await guard.background()).statement(window, 'budget')
+  if (!statement) throw new Error(`there is no month ${window}`)
+  return statement
+}
+
+const costIn = async (product: Started, window: string | null = null) => {
+  const { rows, total } = await statementIn(product, window)
+  return {
+    rows: Object.fromEntries(rows.map(({ key, atPrices }) => [key, costOf(atPrices)])),
+    total: costOf(total.atPrices),
+    prices: pricesUsed(total).map(({ from, units }) => [from, units]),
+  }
+}
+
+const late: RunOutcome = { kind: 'ran', units: u(70), from: 'sender', by: 'service', note: 'its answer came late' }
+
+describe('where the price of a unit changes on 21 November', () => {
+  const changing = pricesOf(['2026-11-01', 10_000n], ['2026-11-21', 20_000n])
+
+  test('an update costs the price of the day of its hold, before and after its day is counted', async () => {
+    const product = await start(changing)
+    await product.budget('slow', { approvalAbove: u(1) })
+    await product.ask()
+    const { id } = only(await product.ask({ budget: 'slow', projects: ['late'] }))
+    product.clock.set('2026-11-21T08:00:00Z')
+    await product.guard.approve(id, 'eve')
+    await product.guard.start(id, product.clock.now() + minutes(5))
+    const expected = { rows: { account: 0.4, slow: 0.8 }, total: 1.2, prices: expect.anything() }
+    expect(await costIn(product)).toEqual(expected)
+    product.clock.set('2026-11-23T08:00:00Z')
+    await (await product.guard.background()).keepSummaries()
+    expect((await summaryOf(product.guard.ledger, '2026-11-20T12:00:00Z')).rows).toHaveLength(2)
+    expect(await costIn(product)).toEqual(expected)
+  })
+
+  test('equal updates, asked for on one day and held on two, stay apart in its summary', async () => {
+    const product = await start(changing)
+    const { guard, clock } = product
+    await product.budget('slow', { approvalAbove: u(1) })
+    const asked = async () => only(await product.ask({ budget: 'slow' })).id
+    const run = async (id: string) => {
+      await guard.approve(id, 'eve')
+      await guard.start(id, clock.now() + minutes(5))
+    }
+    await run(await asked())
+    const second = await asked()
+    clock.set('2026-11-21T01:00:00Z')
+    await (await guard.background()).keepSummaries()
+    expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).open).toEqual([second])
+    await run(second)
+    clock.set('2026-11-23T08:00:00Z')
+    await (await guard.background()).keepSummaries()
+    expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({
+      rows: [{ charged: 40 }, { charged: 40, heldOn: 'day:2026-11-21' }],
+      hasHeldOn: true,
+      open: [],
+    })
+    expect(await costIn(product)).toMatchObject({ rows: { slow: 1.2 } })
+  })
+
+  test('a summary of an older version, which lacks the days of holds, is read from its updates', async () => {
+    const product = await start(changing)
+    const { ledger } = product.guard
+    await product.budget('slow', { approvalAbove: u(1) })
+    const { id } = only(await product.ask({ budget: 'slow' }))
+    product.clock.set('2026-11-21T08:00:00Z')
+    await product.guard.approve(id, 'eve')
+    await product.guard.start(id, product.clock.now() + minutes(5))
+    product.clock.set('2026-11-23T08:00:00Z')
+    await (await product.guard.background()).keepSummaries()
+    const { hasHeldOn: _none, ...older } = await summaryOf(ledger, '2026-11-20T12:00:00Z')
+    const rows = older.rows.map(({ heldOn: _day, ...row }) => row)
+    expect(await ledger.summaries.write({ ...older, rows, until: older.until - 1 })).toBe('written')
+    expect(await costIn(product)).toMatchObject({ rows: { slow: 0.8 } })
+    await (await product.guard.background()).keepSummaries()
+    const kept = await summaryOf(ledger, '2026-11-20T12:00:00Z')
+    expect([kept.hasHeldOn, kept.until, kept.rows]).toEqual([undefined, older.until, rows])
+    expect(await costIn(product)).toMatchObject({ rows: { slow: 0.8 } })
+  })
+
+  test('a late answer costs the price of the hold, and units that were never charged cost nothing', async () => {
+    const product = await start(changing)
+    product.service.run = async () => unknown
+    const update = only(await product.ask())
+    await product.guard.resolve(update.id, 'eve', { outcome: 'did-not-run', reason: 'r' })
+    product.clock.set('2026-11-22T08:00:00Z')
+    expect(await costIn(product)).toMatchObject({ rows: { account: 0 }, total: 0, prices: [] })
+    await product.guard.ledger.settle(update, late)
+    expect(await costIn(product)).toMatchObject({ rows: { account: 0.7 }, prices: [['2026-11-01', 70]] })
+  })
+
+  test('an entry costs the price of its day, its corrections too, and what a reconciliation gives back the latest', async () => {
+    const product = await start(changing)
+    await product.budget('acme', {})
+    const spent = await enter(product, { type: 'external-spend', budget: 'acme', units: 100 })
+    product.clock.set('2026-11-22T08:00:00Z')
+    const corrected = await enter(product, { type: 'correction', budget: 'acme', units: 90, corrects: spent?.id })
+    expect(await costIn(product)).toMatchObject({ rows: { acme: 0.9 }, prices: [['2026-11-01', 90]] })
+    await enter(product, { type: 'external-spend', budget: 'acme', units: 1 })
+    product.clock.set('2026-12-03T08:00:00Z')
+    await enter(product, { type: 'correction', budget: 'acme', units: 50, corrects: corrected?.id })
+    expect(await costIn(product, 'month:2026-11-01')).toEqual({
+      rows: { acme: 0.52 },
+      total: 0.52,
+      prices: [
+        ['2026-11-01', 50],
+        ['2026-11-21', 1],
+      ],
+    })
+  })
+
+  test('what a reconciliation books costs the price of its day; what it gives back, the latest of the month', async () => {
+    const product = await start(changing)
+    await enter(product, { type: 'external-spend', units: 100 })
+    product.clock.advance(hours(2))
+    await enter(product, { type: 'reconcile', unitsLeft: 4_880 })
+    expect(await costIn(product)).toMatchObject({ total: 1.2, prices: [['2026-11-01', 120]] })
+    product.clock.advance(hours(2))
+    await enter(product, { type: 'reconcile', unitsLeft: 4_910 })
+    expect(await costIn(product)).toMatchObject({ total: 0.9, prices: [['2026-11-01', 90]] })
+    product.clock.set('2026-11-20T23:59:59Z')
+    expect(await costIn(product)).toMatchObject({ total: 0.9 })
+    product.clock.set('2026-11-21T00:00:00Z')
+    const expected = {
+      total: 0.6,
+      prices: [
+        ['2026-11-01', 120],
+        ['2026-11-21', -30],
+      ],
+    }
+    expect(await costIn(product)).toMatchObject(expected)
+    product.clock.set('2027-01-05T00:00:00Z')
+    expect(await costIn(product, 'month:2026-11-01')).toMatchObject(expected)
+  })
+
+  test('units of before the first price cost nothing, and a row is rounded once, from all its prices', async () => {
+    const product = await start(pricesOf(['2026-11-21', 4_000n], ['2026-11-22', 3_000n]))
+    await product.budget('acme', {})
+    await enter(product, { type: 'external-spend', budget: 'acme', units: 1_000 })
+    product.clock.set('2026-11-21T08:00:00Z')
+    await enter(product, { type: 'external-spend', budget: 'acme', units: 1 })
+    await enter(product, { type: 'external-spend', units: 1 })
+    product.clock.set('2026-11-22T08:00:00Z')
+    await enter(product, { type: 'external-spend', budget: 'acme', units: 1 })
+    // Each cost of a day alone is below half a cent.
+    expect(await costIn(product)).toMatchObject({ rows: { account: 0, acme: 0.01 }, total: 0.01 })
+    expect((await statementIn(product)).total.external).toBe(1_003)
+  })
+})
+
+/** Another way to the day than the product's. */
+const localDay = (instant: number, timeZone: string): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(instant)
+
+/** What each budget's row costs in cents, from the records and entries alone. */
+async function recomputed(
+  { other, clock }: Started,
+  window: string,
+  end: number,
+  zone: string,
+  { prices }: UnitPrices,
+) {
+  const [updates, entries] = [
+    (await other.updates({}, 1_000)).rows,
+    (await other.entries({ month: window }, 1_000)).rows,
+  ]
+  const priceOf = (instant: number) => {
+    const day = localDay(instant, zone)
+    return prices.filter(({ from = '' }) => from <= day).at(-1)?.perUnit ?? 0n
+  }
+  const millionths = new Map<string, bigint>()
+  const add = (budget: string, units: number, price: bigint) =>
+    millionths.set(budget, (millionths.get(budget) ?? 0n) + BigInt(units) * price)
+  for (const { budget, month, charged = 0, hold } of updates) {
+    if (month === window && hold) add(budget, charged, priceOf(hold.at))
+  }
+  const firstOf = (entry: Entry): Entry => {
+    const corrected = entries.find(({ id }) => id === entry.corrects)
+    return corrected ? firstOf(corrected) : entry
+  }
+  for (const entry of entries) {
+    const moved = entry.moves.find((each) => each.budget === 'account' && each.window === 'month')?.move.spent ?? 0
+    const first = firstOf(entry)
+    const isGivenBack = first.type === 'reconcile' && first.units < 0
+    add(first.budget, moved, priceOf(isGivenBack ? Math.min(clock.now(), end - 1) : first.at))
+  }
+  const cents = (exact: bigint) => Number((exact + (exact < 0n ? -5_000n : 5_000n)) / 10_000n)
+  const rows = [...millionths].map(([budget, exact]) => [budget, cents(exact)] as const)
+  return {
+    rows: Object.fromEntries(rows),
+    total: cents([...millionths.values()].reduce((sum, each) => sum + each, 0n)),
+  }
+}
+
+describe('a statement costs what its records and entries cost', () => {
+  test.each([
+    [1, 'UTC', '2026-11-28T10:00:00Z', { day: 1, time: '00:00' }],
+    [2, 'Europe/Berlin', '2027-03-24T10:00:00Z', { day: 28, time: '02:30' }],
+    [3, 'America/New_York', '2027-03-10T10:00:00Z', { day: 14, time: '02:30' }],
+    [4, 'Australia/Lord_Howe', '2027-03-31T10:00:00Z', { day: 4, time: '01:45' }],
+    [5, 'Pacific/Kiritimati', '2026-12-28T10:00:00Z', { day: 31, time: '12:00' }],
+    [6, 'America/Santiago', '2027-04-01T20:00:00Z', { day: 4, time: '00:00' }],
+    [7, 'Asia/Kathmandu', '2027-02-24T20:00:00Z', { day: 29, time: '23:59' }],
+    [8, 'Europe/London', '2027-10-27T20:00:00Z', { day: 31, time: '01:30' }],
+  ])('seed %i, in %s', async (seed, zone, begins, renewal) => {
+    const chance = chanceOf(seed)
+    const first = at(begins)
+    const offsets = [-40, 0, 1, 2, 3, 5, 6, 8, 12].filter(() => chance(10) < 7)
+    const unitPrices = pricesOf(
+      ...offsets.map((day) => [localDay(first + days(day), zone), BigInt(1 + chance(99_999))] as const),
+    )
+    const product = await start(unitPrices, { ...renewal, zone })
+    const { guard, clock, service, other } = product
+    clock.set(begins)
+    await product.budget('acme', {})
+    await product.budget('slow', { approvalAbove: u(1) })
+    service.estimate = async () => ({ kind: 'units', units: u(1 + chance(60)), source: 'units' })
+    service.run = async () => (chance(10) < 7 ? ran : unknown)
+    const opened = (await other.view()).month
+    const windows = new Map([[opened.name, opened.end]])
+    const updates = async () => (await other.updates({}, 1_000)).rows
+    const ask = () => product.ask({ budget: one(chance, ['account', 'acme', 'slow']), projects: [`p${chance(3)}`] })
+    const steps: readonly (() => Promise<unknown>)[] = [
+      ask,
+      ask,
+      async () => {
+        for (const { id, state } of await updates()) {
+          if (state === 'awaiting-approval' && chance(3) === 0) await guard.approve(id, 'eve')
+        }
+        for (const { id, state } of await updates())
+          if (state === 'requested') await guard.start(id, clock.now() + minutes(5))
+      },
+      async () => {
+        for (const { id, state } of await updates()) {
+          const outcome = one(chance, ['ran', 'did-not-run'] as const)
+          if (state === 'in-doubt') await guard.resolve(id, 'eve', { outcome, reason: 'r' })
+        }
+      },
+      async () => {
+        const ended = (await updates()).filter(({ state, hold }) => hold && ['settled', 'released'].includes(state))
+        if (ended.length > 0) await other.settle(one(chance, ended), { ...late, units: u(chance(90)) })
+      },
+      () => enter(product, { type: 'external-spend', budget: one(chance, ['account', 'acme']), units: chance(200) }),
+      async () => {
+        const known = (await other.entries({ month: one(chance, [...windows.keys()]) }, 1_000)).rows
+        if (known.length > 0) {
+          const { id, budget } = one(chance, known)
+          await enter(product, { type: 'correction', budget, units: chance(200), corrects: id })
+        }
+      },
+      async () => {
+        const { available } = await product.counts()
+        await enter(product, { type: 'reconcile', unitsLeft: Math.max(0, available + chance(100) - 60) })
+      },
+      async () => (await guard.background()).keepSummaries(),
+      async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), hours(13), days(1)])),
+      async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), hours(13), days(1)])),
+    ]
+    const seen = new Set<string | undefined>()
+    for (let step = 0; step < 160; step++) {
+      await one(chance, steps)()
+      const { month } = await other.view()
+      windows.set(month.name, month.end)
+      if (step % 10 !== 9) continue
+      for (const [window, end] of windows) {
+        const { rows, total, addsUp } = await statementIn(product, window)
+        const cents = (units: typeof total.atPrices) => Math.round(costOf(units) * 100)
+        const expected = await recomputed(product, window, end, zone, unitPrices)
+        const shown = rows.map(({ key, atPrices }) => [key, cents(atPrices)] as const)
+        expect([
+          step,
+          window,
+          Object.fromEntries(shown.filter(([, each]) => each !== 0)),
+          cents(total.atPrices),
+        ]).toEqual([
+          step,
+          window,
+          Object.fromEntries(Object.entries(expected.rows).filter(([, each]) => each !== 0)),
+          expected.total,
+        ])
+        expect(addsUp).toBe(true)
+        for (const { from } of total.atPrices.keys()) seen.add(from)
+      }
+    }
+    expect(seen.size).toBeGreaterThan(2)
+    expect(windows.size).toBeGreaterThan(1)
+  })
+})
