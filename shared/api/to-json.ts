@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Forecast } from '../guard/plans/forecast.ts'
 import { describe } from '../guard/problems.ts'
 import type { BudgetOutlook } from '../guard/reports/outlook.ts'
@@ -37,8 +38,10 @@ const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
   problem: showProblem(row.problem),
 })
 
-export const showAnswer = ({ updates, notRecorded }: Pick<Answer, 'updates' | 'notRecorded'>) => ({
-  updates: updates.map(showUpdate),
+type ShownAnswer = Pick<Answer, 'updates' | 'notRecorded' | 'problem'>
+
+export const showAnswer = ({ updates, notRecorded, problem }: ShownAnswer) => ({
+  updates: updates.map((update) => (problem ? showBeside(problem, update) : showUpdate(update))),
   ...(notRecorded.length > 0 && { notRecorded: notRecorded.map(showNotRecorded) }),
 })
 
@@ -87,6 +90,17 @@ export function showUpdate(update: Update) {
       by,
       ...(note !== undefined && { note }),
     })),
+  }
+}
+
+/** Says no sentence twice. */
+function showBeside(answered: Problem, update: Update) {
+  const { problem, history, ...shown } = showUpdate(update)
+  const isSame = update.state === 'refused' && isDeepStrictEqual(update.problem, answered)
+  return {
+    ...shown,
+    ...(problem && !isSame && { problem }),
+    history: history.map(({ note, ...line }) => (note && note !== problem?.detail ? { ...line, note } : line)),
   }
 }
 

@@ -252,7 +252,9 @@ const hidesEarlierAttempt: ReadonlySet<string> = new Set([
 const mayHaveCancelled = ({ type }: Problem, isRepeated: boolean): boolean =>
   leavesOutcomeOpen.has(type) || type === '/problems/undecided' || (isRepeated && hidesEarlierAttempt.has(type))
 
-function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly string[], key: string): Outcome[] {
+type Sent = Awaited<ReturnType<typeof send>>
+
+function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outcome[] {
   if (sent.kind === 'unanswered') return projects.map(() => ({ kind: sent.kind, why: sent.why, key }))
   const { updates = [], notRecorded = [] } = sent.body as {
     updates?: Update[]
@@ -261,7 +263,7 @@ function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly s
   const earlier = sent.kind === 'answered' ? (sent.headers.get('unit-guard-replayed') ?? '').split(', ') : []
   return projects.map((project) => {
     const update = updates.find((each) => each.project === project)
-    if (update) return outcomeOf(update, earlier.includes(update.id))
+    if (update) return outcomeOf(withReason(update, sent), earlier.includes(update.id))
     const missing = notRecorded.find((each) => each.project === project)
     const problem = missing?.problem ?? (sent.kind === 'problem' ? sent.problem : undefined)
     if (!problem) throw new Error(`there is no answer for ${project}`)
@@ -269,6 +271,12 @@ function toOutcomes(sent: Awaited<ReturnType<typeof send>>, projects: readonly s
     return isOpen ? { kind: 'unanswered', why: problem.detail, key } : { kind: 'problem', problem, key }
   })
 }
+
+/** A refused update has no problem of its own where it is the answer's. */
+const withReason = (update: Update, sent: Sent): Update =>
+  update.state === 'refused' && !update.problem && sent.kind === 'problem'
+    ? { ...update, problem: sent.problem }
+    : update
 
 function queryOf(members: object): string {
   const query = new URLSearchParams()

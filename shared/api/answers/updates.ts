@@ -44,14 +44,17 @@ export const update = z.strictObject({
   finishedAt: described(z.exactOptional(time), 'When it became final.'),
   approvedBy: described(z.exactOptional(text), 'Who agreed.'),
   approvedUpTo: described(z.exactOptional(units), 'The update never holds more units than the approver agreed to.'),
-  problem: described(z.exactOptional(problem), 'Why it was refused or did not run.'),
+  problem: described(
+    z.exactOptional(problem),
+    'Why it was refused or did not run. Of a refused update beside a problem, absent where it is that problem.',
+  ),
   service: described(
     z.exactOptional(z.strictObject({ status: whole, body: text, truncated: z.exactOptional(yes) })),
     'What the service answered to `run`, at most 16 KiB of it.',
   ),
   history: described(
     z.array(z.strictObject({ state: z.enum(states), at: time, by: text, note: z.exactOptional(text) })),
-    'Every state, when, by whom, and why.',
+    'Every state, when, by whom, and why. Beside a problem, `note` is absent where `problem` says it.',
   ),
 })
 
