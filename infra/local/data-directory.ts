@@ -32,11 +32,20 @@ const foundHere = 'FOUND_HERE'
 /** Digests of all values of the file, because one value is a token. */
 const setHere = 'SET_HERE'
 
-const variables = [
-  ...Object.keys(guardSettings.shape),
+const own = [
   ...['DATA_DIR', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
-  ...['SLACK_SIGNING_SECRET', 'LEDGER', foundHere, setHere],
+  ...['SLACK_SIGNING_SECRET', 'LEDGER'],
 ]
+const variables = [...Object.keys(guardSettings.shape), ...own, foundHere, setHere]
+
+const comments = {
+  file: 'Written by npm start, which replaces it. Run "source" with this file before curl and commands of npm run.',
+  own: 'This Unit Guard: its folder, its address with a token that has all scopes, its process; the stand-in for the service.',
+  settings: 'Its settings (docs/settings.md). They also hold for the next start in this shell.',
+  found: 'What npm start found itself. The next start finds these again, also in this shell.',
+  marks: 'How the next start tells these values from those that you set by hand. Leave both as they are.',
+  unset: 'What the shell may have from the file of another folder.',
+}
 
 /** Unsets variables that the shell may have from another directory. @param found values of this start alone. */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
@@ -47,10 +56,20 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
     [foundHere, Object.entries(found).map(marked).join(' ')],
     [setHere, set.map(digested).join(' ')],
   ])
+  const groupOf = (name: string) => {
+    if ([foundHere, setHere].includes(name)) return 'marks'
+    if (name in found) return 'found'
+    return own.includes(name) ? 'own' : 'settings'
+  }
   const unset = variables.filter((name) => !all.has(name))
   const lines = [
-    ...[...all].map(([name, value = '']) => `export ${name}=${quote(value)}\n`),
-    ...(unset.length > 0 ? [`unset ${unset.join(' ')}\n`] : []),
+    `# ${comments.file}\n`,
+    ...(['own', 'settings', 'found', 'marks'] as const).flatMap((group) => {
+      const values = [...all].filter(([name]) => groupOf(name) === group)
+      const exports = values.map(([name, value = '']) => `export ${name}=${quote(value)}\n`)
+      return exports.length > 0 ? [`\n# ${comments[group]}\n`, ...exports] : []
+    }),
+    ...(unset.length > 0 ? [`\n# ${comments.unset}\nunset ${unset.join(' ')}\n`] : []),
   ]
   await makeDirectory(directory)
   await writePrivateFile(file, lines.join(''))

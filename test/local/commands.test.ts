@@ -103,6 +103,11 @@ describe('npm run help', () => {
   })
 })
 
+test('npm run token --help says that its budgets limit what may be charged, and not what may be read', async () => {
+  const { out } = await run('token', ['--help'])
+  expect(out.replace(/\s+/g, ' ')).toContain('--budgets limits what they may charge, not what they may read:')
+})
+
 describe('wrong usage is one line that names the nearest right one, with exit code 2', () => {
   const instant = '2026-11-20T09:00:00Z'
   test.each<[string, readonly string[], string]>([

@@ -54,6 +54,24 @@ describe('the env file', () => {
     expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
   })
 
+  it('the env file explains its lines: each stands below a comment of one line', async () => {
+    const file = await writeEnvFile(
+      await newDirectory(),
+      { DATA_DIR: 'd', UNIT_GUARD_URL: 'u', TABLE_NAME: '# no comment', COOLDOWN_RANKING: 'day' },
+      { DYNAMODB_ENDPOINT: 'a' },
+    )
+    const [head = '', ...groups] = (await readFile(file, 'utf8')).split('\n\n')
+    expect(head).toMatch(/^# Written by npm start.*\.$/)
+    const shown = groups.map((group) => group.trim().split('\n'))
+    expect(shown.map(([comment, ...lines]) => [comment, lines.map((line) => /\w+ (\w+)/.exec(line)?.[1])])).toEqual([
+      [expect.stringMatching(/^# This Unit Guard: .*\.$/), ['DATA_DIR', 'UNIT_GUARD_URL']],
+      [expect.stringMatching(/^# Its settings .*\.$/), ['TABLE_NAME', 'COOLDOWN_RANKING']],
+      [expect.stringMatching(/^# What npm start found itself\. .*\.$/), ['DYNAMODB_ENDPOINT']],
+      [expect.stringMatching(/^# How the next start .*\.$/), ['FOUND_HERE', 'SET_HERE']],
+      [expect.stringMatching(/^# What the shell may have .*\.$/), [expect.any(String)]],
+    ])
+  })
+
   it('addresses from a sourced env file do not affect the next start; variables set by hand do', () => {
     const sourced = { FOUND_HERE: 'DYNAMODB_ENDPOINT=a TRACKING_BASE_URL=b', TABLE_NAME: 't', DYNAMODB_ENDPOINT: 'a' }
     expect(withoutFound({ ...sourced, TRACKING_BASE_URL: 'mine' })).toEqual({

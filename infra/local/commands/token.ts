@@ -14,7 +14,8 @@ const usage = `Prints a bearer token for a caller.
   --sub      who calls: 1 to 128 visible ASCII characters without #, and none of guard, sweep, service, setup and *;
              names such as okta:ada belong to Slack, schedules and trusted issuers
   --scope    what they may do, separated by spaces: ${scopes.join(' ')}
-  --budgets  the budgets they may charge, descendants included, separated by commas; * is all; none without it
+  --budgets  limits what they may charge, not what they may read: these budgets and all below them, separated by
+             commas; * is all; none without it
   --expires  for how long: 30m, 8h, 7d (8h without it, at most 366d)
 
 The key comes from the Unit Guard that runs here. On AWS it comes from Secrets Manager; on a machine that has run
