@@ -12,7 +12,7 @@ import { createSpenders } from './reports/spenders.ts'
 import { createSpentCosts } from './reports/spent-cost.ts'
 import { createSpentOn } from './reports/spent-on.ts'
 import { createStatements } from './reports/statements.ts'
-import { createRecentSummaries, createSummaries } from './reports/summary.ts'
+import { createRecent, createSummaries } from './reports/summary.ts'
 import { createUnlisted } from './reports/unlisted.ts'
 import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
@@ -35,7 +35,7 @@ export function createBackground(
   const alerts = createAlerts(parts)
   const sweep = createSweep({ ...parts, start: resume.start, alerts, advance: occurrences.advance })
   const { prices, readPrices } = createPrices(parts)
-  const recent = createRecentSummaries(parts)
+  const recent = createRecent(parts)
   const calendar = createCalendar({ ...parts, prices, recent })
   const { outlook } = createOutlook({ ledger, forecastWith: calendar.forecastWith })
   const statements = createStatements(parts)
@@ -51,7 +51,7 @@ export function createBackground(
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     outlook,
     ...createSpenders({ ledger, recent }),
-    ...createUnlisted(parts),
+    ...createUnlisted({ ...parts, recent }),
     ...createUpdateCounts(parts),
     ...createSpentOn(parts),
     ...createMonths(parts),

@@ -9,7 +9,7 @@ import type { Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { lastRunOf, paceOf } from '../reports/history.ts'
-import type { RecentSummaries } from '../reports/summary.ts'
+import type { Recent } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
@@ -45,7 +45,7 @@ export interface CalendarParts {
   ledger: Ledger
   plans: readonly Plan[]
   prices: () => Promise<readonly Price[]>
-  recent: RecentSummaries
+  recent: Recent
 }
 
 export const createCalendar = (parts: CalendarParts) => ({
@@ -80,7 +80,7 @@ async function forecast(parts: CalendarParts, given?: View | Promise<View>): Pro
 export interface ForecastReading {
   readonly view: View
   readonly plans: readonly ForecastPlan[]
-  /** Of the month and of the last week, without rows. */
+  /** Of the month and of the last 30 days, without all rows. */
   readonly summaries: readonly Summary[]
   readonly forecasts: readonly Forecast[]
 }
@@ -90,7 +90,7 @@ async function forecastWith(parts: CalendarParts, given?: View | Promise<View>):
   const looked = Promise.resolve(given ?? parts.ledger.view())
   const [{ view, isPlanRunning, ...outlook }, summaries] = await Promise.all([
     lookOut(parts, looked),
-    looked.then(parts.recent),
+    looked.then(parts.recent.summaries),
   ])
   const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map((each) => toForecast(each, view))
   const forecasts = forecastCounters({

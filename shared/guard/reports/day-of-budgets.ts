@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { budgetNamed, chainOf, type Definitions, rootBudget, unseenBudget } from '../../ledger/book/definitions.ts'
+import {
+  budgetNamed,
+  chainOf,
+  type Definitions,
+  listingsOf,
+  rootBudget,
+  unseenBudget,
+} from '../../ledger/book/definitions.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
 import type { Spender, Summary, SummaryDay, SummaryRow } from '../../ledger/views/summary.ts'
 import { hourMs } from '../../platform/clock.ts'
@@ -69,6 +76,18 @@ export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): 
   }
   return [...spenders.values()].toSorted((a, b) => b.units - a.units).slice(0, maxSpenders)
 }
+
+const maxUnlisted = 50
+
+/** Bounded like the spenders. */
+export const unlistedOf = (definitions: Definitions, rows: readonly SummaryRow[]): readonly string[] =>
+  ranIn(rows)
+    .filter((project) => listingsOf(definitions, project).length === 0)
+    .slice(0, maxUnlisted)
+
+export const ranIn = (rows: readonly SummaryRow[]): readonly string[] => [
+  ...new Set(rows.flatMap(({ settled = 0, charged = 0, project }) => (settled + charged > 0 ? project : []))),
+]
 
 /** Plans' charges and a budget's first run show at once, another price or refusal within the hour. */
 export function tellsMoreOfBudgets(next: Summary, seen: Summary): boolean {

@@ -5,7 +5,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
 import { type Spender as Spent, type Summary, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { believed, gapsIn, type RecentSummaries } from './summary.ts'
+import { believed, gapsIn, type Recent } from './summary.ts'
 
 export interface Spender {
   /** `person`: several callers are one person. `outside`: not by an update. `others`: too small or too many to name. */
@@ -16,10 +16,10 @@ export interface Spender {
   readonly share: number
 }
 
-/** The latest updates and entries that a reader adds up itself. */
+/** The latest entries, or updates of an ended month, that a reader adds up itself. */
 const maxRead = 200
 
-export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: RecentSummaries }) {
+export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Recent }) {
   /** The greatest first. The number of requests is bounded: what is not found within it counts as `others`. */
   async function whoSpent(given?: View | Promise<View>): Promise<readonly Spender[]> {
     const view = await (given ?? ledger.view())
@@ -42,14 +42,17 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
 
   async function chargedIn(view: View, shared?: Promise<readonly Update[]>): Promise<readonly Spent[]> {
     const { month, now } = view
+    const isOpen = now < month.end
     const until = Math.min(now, month.end - 1)
-    const summaries = (await (now < month.end ? recent(view) : daysOf(view))).filter(
+    const summaries = (await (isOpen ? recent.summaries(view) : daysOf(view))).filter(
       ({ day }) => day.month === month.name,
     )
     const since = gapsIn(summaries)[0]?.since ?? until + 1
     const given = since > until ? [] : await shared
     const isCovered = given !== undefined && (since > until || (given.at(-1)?.createdAt ?? 0) < since)
-    const latest = isCovered ? given : (await ledger.updates({ since, until }, maxRead)).rows
+    const latest = isCovered
+      ? given
+      : await (isOpen ? recent.updates(view) : ledger.updates({ since, until }, maxRead).then(({ rows }) => rows))
     const charged = latest
       .filter(({ createdAt }) => createdAt >= since && createdAt <= until)
       .filter(({ month: in_, budget, state }) => in_ === month.name && budget !== unseenBudget && isTerminal(state))

@@ -17,7 +17,15 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { happenedAt, lastRunsOf, plannedIn, shortSinceOf, spendersOf, tellsMoreOfBudgets } from './day-of-budgets.ts'
+import {
+  happenedAt,
+  lastRunsOf,
+  plannedIn,
+  shortSinceOf,
+  spendersOf,
+  tellsMoreOfBudgets,
+  unlistedOf,
+} from './day-of-budgets.ts'
 
 /** A record may appear this late, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
@@ -102,6 +110,8 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
     planned: plannedIn(view.definitions, seen.day, shown, seenNow),
     lastRuns,
     spenders: spendersOf(rows, seen.day),
+    unlisted: unlistedOf(view.definitions, rows),
+
     shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
     ...(seen.until < seen.day.start && { hasHeldOn: true as const }),
@@ -137,26 +147,37 @@ async function rowsFor(ledger: Ledger, day: SummaryDay, updates: readonly Update
   }
 }
 
-export type RecentSummaries = (view: View) => Promise<readonly Summary[]>
+export interface Recent {
+  /** Of the view's month, and at least of the last 30 days; without all rows. */
+  summaries: (view: View) => Promise<readonly Summary[]>
+  /** The latest updates, of which no summary knows; the newest first. */
+  updates: (view: View) => Promise<readonly Update[]>
+}
 
-/** Reads the days of the view's month and of the last week, once for all that one view shows. */
-export function createRecentSummaries({ ledger }: { ledger: Ledger }): RecentSummaries {
-  const readings = new WeakMap<View, ReturnType<RecentSummaries>>()
-  const read = async (view: View) => {
-    const summaries = await ledger.summaries.read(recentDays(view), { withRows: false })
-    return summaries.map((summary) => believed(summary, view.now))
-  }
+const recentMs = 30 * dayMs
+const maxRecentUpdates = 200
+
+/** Reads once for all that one view shows. */
+export function createRecent({ ledger }: { ledger: Ledger }): Recent {
+  const summaries = oncePerView(async ({ definitions, month, now }) => {
+    const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - recentMs))
+    const days = summaryDays(definitions.calendar, { since, until: now })
+    return (await ledger.summaries.read(days, { withRows: false })).map((summary) => believed(summary, now))
+  })
+  const updates = oncePerView(async (view) => {
+    const [gap] = gapsIn(await summaries(view))
+    return gap ? (await ledger.updates({ since: gap.since, until: view.now }, maxRecentUpdates)).rows : []
+  })
+  return { summaries, updates }
+}
+
+function oncePerView<T>(read: (view: View) => Promise<T>): (view: View) => Promise<T> {
+  const readings = new WeakMap<View, Promise<T>>()
   return (view) => {
     const reading = readings.get(view) ?? read(view)
     readings.set(view, reading)
     return reading
   }
-}
-
-/** The days of the month, and at least of a week. */
-function recentDays({ definitions, month, now }: View): readonly SummaryDay[] {
-  const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - 7 * dayMs))
-  return summaryDays(definitions.calendar, { since, until: now })
 }
 
 /** Ignores a summary that a sweep with a fast clock wrote. */

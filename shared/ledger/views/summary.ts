@@ -80,6 +80,8 @@ export interface Summary {
   readonly shortSince: Readonly<Record<string, number>>
   /** Plans and callers that spent most. Absent: an older version. */
   readonly spenders?: readonly Spender[]
+  /** Projects that ran and that no budget listed, without all that `rows` has. Absent: an older version. */
+  readonly unlisted?: readonly string[]
   /** Includes updates after `until`, as `planned` does. */
   readonly duplicates: number
   readonly saved: number
@@ -205,7 +207,16 @@ export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Upd
 
 /** Keeps the book's use at the day's end. */
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
-  const nothing = { until: day.start - 1, rows: [], open: [], shards: 0, lastRuns: {}, shortSince: {}, spenders: [] }
+  const nothing = {
+    until: day.start - 1,
+    rows: [],
+    open: [],
+    shards: 0,
+    lastRuns: {},
+    shortSince: {},
+    spenders: [],
+    unlisted: [],
+  }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
   const set = Object.entries(item).map(([name, value]) => [[name], value] as const)
   return { kind: 'update', key: keyOf(day), set, add: [], when }
@@ -261,6 +272,7 @@ const storedSummary = record<StoredSummary>({
   hasHeldOn: optional(yes),
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
   spenders: optional(list(record<Spender>({ caller: text, plan: optional(text), units: whole }))),
+  unlisted: optional(list(text)),
   ...{ planned: optional(map(whole)), shortSince: optional(map(instant)) },
   lastRuns: optional(map(record<LastRun>({ at: instant, units: whole }))),
   rows: optional(

@@ -3,7 +3,7 @@ import { attentionOf, unlistedIn } from '../../../infra/local/commands/attention
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
-import { days, hours } from '../../support/clock.ts'
+import { days } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 
 const limits = [{ window: 'month', units: 10_000 }]
@@ -13,11 +13,11 @@ const plan = (name: string, project: string, enabled = true) => ({
 
 async function start(plans: readonly object[] = []) {
   const product = await startProduct({ store: createMemoryStore(), plans })
-  const { call, guard, clock } = product
+  const { call, guard } = product
   const put = (name: string, body: object) => call('PUT', `/budgets/${name}`, { body: { limits, ...body } })
   const said = async () => unlistedIn(guard, await guard.ledger.view())
-  const sweep = async () => (await guard.background()).sweep(clock.now() + hours(1))
-  return { ...product, put, said, sweep }
+  const keepSummaries = async () => (await guard.background()).keepSummaries()
+  return { ...product, put, said, keepSummaries }
 }
 
 const sentence =
@@ -30,8 +30,7 @@ describe('projects that no budget lists', () => {
     expect(await said()).toBeNull()
     await update({ kind: 'ranking', project: 'new' })
     await update({ kind: 'ranking', project: 'shop' })
-    // Read at most every ten minutes.
-    expect(await said()).toBeNull()
+    expect(await said()).toBe(sentence)
     const planned = await start([plan('night', 'new'), plan('off', 'other', false)])
     await planned.put('acme', { projects: [{ name: 'shop' }] })
     expect(await planned.said()).toBe(sentence)
@@ -42,14 +41,27 @@ describe('projects that no budget lists', () => {
     ['one that ran 29 days ago, of which a summary knows', 29, sentence],
     ['none that ran 32 days ago', 32, null],
   ])('are found in the last 30 days: %s', async (_what, daysAgo, expected) => {
-    const { clock, put, said, sweep, update } = await start()
+    const { clock, put, said, keepSummaries, update } = await start()
     await put('acme', { projects: [{ name: 'shop' }] })
     await update({ kind: 'ranking', project: 'new' })
     for (let day = 0; day < daysAgo; day++) {
       clock.advance(days(1))
-      await sweep()
+      await keepSummaries()
     }
     expect(await said()).toBe(expected)
+  })
+
+  test('are found on a day that has more rows than are read', async () => {
+    const { clock, put, said, keepSummaries, update } = await start()
+    const listed = Array.from({ length: 45 }, (_, n) => `${n}-${'a'.repeat(150)}`)
+    await put('acme', { projects: listed.map((name) => ({ name })) })
+    for (const project of [...listed, 'new']) {
+      await update({ kind: 'ranking', project })
+      clock.advance(1)
+    }
+    clock.advance(days(1))
+    await keepSummaries()
+    expect(await said()).toBe(sentence)
   })
 
   test.each([
