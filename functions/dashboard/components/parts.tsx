@@ -117,7 +117,7 @@ interface UnitsProps {
 export const Units = ({ units, cost }: UnitsProps) => (
   <>
     <span class={units == null ? 'unknown' : 'units'}>{units == null ? '–' : count(units)}</span>
-    {cost === undefined ? null : <span class="note"> {cost}</span>}
+    {cost === undefined ? null : <span class="note money"> {cost}</span>}
   </>
 )
 
