@@ -98,7 +98,7 @@ export const parts = {
   },
   statements: {
     mutate: among(statements, 'include'),
-    tests: ['guard/reports/statements', 'guard/reports/summary', 'api/budgets/statements'].map(
+    tests: ['guard/reports/statements', 'guard/reports/prices', 'guard/reports/summary', 'api/budgets/statements'].map(
       (name) => `test/${name}.test.ts`,
     ),
     isLoadedOnce: true,
