@@ -152,8 +152,14 @@ export const releaseQuery = z.strictObject({ release })
 const releaseText =
   '`true`: projects that no budget would list any more may leave; from then on `account` pays for them, or as its `unowned` says. Without it such a change is 409.'
 export const releaseTexts: Texts = { release: releaseText }
+const move = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
+export const putQuery = z.strictObject({ release, move })
+const moveText =
+  '`true`: a project that another budget lists moves here, with its name and its id. Without it such a row is 400. What is held, in doubt or charged stays where it was.'
+export const putTexts: Texts = { ...releaseTexts, move: moveText }
 export const applyQuery = z.strictObject({
   release,
+  move,
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
   prune: z.exactOptional(
     z.array(z.enum(['all', ...removableMembers], `takes all, or one of ${removableMembers.join(', ')}`)),
@@ -161,7 +167,7 @@ export const applyQuery = z.strictObject({
 })
 
 export const pruneTexts: Texts = {
-  release: releaseText,
+  ...putTexts,
   'dry-run': '`true`: only show the difference.',
   prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
 }

@@ -448,7 +448,7 @@ describe('projects', () => {
     await put('shop', { limits: [month(9)] })
     const page = await eve.get('/dashboard/budgets/shop')
     expect((await press(eve, page, 'Add project', { name: 'initech' })).text).toContain(
-      '✕ initech has one owner, and cannot belong to acme and to shop.',
+      'Move initech to shop? Confirm initech moves from acme to shop.',
     )
     expect((await send(eve, page, 'Add project', { name: '..' })).text).toContain('name: must have 1 to 512 characters')
     expect((await send(eve, await eve.get(acme), 'Remove chosen projects')).text).toContain('choose some first')

@@ -178,7 +178,7 @@ describe('the difference', () => {
             ],
           },
         ],
-        60,
+        Array.from({ length: 60 }, (_, at) => ({ name: ['acme', 'globex', 'initech'][at] ?? `other-${at}` })),
       ),
     ).toEqual([
       '+ acme  new: 2,000 a month, 5 projects',

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import type * as z from 'zod/mini'
 import {
   applyQuery,
   applyTexts,
@@ -9,6 +10,8 @@ import {
   budgetsTexts,
   budgetTexts,
   pruneTexts,
+  putQuery,
+  putTexts,
   releaseQuery,
   releaseTexts,
   windowQuery,
@@ -91,31 +94,37 @@ async function outlooksOf(guard: Guard, view: View): Promise<readonly BudgetOutl
 
 async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
   const { sub } = await mustHave(c, 'admin')
-  const { 'dry-run': dryRun, prune = [], release } = readQuery(c, applyQuery, ['prune'])
+  const { 'dry-run': dryRun, prune = [], ...may } = readQuery(c, applyQuery, ['prune'])
   const { budgets, reason } = await readBody(c, schema)
-  const by = { caller: sub, release: release === 'true', ...(reason !== undefined && { reason }), ...revisionOf(c) }
+  const by = { caller: sub, ...permitted(may), ...(reason !== undefined && { reason }), ...revisionOf(c) }
   const result = await guard.applyBudgets(budgets, by, {
     dryRun: dryRun === 'true',
     prune: removableMembers.filter((member) => prune.includes('all') || prune.includes(member)),
   })
   if (result.kind === 'problem') return answerProblem(c, result.problem)
-  const { revision, differences } = result
+  const { revision, differences, notes } = result
   c.header('ETag', `"${revision}"`)
-  return c.json({ revision, dryRun: dryRun === 'true', differences })
+  return c.json({ revision, dryRun: dryRun === 'true', differences, notes })
 }
 
 async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetBodies['budgetRequest']) {
   const { sub } = await mustHave(c, 'admin')
   const name = budgetNameOf(c)
-  const { release } = readQuery(c, releaseQuery)
+  const may = readQuery(c, putQuery)
   const { reason, parent, ...definition } = await readBody(c, schema)
   const request: BudgetRequest = { ...definition, name, parent: parent ?? (name === rootBudget ? null : rootBudget) }
-  const by = { caller: sub, release: release === 'true', ...(reason !== undefined && { reason }), ...revisionOf(c) }
+  const by = { caller: sub, ...permitted(may), ...(reason !== undefined && { reason }), ...revisionOf(c) }
   const result = await services.guard.putBudget(request, by)
   return result.kind === 'changed'
     ? answerBudget(c, services, result.created ? 201 : 200)
     : answerProblem(c, result.problem)
 }
+
+/** What a change of lists may do to other budgets, and to projects. */
+const permitted = ({ release, move }: z.output<typeof putQuery>) => ({
+  release: release === 'true',
+  ...(move === 'true' && ({ move: true } as const)),
+})
 
 /** The ledger now, or as it was in an earlier month. */
 async function viewOf({ ledger }: Guard, window: string | undefined): Promise<View> {
@@ -184,7 +193,7 @@ export const budgetOperations: readonly Operation[] = [
   {
     ...{ method: 'PUT', path: '/budgets/{name}', id: 'putBudget', scopes: ['admin'] },
     summary: 'Makes a budget, or replaces all of it; at once, also for updates that are decided and not yet held',
-    query: { schema: releaseQuery, texts: releaseTexts },
+    query: { schema: putQuery, texts: putTexts },
     headers: ['If-Match'],
     body: {
       input: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetTexts },

@@ -12,7 +12,7 @@ import { type OwnedProject, projectsIn, withIds } from './projects.ts'
 
 const usage = `Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
 
-  npm run budgets -- apply <file.csv|json> [--dry-run] [--prune [--release]] [--reason <text>]
+  npm run budgets -- apply <file.csv|json> [--dry-run] [--move] [--prune [--release]] [--reason <text>]
   npm run budgets -- ids [--dry-run]
   npm run budgets -- export
 
@@ -21,6 +21,7 @@ const usage = `Creates and changes many budgets from a file, as one revision. It
              by ;),enforce (true or false), with commas, semicolons or tabs between the cells. More rows of a budget name more of its projects.
              Rows add and change: what is not named, or is empty, stays as it is.
   --dry-run  shows the difference and applies nothing
+  --move     a project that another budget lists moves to the one that the file names, with its name and id
   --prune    removes, from the budgets that the file names, every project and rule that it does not name; what a
              CSV has no column for stays. The difference shows it.
   --release  with --prune: a project may leave its budget although no other budget lists it; account pays for it then
@@ -33,6 +34,7 @@ It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start,
 
 const flags = {
   'dry-run': { type: 'boolean' },
+  move: { type: 'boolean' },
   prune: { type: 'boolean' },
   release: { type: 'boolean' },
   reason: { type: 'string' },
@@ -44,6 +46,7 @@ interface How {
   readonly budgets: readonly ShownBudget[]
   readonly etag: string
   readonly dryRun: boolean
+  readonly move: boolean
   readonly prune: boolean
   readonly release: boolean
   readonly reason?: string
@@ -53,7 +56,7 @@ export const command = defineCommand({
   usage,
   flags,
   takes: ['<apply|ids|export>', '[file]'],
-  async run({ 'dry-run': dryRun = false, prune = false, release = false, reason }, verb = '', file) {
+  async run({ 'dry-run': dryRun = false, move = false, prune = false, release = false, reason }, verb = '', file) {
     const what = mustBeOneOf(verb, ['apply', 'ids', 'export'])
     if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
     if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
@@ -61,7 +64,7 @@ export const command = defineCommand({
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     const service = createBudgetsService({ url, token })
     const read = await service.read()
-    const how = { ...read, dryRun, prune, release, ...(reason && { reason }) }
+    const how = { ...read, dryRun, move, prune, release, ...(reason && { reason }) }
     if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
     else if (what === 'apply') await apply(service, await readBudgetsFile(file ?? '', read.budgets, how), how)
     else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
@@ -80,10 +83,11 @@ function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
 
 async function apply(service: Service, file: BudgetsFile, how: How): Promise<void> {
   const { file: wanted, lines: aboutIds } = withIds(file, how, await service.listProjects())
-  const { revision, differences } = await service.apply(wanted, { ...how, dryRun: true })
+  const { revision, differences, notes } = await service.apply(wanted, { ...how, dryRun: true })
   const unnamed = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
   const lines = [
-    ...linesOf(differences, wanted.budgets.length),
+    ...linesOf(differences, wanted.budgets),
+    ...notes,
     ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune removes them`] : []),
     ...aboutIds,
   ]
@@ -100,6 +104,7 @@ function staying(count: number): string {
 export interface Applied {
   readonly revision: number
   readonly differences: readonly BudgetDifference[]
+  readonly notes: readonly string[]
 }
 
 /** The lists only help, so a hanging service must not block the budgets. */
@@ -128,11 +133,12 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   /** @throws CannotContinue also if a budget changed since `etag`. */
   async function apply(
     file: BudgetsFile,
-    how: { etag: string; dryRun: boolean; prune?: boolean; release?: boolean; reason?: string },
+    how: { etag: string; dryRun: boolean; move?: boolean; prune?: boolean; release?: boolean; reason?: string },
   ): Promise<Applied> {
     const reason = how.reason ?? file.reason
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
     const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
+    if (how.move) query.set('move', 'true')
     if (how.release) query.set('release', 'true')
     for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
     const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
@@ -173,8 +179,8 @@ function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsF
   return `Nothing was applied:\n  ${lines.join('\n  ')}`
 }
 
-export function linesOf(differences: readonly BudgetDifference[], named: number): string[] {
-  const unchanged = named - differences.length
+export function linesOf(differences: readonly BudgetDifference[], named: readonly WantedBudget[]): string[] {
+  const unchanged = named.filter(({ name }) => differences.every(({ budget }) => budget !== name)).length
   return [
     ...differences.flatMap(({ budget, isNew, members }) => {
       const told = membersInWords(members, isNew)

@@ -65,6 +65,10 @@ export const appliedBudgets = z.strictObject({
     ),
     'What is not the same already.',
   ),
+  notes: described(
+    z.array(text),
+    'What the differences do not say: which projects move from which budget, and a freeze or a plan that this concerns.',
+  ),
 })
 
 export const entry = z.strictObject({

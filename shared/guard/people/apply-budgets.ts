@@ -10,6 +10,7 @@ import {
 import { isSame, type Member } from '../../ledger/book/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
+import type { Plan } from '../plans/plans-file.ts'
 import {
   type Author,
   type Enforcement,
@@ -19,6 +20,7 @@ import {
   toProblem,
   whyNotReleased,
 } from './budgets.ts'
+import { moveNotes, moveRows } from './moves.ts'
 
 export const maxProjects = 500
 /** Every budget keeps its parent, and `account` its rule for projects that no budget lists. */
@@ -39,35 +41,51 @@ export interface BudgetDifference {
 }
 
 export type ApplyResult =
-  | { readonly kind: 'applied'; readonly revision: number; readonly differences: readonly BudgetDifference[] }
+  | {
+      readonly kind: 'applied'
+      readonly revision: number
+      readonly differences: readonly BudgetDifference[]
+      /** What the differences of single budgets do not say. */
+      readonly notes: readonly string[]
+    }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 /** One revision; deletes none. */
-export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
+export function createBudgetsFile({
+  ledger,
+  plans: readPlans,
+}: {
+  ledger: Ledger
+  plans: () => Promise<readonly Plan[]>
+}) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: Author, how: ApplyOptions): Promise<ApplyResult> {
+    const plans = await readPlans()
     if (how.dryRun) {
       const view = await ledger.view()
       const { definitions } = view
       const stale = staleness(definitions, by)
       if (stale) return { kind: 'problem', problem: stale }
-      const made = merged(definitions, wanted, how)
+      const made = merged(definitions, wanted, by, how)
       if ('slug' in made) return { kind: 'problem', problem: made }
       const released = whyNotReleased(definitions, made.definitions, by)
       if (released) return { kind: 'problem', problem: released }
       const faults = await ledger.faultsOfChange(view, made.definitions)
       if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
-      return { kind: 'applied', revision: definitions.revision, differences: made.differences }
+      const notes = moveNotes({ before: { definitions }, after: made }, plans)
+      return { kind: 'applied', revision: definitions.revision, differences: made.differences, notes }
     }
     let differences: readonly BudgetDifference[] = []
+    let notes: readonly string[] = []
     let revision = 0
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
       const stale = staleness(definitions, by)
       if (stale) return { refused: stale }
-      const made = merged(definitions, wanted, how)
+      const made = merged(definitions, wanted, by, how)
       if ('slug' in made) return { refused: made }
       const released = whyNotReleased(definitions, made.definitions, by)
       if (released) return { refused: released }
       differences = made.differences
+      notes = moveNotes({ before: { definitions }, after: made }, plans)
       revision = definitions.revision
       if (differences.length === 0) return { refused: null }
       const { length } = differences
@@ -76,10 +94,10 @@ export function createBudgetsFile({ ledger }: { ledger: Ledger }) {
     })
     switch (outcome.kind) {
       case 'changed':
-        return { kind: 'applied', revision: outcome.definitions.revision, differences }
+        return { kind: 'applied', revision: outcome.definitions.revision, differences, notes }
       case 'refused':
         return outcome.refused === null
-          ? { kind: 'applied', revision, differences }
+          ? { kind: 'applied', revision, differences, notes }
           : { kind: 'problem', problem: outcome.refused as Problem }
       case 'faulty':
         return { kind: 'problem', problem: toProblem(outcome.faults) }
@@ -102,22 +120,29 @@ interface ApplyOptions {
 function merged(
   definitions: Definitions,
   wanted: readonly BudgetChange[],
+  by: Author,
   how: ApplyOptions,
 ): { readonly definitions: Definitions; readonly differences: readonly BudgetDifference[] } | Problem {
-  const differences: BudgetDifference[] = []
   const budgets: Record<string, Budget> = { ...definitions.budgets }
   const faults = wanted.flatMap((change) => faultOf(definitions, change))
   for (const change of wanted) {
     const { name } = change
-    const old = budgetNamed(definitions, name)
-    const made = madeOf(old, change, how)
+    const made = madeOf(budgetNamed(definitions, name), change, how)
     if (made.projects.length > maxProjects) faults.push(tooManyProjects(made))
-    const members = membersOf(old, made, change)
-    if (old && members.length === 0) continue
-    differences.push({ budget: name, isNew: !old, members })
     budgets[name] = made
   }
-  return faults.length > 0 ? toProblem(faults) : { definitions: { ...definitions, budgets }, differences }
+  const named = new Map(wanted.map(({ name, projects = [] }) => [name, projects]))
+  const moved = moveRows(definitions, budgets, named, by.move !== undefined)
+  faults.push(...moved.faults)
+  if (faults.length > 0) return toProblem(faults)
+  const names = new Set([...named.keys(), ...Object.keys(moved.budgets)])
+  const differences = [...names].flatMap((name): BudgetDifference[] => {
+    const [old, made] = [budgetNamed(definitions, name), moved.budgets[name]]
+    if (!made) return []
+    const members = membersOf(old, made, wanted.find((change) => change.name === name) ?? { name })
+    return old && members.length === 0 ? [] : [{ budget: name, isNew: !old, members }]
+  })
+  return { definitions: { ...definitions, budgets: moved.budgets }, differences }
 }
 
 function membersOf(old: Budget | undefined, made: Budget, change: BudgetChange): Member[] {

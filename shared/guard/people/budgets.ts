@@ -17,9 +17,11 @@ import type { Problem } from '../../ledger/updates/update.ts'
 import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
+import type { Plan } from '../plans/plans-file.ts'
 import { noBudget, problem } from '../problems.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 import { unownedPayer } from '../update/unowned.ts'
+import { moveNotes, moveRows, movesBetween } from './moves.ts'
 
 export type BudgetRequest = Omit<Budget, 'frozen' | 'enforce'> & Enforcement
 
@@ -40,7 +42,7 @@ export type ChangeResult =
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 export type Preview =
-  | { readonly kind: 'possible'; readonly before: View; readonly after: View }
+  | { readonly kind: 'possible'; readonly before: View; readonly after: View; readonly notes: readonly string[] }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 export interface Author {
@@ -50,6 +52,8 @@ export interface Author {
   readonly onlyAt?: readonly number[] | 'any'
   /** Projects may lose their owner. */
   readonly release?: boolean
+  /** Projects may leave other budgets for those of this change. `from`: the one owner that a preview showed. */
+  readonly move?: true | { readonly from: string }
 }
 
 export interface LiftRequest extends Author {
@@ -61,10 +65,15 @@ export interface LiftRequest extends Author {
 interface BudgetsParts {
   readonly ledger: Ledger
   readonly options?: Pick<GuardOptions, 'serviceFlightMs'>
+  readonly plans?: () => Promise<readonly Plan[]>
 }
 
 /** Each change is one revision and applies at once, also to updates without a hold. */
-export function createBudgets({ ledger, options = { serviceFlightMs: defaultFlightMs } }: BudgetsParts) {
+export function createBudgets({
+  ledger,
+  plans = async () => [],
+  options = { serviceFlightMs: defaultFlightMs },
+}: BudgetsParts) {
   async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
     let created = false
     const outcome = await ledger.change(by.caller, (view) => {
@@ -76,7 +85,8 @@ export function createBudgets({ ledger, options = { serviceFlightMs: defaultFlig
 
   async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
     const before = await ledger.view()
-    return previewOf(ledger, before, budgetChange(before, wanted, by))
+    const preview = await previewOf(ledger, before, budgetChange(before, wanted, by))
+    return preview.kind === 'problem' ? preview : { ...preview, notes: moveNotes(preview, await plans()) }
   }
 
   async function deleteBudget(name: string, by: Author): Promise<ChangeResult> {
@@ -140,7 +150,7 @@ export async function previewOf(
   const faults = await ledger.faultsOfChange(before, definitions)
   if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
   const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
-  return { kind: 'possible', before, after: { ...before, definitions, book } }
+  return { kind: 'possible', before, after: { ...before, definitions, book }, notes: [] }
 }
 
 function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) {
@@ -158,9 +168,12 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
     reason: by.reason ?? 'no reason given',
   } as const
   const kept = { ...(old?.frozen && { frozen: old.frozen }), ...(old?.unowned && { unowned: old.unowned }) }
-  const changed = withBudget(definitions, { ...kept, ...toBudget(wanted) })
-  const released = whyNotReleased(definitions, changed, by)
-  return released ? { refused: released } : { definitions: changed, note }
+  const put = withBudget(definitions, { ...kept, ...toBudget(wanted) })
+  const moved = moveRows(definitions, put.budgets, new Map([[wanted.name, wanted.projects]]), by.move !== undefined)
+  if (moved.faults.length > 0) return { refused: toProblem(moved.faults) }
+  const changed = { ...put, budgets: moved.budgets }
+  const refused = whyNotMoved(definitions, changed, by) ?? whyNotReleased(definitions, changed, by)
+  return refused ? { refused } : { definitions: changed, note }
 }
 
 const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
@@ -173,6 +186,15 @@ export function staleness({ revision }: Definitions, { onlyAt }: Author, absent:
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
+}
+
+/** The owner is another one than the preview showed. */
+function whyNotMoved(before: Definitions, after: Definitions, { move }: Author): Problem | null {
+  if (move === undefined || move === true) return null
+  const moves = movesBetween(before, after)
+  if (moves.length > 0 && moves.every(({ from }) => from === move.from)) return null
+  const detail = `The project does not belong to ${move.from} any more, so nothing was moved; look at it again.`
+  return problem('precondition-failed', detail, { revision: before.revision })
 }
 
 /** A limit must not end because a list became shorter. */
@@ -189,7 +211,7 @@ export function whyNotReleased(
     released.length === 1 ? 'it' : 'them',
   ] as const
   const from = list([...new Set(released.map(({ budget }) => budget.name))])
-  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(before, them)}. List ${them} in another budget in the same change (PUT /budgets with prune=projects), or add release=true if you want that.`
+  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(before, them)}. Move ${them} to another budget instead (PUT of that budget with move=true; in a file: apply --move), or add release=true if you want that.`
   return problem('wrong-state', detail, { projects: released.map(({ project }) => project.name) })
 }
 

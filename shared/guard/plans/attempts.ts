@@ -11,7 +11,7 @@ import {
 } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import { budgetFor } from '../update/projects.ts'
+import { budgetFor, ownedBy } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 
 /** Oldest first. */
@@ -188,7 +188,7 @@ export async function requestOf(
     scheduledAt: time,
     ...((updates.length > 0 || startedAt - time > hourMs) && { again: true as const }),
     budget: budgetFor(definitions, plan, project),
-    ...(plan.budget === undefined && { byDefault: true }),
+    ...ownedBy(definitions, project, plan.budget === undefined),
     caller: `schedule:${plan.name}`,
     via: 'schedule',
     ...(query && { query }),

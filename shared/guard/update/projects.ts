@@ -19,7 +19,11 @@ interface NamedPayer {
 export const budgetFor = (definitions: Definitions, { budget }: NamedPayer, project: string): string =>
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
-type Charge = Pick<UpdateRequest, 'project' | 'budget' | 'byDefault' | 'caller'>
+type Charge = Pick<UpdateRequest, 'project' | 'budget' | 'byDefault' | 'owner' | 'caller'>
+
+/** A record keeps the owner that it was asked for. */
+export const ownedBy = (definitions: Definitions, project: string, isByDefault: boolean) =>
+  isByDefault ? ({ byDefault: true } as const) : { owner: ownerOf(definitions, project)?.name ?? null }
 
 export interface Payer {
   readonly budget: string
@@ -51,6 +55,11 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   if (byDefault && budgetFor(definitions, {}, project) !== budget) {
     const now = owner === undefined ? 'belongs to no budget' : `belongs to ${owner}`
     const detail = `${project} ${now} now, and this was to be charged to ${budget}. Ask for the update again.`
+    return problem('wrong-state', detail, { budget })
+  }
+  if (charge.owner !== undefined && charge.owner !== (owner ?? null)) {
+    const [then, now] = [charge.owner, owner].map((name) => (name ? `belonged to ${name}` : 'belonged to no budget'))
+    const detail = `${project} ${then} when this was asked for, and ${now?.replace('belonged', 'belongs')} now. Ask for the update again.`
     return problem('wrong-state', detail, { budget })
   }
   const wrong = wrongBudget(definitions, { budget }, [project])

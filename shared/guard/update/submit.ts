@@ -31,7 +31,7 @@ import type { Batch, Row, WhenShort } from './batch.ts'
 import { decideEarly } from './decide.ts'
 import { isOldKey } from './duplicate-work.ts'
 import type { Execution } from './execute.ts'
-import { budgetFor, type Payer, payerOf, spellingFaults, whyNotPaid, wrongBudget } from './projects.ts'
+import { budgetFor, ownedBy, type Payer, payerOf, spellingFaults, whyNotPaid, wrongBudget } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 import { type Repeats, repeatedIn } from './repeats.ts'
 
@@ -124,9 +124,9 @@ async function submit(
     const asked = view.results[position]
     if (!asked) throw new Error('a view shows all that was asked for')
     const budget = budgetFor(view.definitions, wanted, project)
-    const byDefault = wanted.budget === undefined && ({ byDefault: true } as const)
+    const owned = ownedBy(view.definitions, project, wanted.budget === undefined)
     const target = targetAt(wanted, position)
-    const named = { id, project, budget, ...byDefault, content, createdAt: view.now, ...(target && { target }) }
+    const named = { id, project, budget, ...owned, content, createdAt: view.now, ...(target && { target }) }
     // A recorded update keeps its own token, because its budget may be deleted now.
     const token = asked.update || !asker.token ? null : keptOf(view.definitions, asker.token, named.budget)
     return {
@@ -246,7 +246,10 @@ function refusalOf({ definitions, results }: View, asker: AllowedAsker, wanted: 
 function toRequest(
   asker: AllowedAsker,
   wanted: UpdatesRequest,
-  named: Pick<UpdateRequest, 'id' | 'project' | 'budget' | 'byDefault' | 'content' | 'createdAt' | 'token' | 'target'>,
+  named: Pick<
+    UpdateRequest,
+    'id' | 'project' | 'budget' | 'byDefault' | 'owner' | 'content' | 'createdAt' | 'token' | 'target'
+  >,
 ): UpdateRequest {
   return {
     ...named,

@@ -97,6 +97,7 @@ const requestMembers: Members<UpdateRequest> = {
   target: optional(record({ segment: text, search: text })),
   budget: text,
   byDefault: optional(yes),
+  owner: optional(orNull(text)),
   caller: text,
   via: textOf(),
   token: optional(

@@ -90,6 +90,8 @@ export interface UpdateRequest {
   readonly budget: string
   /** This owner pays, never a later one. */
   readonly byDefault?: true
+  /** The owner when it was asked for, where the request names who pays. `null`: no budget listed it. */
+  readonly owner?: string | null
   readonly caller: string
   readonly via: Via
   /** Absent: the list of callers decides alone. */

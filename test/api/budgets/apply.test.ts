@@ -58,6 +58,7 @@ describe('PUT /budgets', () => {
     expect(body).toEqual({
       revision: before + 1,
       dryRun: false,
+      notes: [],
       differences: [
         {
           budget: 'blog',
@@ -160,9 +161,9 @@ describe('PUT /budgets', () => {
     const other = { thresholds: [50, 80], approvers: ['eve'], projects: [{ name: 'x', id: '2' }] }
     for (const dryRun of [true, false]) {
       const apply = (change: object) => guard.applyBudgets([{ name: 'acme', ...change }], { caller: 'ada' }, { dryRun })
-      expect(await apply(turned)).toEqual({ kind: 'applied', revision, differences: [] })
+      expect(await apply(turned)).toEqual({ kind: 'applied', revision, differences: [], notes: [] })
       expect(await apply(other)).toEqual({
-        ...{ kind: 'applied', revision: dryRun ? revision : revision + 1 },
+        ...{ kind: 'applied', revision: dryRun ? revision : revision + 1, notes: [] },
         differences: [
           {
             ...{ budget: 'acme', isNew: false },

@@ -676,7 +676,12 @@ describe('owned projects', () => {
   test('a project has one owning budget', async () => {
     const product = await withOwner()
     const refused = await put(product, 'shop', { limits: month(1), projects: [{ name: 'other', id: 'acme' }] })
-    expect(errorsOf(refused)).toEqual(invalid('projects', 'acme has one owner, and cannot belong to blog and to shop'))
+    expect(errorsOf(refused)).toEqual(
+      invalid(
+        'projects',
+        'other (id acme) is acme (id 77) in blog: a project has one owner, and moves with its name and its id',
+      ),
+    )
     await mustPut(product, 'blog?release=true', { parent: 'seo', limits: month(1) })
     await mustPut(product, 'shop', { limits: month(1_000), projects: [{ name: 'acme' }] })
     expect((await product.update({ kind: 'ranking', project: 'acme' })).body.updates[0].budget).toBe('shop')

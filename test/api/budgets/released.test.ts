@@ -70,7 +70,7 @@ describe('a change that leaves a project without a budget', () => {
     await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech, hooli] } })
     await product.call('PUT', '/budgets/account', { body: { limits, unowned, approvers: ['eve'] } })
     const refused = await product.call('DELETE', '/budgets/client')
-    expect(refused.body.detail).toContain(`no budget would list them: from then on ${payer}. List them`)
+    expect(refused.body.detail).toContain(`no budget would list them: from then on ${payer}. Move them`)
     await product.call('DELETE', '/budgets/client?release=true')
     await product.deliver()
     expect(product.slack.news().map(({ text }) => text)).toEqual([

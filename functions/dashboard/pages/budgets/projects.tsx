@@ -1,21 +1,30 @@
 import * as z from 'zod/mini'
 import { budgetNameOf, projects as projectsSchema } from '../../../../shared/api/budgets.ts'
-import { project } from '../../../../shared/guard/fields.ts'
+import { budgetName, project } from '../../../../shared/guard/fields.ts'
 import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
-import { type Budget, budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, type Definitions, ownerOf } from '../../../../shared/ledger/book/definitions.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
+import { ConfirmForm } from '../../components/edit.tsx'
 import { TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import { readFields, retryOnConflict } from '../../forms.ts'
-import type { PageRoutes } from '../../session.tsx'
+import type { PageRoutes, Visit } from '../../session.tsx'
 
 const changeSchema = z.discriminatedUnion('do', [
   z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),
+  z.strictObject({
+    form: z.string(),
+    do: z.literal('move'),
+    name: project,
+    id: z.exactOptional(project),
+    from: budgetName,
+    step: z.enum(['confirm', 'edit']),
+  }),
   z.strictObject({
     form: z.string(),
     do: z.literal('remove'),
@@ -26,12 +35,17 @@ type Change = z.output<typeof changeSchema>
 
 export function addProjects({ page }: PageRoutes): void {
   page('/dashboard/budgets/:name/projects', {
-    POST: async ({ c, form, session, mustHave, redirect, guard }) => {
+    POST: async (visit) => {
+      const { c, form, session, mustHave, redirect, guard } = visit
       mustHave('admin')
       const name = budgetNameOf(c)
       const change = readFields(form, changeSchema, ['project'])
+      if (change.do === 'move' && change.step === 'edit')
+        return redirect({ done: [], failed: [] }, `${budgetAddress(name)}#projects`)
+      const preview = change.do === 'add' ? await moveAsked(visit, name, change) : null
+      if (preview) return preview
       const [message, reason] =
-        change.do === 'add'
+        change.do !== 'remove'
           ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
           : [
               `${list(change.project)}: no longer owned by ${name}. From now on ${unownedPayer((await guard.ledger.view()).definitions, change.project.length === 1 ? 'it' : 'them')}.`,
@@ -57,8 +71,45 @@ async function changeProjects(guard: Guard, name: string, change: Change, by: Au
     return { kind: 'problem', problem: problem('invalid-request', detail) }
   }
   if (projects.data.length === budget.projects.length) return { kind: 'changed', created: false }
-  const release = change.do === 'remove'
-  return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, release, onlyAt: [definitions.revision] })
+  const may = { release: change.do === 'remove', ...(change.do === 'move' && { move: { from: change.from } }) }
+  return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, ...may, onlyAt: [definitions.revision] })
+}
+
+/** Another budget lists the project: shows what a move changes. `null`: none does. */
+async function moveAsked(
+  { guard, session, show, frame }: Visit,
+  name: string,
+  { do: _add, form: _form, ...row }: Extract<Change, { do: 'add' }>,
+): Promise<Response | null> {
+  const { definitions } = await guard.ledger.view()
+  const budget = budgetNamed(definitions, name)
+  const from = [row.name, row.id].flatMap((text) => (text === undefined ? [] : (ownerOf(definitions, text) ?? [])))[0]
+  if (!budget || !from || from.name === name) return null
+  const { frozen: _frozen, ...unchanged } = budget
+  const moved = { ...unchanged, projects: [...budget.projects, row] }
+  const preview = await guard.previewBudget(moved, { caller: session.sub, move: { from: from.name } })
+  // The form's own answer says what is wrong.
+  if (preview.kind === 'problem') return null
+  return show(
+    `Move ${row.name} to ${name}?`,
+    <Section id="confirm" title="Confirm">
+      {preview.notes.map((note) => (
+        <p>{note}</p>
+      ))}
+      <p class="note">
+        {name} pays for its updates from then on. What is held, in doubt or charged stays where it was, and updates that
+        wait are refused.
+      </p>
+      <ConfirmForm
+        action={budgetAddress(name, '/projects')}
+        frame={frame}
+        hidden={{ do: 'move', ...row, from: from.name }}
+        confirmLabel={`Move ${row.name}`}
+        leaveLabel="Cancel"
+        back={`${budgetAddress(name)}#projects`}
+      />
+    </Section>,
+  )
 }
 
 /** Idempotent, because users press twice. */

@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../../support/browser/browser.ts'
+import { press } from '../../support/browser/page-forms.ts'
+import { minutes } from '../../support/clock.ts'
+import { listenForAgents } from '../../support/mcp.ts'
+import { type Product, startProduct } from '../../support/product.ts'
+
+// A project changes its budget: in one revision, whole, and only where the change says so.
+
+const limits = [{ window: 'month', units: 500 }]
+const initech = { name: 'initech', id: '1003' }
+const plan = {
+  ...{ name: 'night', kind: 'ranking', projects: ['initech'], budget: 'clients' },
+  ...{ schedule: 'cron(0 5 * * ? *)', mayChargeAncestors: true },
+}
+
+async function start(options: Parameters<typeof startProduct>[0] = {}) {
+  const product = await startProduct({ store: createMemoryStore(), stream: false, ...options })
+  const put = (name: string, body: object = {}, query = '') =>
+    product.call('PUT', `/budgets/${name}${query}`, { body: { limits, ...body } })
+  await put('clients')
+  await put('acme', { parent: 'clients', projects: [initech, { name: 'hooli' }] })
+  await put('press', { parent: 'clients' })
+  await put('away')
+  const projectsOf = async (name: string) => (await product.call('GET', `/budgets/${name}`)).body.projects
+  return { ...product, put, projectsOf }
+}
+
+const apply = (product: Pick<Product, 'call'>, budgets: object[], query = '', headers = {}) =>
+  product.call('PUT', `/budgets?${query}`, { body: { budgets }, headers })
+
+describe('a row that another budget lists', () => {
+  test.each([
+    [
+      'PUT /budgets/press',
+      (product: Awaited<ReturnType<typeof start>>) => product.put('press', { projects: [initech] }),
+    ],
+    [
+      'a file',
+      (product: Awaited<ReturnType<typeof start>>) => apply(product, [{ name: 'press', projects: [initech] }]),
+    ],
+  ])('is 400 without move by %s, and names the owner and the option', async (_door, send) => {
+    const product = await start()
+    const { status, body } = await send(product)
+    expect(status).toBe(400)
+    expect(body.detail).toContain(
+      'initech belongs to acme. To move it to press, add move=true (in a file: apply --move)',
+    )
+    expect(await product.projectsOf('press')).toEqual([])
+  })
+
+  test.each([
+    [
+      'PUT /budgets/press',
+      (product: Awaited<ReturnType<typeof start>>, row: object) =>
+        product.put('press', { parent: 'clients', projects: [row] }, '?move=true'),
+    ],
+    [
+      'a file',
+      (product: Awaited<ReturnType<typeof start>>, row: object) =>
+        apply(product, [{ name: 'press', projects: [row] }], 'move=true'),
+    ],
+  ])('moves whole and in one revision with move=true by %s', async (_door, send) => {
+    for (const row of [initech, { name: 'initech' }, { name: 'Initech ', id: '1003' }]) {
+      const product = await start()
+      const { revision } = (await product.guard.ledger.view()).definitions
+      expect((await send(product, row)).status).toBe(200)
+      expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+      expect(await product.projectsOf('press')).toEqual([{ id: '1003', ...row }])
+      expect((await product.guard.ledger.view()).definitions.revision).toBe(revision + 1)
+      const { body } = await product.update({ kind: 'ranking', project: '1003' })
+      expect(body.updates[0].budget).toBe('press')
+    }
+  })
+
+  test.each([
+    ['another id', { name: 'initech', id: '1004' }],
+    ['another name with its id', { name: 'initrode', id: '1003' }],
+    ['its id as a name', { name: '1003' }],
+  ])('is 400 with %s, because a project moves whole', async (_what, row) => {
+    const product = await start()
+    for (const { status, body } of [
+      await product.put('press', { projects: [row] }, '?move=true'),
+      await apply(product, [{ name: 'press', projects: [row] }], 'move=true'),
+    ]) {
+      expect(status).toBe(400)
+      expect(body.detail).toContain(
+        'is initech (id 1003) in acme: a project has one owner, and moves with its name and its id',
+      )
+    }
+    expect(await product.projectsOf('acme')).toHaveLength(2)
+  })
+
+  test('is 400 where a file names it in two budgets', async () => {
+    const product = await start()
+    const rows = [
+      { name: 'acme', projects: [initech] },
+      { name: 'press', projects: [initech] },
+    ]
+    const { status, body } = await apply(product, rows, 'move=true')
+    expect([status, body.detail]).toEqual([
+      400,
+      expect.stringContaining('initech stands in two budgets of this change, acme and press; name it in one'),
+    ])
+  })
+
+  test('moves only while its owner is the one that the preview showed', async () => {
+    const product = await start()
+    const rows = [{ name: 'press', projects: [initech] }]
+    const preview = await apply(product, rows, 'move=true&dry-run=true')
+    expect(preview.body.notes).toEqual(['initech moves from acme to press.'])
+    await product.put('away', { projects: [initech] }, '?move=true')
+    const headers = { 'if-match': preview.headers.get('etag') ?? '' }
+    expect((await apply(product, rows, 'move=true', headers)).status).toBe(412)
+    expect(await product.projectsOf('away')).toEqual([initech])
+  })
+})
+
+test('the difference names a freeze that a move leaves, and a plan that may no longer pay', async () => {
+  const product = await start({ plans: [plan] })
+  await product.call('POST', '/budgets/clients/freeze', { body: { reason: 'not paid' } })
+  const within = await apply(product, [{ name: 'press', projects: [initech] }], 'move=true&dry-run=true')
+  expect(within.body.notes).toEqual(['initech moves from acme to press.'])
+  const { body } = await apply(product, [{ name: 'away', projects: [initech] }], 'move=true&dry-run=true')
+  expect(body.notes).toEqual([
+    'initech moves from acme to away. It leaves behind the freeze of clients. The plan night charges clients, which may no longer pay for it.',
+  ])
+  expect(body.differences).toEqual([
+    { budget: 'away', isNew: false, members: [{ member: 'projects', from: [], to: [initech] }] },
+    {
+      budget: 'acme',
+      isNew: false,
+      members: [{ member: 'projects', from: [initech, { name: 'hooli' }], to: [{ name: 'hooli' }] }],
+    },
+  ])
+})
+
+test('what is charged, held or in doubt stays where it was', async () => {
+  const product = await start({ service: ({ url }) => (/hooli\/run/.test(url) ? { status: 500 } : undefined) })
+  await product.update({ kind: 'ranking', project: 'initech' })
+  await product.update({ kind: 'ranking', project: 'hooli' })
+  await product.put('away', { projects: [initech, { name: 'hooli' }] }, '?move=true')
+  expect(await product.figures('acme')).toMatchObject({ spent: 40, inDoubt: 40 })
+  expect(await product.figures('away')).toMatchObject({ spent: 0, inDoubt: 0, held: 0 })
+})
+
+describe('a record keeps the owner that it was asked for', () => {
+  test.each([
+    ['the owner pays', {}],
+    ['an ancestor of both owners pays', { budget: 'clients' }],
+  ])('and is refused under another one where %s', async (_who, named) => {
+    const product = await start()
+    await product.put('acme', { parent: 'clients', projects: [initech], approvalAbove: 0 }, '?release=true')
+    const { body } = await product.update({ kind: 'ranking', project: 'initech', ...named })
+    const [{ id, state }] = body.updates
+    expect(state).toBe('awaiting-approval')
+    await product.put('press', { parent: 'clients', projects: [initech] }, '?move=true')
+    const token = product.signed({ sub: 'bob', scope: 'approve' })
+    const decided = await product.call('POST', `/updates/${id}/approve`, { token })
+    expect(decided.body.detail ?? decided.body.problem?.detail).toMatch(/belongs to press now/)
+    const after = (await product.call('GET', `/updates/${id}`)).body
+    expect([after.state, after.units.charged]).toEqual(['awaiting-approval', null])
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test.each([
+    ['the owner pays', {}],
+    ['an ancestor of both owners pays', { budget: 'clients' }],
+  ])('and is refused when it is started from the table where %s', async (_who, named) => {
+    const product = await start()
+    const body = { kind: 'ranking', project: 'initech', ...named }
+    const asked = await product.call('POST', '/updates', { body, headers: { prefer: 'respond-async' } })
+    const [{ id }] = asked.body.updates
+    await product.put('press', { parent: 'clients', projects: [initech] }, '?move=true')
+    product.clock.advance(minutes(3))
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    const { state, problem } = (await product.call('GET', `/updates/${id}`)).body
+    expect([state, problem?.type]).toEqual(['refused', '/problems/wrong-state'])
+    expect(problem.detail).toContain('press now')
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('and a quote for it is refused', async () => {
+    const product = await start()
+    const agent = await (await listenForAgents(product)).connect()
+    const quote = await agent.quote('initech')
+    await product.put('press', { parent: 'clients', projects: [initech] }, '?move=true')
+    const refusal = await agent.request(quote)
+    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/wrong-state' } })
+    expect(product.seen('run')).toEqual([])
+  })
+})
+
+describe('the page of a budget', () => {
+  async function open() {
+    const product = await start({ plans: [plan] })
+    await product.call('POST', '/budgets/acme/freeze', { body: { reason: 'left' } })
+    const browser = openBrowser(product)
+    await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    const page = await browser.get('/dashboard/budgets/away')
+    return { product, browser, preview: await press(browser, page, 'Add project', { name: 'initech' }) }
+  }
+
+  test('shows what a move changes, and moves the project when it is confirmed', async () => {
+    const { product, browser, preview } = await open()
+    expect(preview.text).toContain(
+      'Move initech to away? Confirm initech moves from acme to away. It leaves behind the freeze of acme. The plan night charges clients, which may no longer pay for it.',
+    )
+    expect(await product.projectsOf('away')).toEqual([])
+    const moved = await press(browser, preview, 'Move initech', {})
+    expect(moved.text).toContain('✓ initech belongs to away.')
+    expect(await product.projectsOf('away')).toEqual([initech])
+    expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+  })
+
+  test('moves nothing where another user moved it after the preview', async () => {
+    const { product, browser, preview } = await open()
+    await product.put('press', { projects: [initech] }, '?move=true')
+    const told = await press(browser, preview, 'Move initech', {})
+    expect(told.text).toContain('✕ The project does not belong to acme any more, so nothing was moved')
+    expect(await product.projectsOf('press')).toEqual([initech])
+  })
+})
