@@ -440,7 +440,7 @@ describe('decisions', () => {
       'a reason of two lines',
       { do: 'ran', reason: 'one\ntwo' },
       'reason',
-      'Must not contain line breaks or other control characters.',
+      'Must not contain line breaks, invisible characters, or characters that turn text round.',
     ],
     [
       'no number',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { mcpSettings } from '../../../functions/mcp/settings.ts'
 import { sandboxSettings } from '../../../functions/sandbox/settings.ts'
+import { filters } from '../../../infra/outbox.ts'
 import { guardSettings, settleMarginMs } from '../../../shared/guard/options.ts'
 import { ledgerOnlySettings, parseSettings } from '../../../shared/platform/settings.ts'
 import { login, needed, okta, warehouse, writePlans } from '../../support/infra/deployment.ts'
@@ -242,6 +243,23 @@ describe('the two readers of the stream', () => {
       { FunctionName: 'OutboxStartFunction', BatchSize: 5, ParallelizationFactor: 5, ...shared },
       { FunctionName: 'OutboxTellFunction', BatchSize: 10, ParallelizationFactor: 1, ...shared },
     ])
+  })
+})
+
+test.each<[string, Parameters<typeof synthesize>[0], 'tell' | 'tellEvents']>([
+  ['none', {}, 'tell'],
+  ['a target', { targets: [warehouse] }, 'tellEvents'],
+  ['a bus', { env: { EVENT_BUS: 'units' } }, 'tellEvents'],
+])('each reader of the stream has its own filter, where events have %s', (_where, options, telling) => {
+  const patterns = synthesize(options)
+    .ofType('AWS::Lambda::EventSourceMapping')
+    .map(({ Properties: { FunctionName, FilterCriteria } }) => [
+      plain(FunctionName),
+      FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
+    ])
+  expect(Object.fromEntries(patterns)).toEqual({
+    OutboxStartFunction: filters.start,
+    OutboxTellFunction: filters[telling],
   })
 })
 
