@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { minutes } from '../support/clock.ts'
 import { listenForAgents, type Result, revisions } from '../support/mcp.ts'
-import { startProduct } from '../support/product.ts'
+import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 import { createStore } from '../support/store/stores.ts'
@@ -272,15 +272,37 @@ describe('a request of an agent', () => {
     })
   })
 
-  test('can be awaited while it is queued', async () => {
-    const { connect, update, guard, clock } = await start()
+  test('can be awaited while it is queued, and while it runs', async () => {
+    const slow = gate()
+    const memory = createMemoryStore()
+    let reads: string[] = []
+    const store = {
+      ...memory,
+      get: (keys: Parameters<typeof memory.get>[0]) => {
+        reads.push(...keys.map(({ pk }) => pk))
+        return memory.get(keys)
+      },
+    }
+    const { connect, update, guard, clock, seen } = await start({
+      store,
+      service: ({ url }) => (url.includes('/run') ? { ...json({ keyword_units: 40 }), once: slow.opened } : undefined),
+    })
     const agent = await connect()
     const { body } = await update({ kind: 'ranking', project: 'initech' }, { headers: { prefer: 'respond-async' } })
     const { id } = body.updates[0]
-    expect((await agent.call('get_update', { id })).data.state).toBe('requested')
-    const waiting = agent.call('get_update', { id, waitSeconds: 20 })
-    await guard.start(id, clock.now() + minutes(1))
-    expect((await waiting).data.state).toBe('settled')
+    const awaited = async () => {
+      reads = []
+      const waiting = agent.call('get_update', { id, waitSeconds: 20 })
+      await expect.poll(() => reads).toContain(`update#${id}`)
+      return { waiting }
+    }
+    const queued = await awaited()
+    const started = guard.start(id, clock.now() + minutes(1))
+    await expect.poll(() => seen('run').length).toBe(1)
+    const running = await awaited()
+    slow.open()
+    await started
+    for (const { waiting } of [queued, running]) expect((await waiting).data.state).toBe('settled')
   })
 
   test('may be repeated with its quote when the service gave no estimate', async () => {
