@@ -4,6 +4,7 @@ import { CfnPermission } from 'aws-cdk-lib/aws-lambda'
 import { Annotations, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { Plan } from '../shared/guard/plans/plans-file.ts'
+import { nearInWords } from '../shared/guard/reports/near.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 
@@ -47,10 +48,15 @@ export class Schedule extends Construct {
 
     this.rule('Sweep', 'sweep', 'rate(5 minutes)', { task: 'sweep' })
     this.rule('Digest', 'digest', 'cron(0 6 * * ? *)', { task: 'digest' })
-    for (const { name, budget, mayChargeAncestors, schedule } of props.plans.filter(({ enabled }) => enabled)) {
+    for (const { name, projects, budget, mayChargeAncestors, schedule } of props.plans.filter(
+      ({ enabled }) => enabled,
+    )) {
       // Only the ledger knows who owns a project, so the note names no projects; npm run doctor does.
       if (budget !== undefined && !mayChargeAncestors)
         Annotations.of(this).addInfoV2(`@unit-guard:${name}`, paysItself(name, budget))
+      // Odd numbers are refused whatever the budgets list; other names depend on these.
+      const refused = nearInWords({ budgets: {} }, projects)
+      if (refused !== null) Annotations.of(this).addInfoV2(`@unit-guard:${name}-names`, `the plan ${name}: ${refused}`)
       // The time of the rule identifies the occurrence, however often its event is delivered.
       this.rule(`Plan-${name}`, planRule(prefix, name), schedule.text, { plan: name, time: EventField.time })
     }

@@ -16,7 +16,7 @@ import { createSecret, createSecretsClient } from '../../shared/platform/secrets
 import { environment, type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { describePlans, startBackground } from './background.ts'
-import { unlistedIn } from './commands/attention.ts'
+import { aboutNames } from './commands/attention.ts'
 import { runUntilStopped } from './commands/command.ts'
 import { describeIssuers } from './commands/doctor-identity.ts'
 import { checkToken } from './commands/doctor-service.ts'
@@ -103,8 +103,8 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
     log: file,
   })
-  const unlisted = first && (await unlistedIn(services.guard, first).catch(ifUnavailable(null)))
-  if (unlisted) console.log(`${unlisted}\n`)
+  const names = first && (await aboutNames(services.guard, first).catch(ifUnavailable(null)))
+  for (const sentence of names ?? []) console.log(`${sentence}\n`)
   if (local.serviceToken === null) {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }

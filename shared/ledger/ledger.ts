@@ -2,12 +2,13 @@ import { digest, systemIds } from '../platform/ids.ts'
 import { once } from '../platform/parallel.ts'
 import type { AuditedCounter, LastAudit } from './book/audit.ts'
 import type { Book } from './book/book.ts'
-import { type ChangeOutcome, createChanges, type Fault, type MakeChange } from './book/changes.ts'
+import { type ChangeOutcome, createChanges, type MakeChange } from './book/changes.ts'
 import type { Definitions } from './book/definitions.ts'
 import { type EnterOutcome, type EntryPreview, enter, previewEntry } from './book/enter.ts'
 import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
 import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
+import type { Fault } from './book/name-faults.ts'
 import type { RunOutcome } from './book/outcome.ts'
 import { defaultFlightMs } from './book/reconcile.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
@@ -20,7 +21,7 @@ import { type Announcement, announcements, type Occurrence, occurrences } from '
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
 import { createLists, type EntryFilter, type Sees, type Span, type UpdateFilter } from './views/lists.ts'
-import type { Page } from './views/pages.ts'
+import { all, type Page } from './views/pages.ts'
 import {
   createKnownDates,
   createPrices,
@@ -93,16 +94,24 @@ export interface Ledger {
   readonly issuerKeys: IssuerKeys
 }
 
+const rowsAtATime = 100
+
 /** @throws WrongLedger from every function. */
 export function createLedger(options: LedgerParts): Ledger {
   const { store, clock } = options
   const { ready, look, view, books, bookNamed, calendarAt, lastSeen } = createVerifiedViews(options)
   const turns = createTurns()
-  const changes = createChanges({ store, turns, look, books })
   const parts = { store, view, books, bookNamed }
   const { flightMs = defaultFlightMs } = options
   const createdAt = once(async () => (await view()).definitions.createdAt)
   const lists = createLists({ store, clock, createdAt })
+  const unsettled = async () =>
+    (
+      await Promise.all(
+        (['running', 'in-doubt'] as const).map((as) => all((next) => lists.open(as, rowsAtATime, next))),
+      )
+    ).flat()
+  const changes = createChanges({ store, turns, look, books, unsettled })
   const rotation = createRotation({ store, clock })
   // Loads with its first use, which is rare.
   const auditing = once(async () => (await import('./book/audit.ts')).createAudit({ ...parts, lists, clock }))

@@ -34,6 +34,21 @@ test('synth names each enabled plan with a budget that may not charge for the pr
   ])
 })
 
+test('synth names projects of enabled plans that are refused whatever the budgets list', () => {
+  const { told } = synthesize({
+    plans: [
+      plan('plain', 'rate(12 hours)', { projects: ['shop', '42'] }),
+      plan('night', 'rate(12 hours)', { projects: ['shop', '042', '0x2a'] }),
+      plan('off', 'rate(12 hours)', { projects: ['042'], enabled: false }),
+    ],
+  })
+  expect(told()).toEqual([
+    expect.stringMatching(
+      /^the plan night: Requests for 042 and 0x2a are refused: 042 may be read as 42\. Write the number itself/,
+    ),
+  ])
+})
+
 const rules = ofType('AWS::Events::Rule').map(({ Properties }) => plain(Properties))
 const ruleNamed = (name: string) => rules.find(({ Name }) => Name === name)
 

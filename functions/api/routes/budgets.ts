@@ -102,7 +102,9 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
     prune: removableMembers.filter((member) => prune.includes('all') || prune.includes(member)),
   })
   if (result.kind === 'problem') return answerProblem(c, result.problem)
-  const { revision, differences, notes } = result
+  const { revision, differences } = result
+  const { notesOf } = await guard.background()
+  const notes = [...result.notes, ...(await notesOf(differences))]
   c.header('ETag', `"${revision}"`)
   return c.json({ revision, dryRun: dryRun === 'true', differences, notes })
 }

@@ -30,23 +30,23 @@ export async function attentionOf(guard: Guard, given?: View): Promise<Attention
   }
   const risks = linesOf((kind) => kind !== 'frozen' && kind !== 'plan-paused')
   const more = risks.length - maxBudgets
-  const unlisted = await unlistedIn(guard, view)
+  const names = await aboutNames(guard, view)
   return {
     urgent: [
       ...risks.slice(0, maxBudgets),
       ...(more > 0 ? [`${count(more)} more budgets are at risk: the dashboard lists them.`] : []),
       ...(await decisionsOf(guard, zoneOf(view))),
-      ...(unlisted === null ? [] : [unlisted]),
+      ...names,
     ],
     paused: linesOf((kind) => kind === 'plan-paused'),
     frozen: linesOf((kind) => kind === 'frozen'),
   }
 }
 
-/** `null`: there is nothing to say. */
-export async function unlistedIn(guard: Guard, view: View): Promise<string | null> {
-  const { unlistedProjects } = await guard.background()
-  return unlistedInWords(await unlistedProjects(view))
+/** Projects that no budget lists, and names that are refused because they may be read as listed ones. */
+export async function aboutNames(guard: Guard, view: View): Promise<readonly string[]> {
+  const { unlistedProjects, refusedLately } = await guard.background()
+  return [unlistedInWords(await unlistedProjects(view)), await refusedLately(view)].filter((each) => each !== null)
 }
 
 async function decisionsOf({ ledger }: Guard, zone: string): Promise<readonly string[]> {

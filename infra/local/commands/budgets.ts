@@ -90,6 +90,7 @@ async function apply(service: Service, file: BudgetsFile, how: How): Promise<voi
     ...notes,
     ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune removes them`] : []),
     ...aboutIds,
+    ...notes.map((note) => `! ${note}`),
   ]
   for (const line of lines) console.log(line)
   if (differences.length === 0) return console.log(`Nothing to apply; revision ${revision}.`)

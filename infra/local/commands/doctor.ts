@@ -6,11 +6,11 @@ import { guardSettings } from '../../../shared/guard/options.ts'
 import { whyNotPaidBy } from '../../../shared/guard/plans/calendar.ts'
 import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { nearListed } from '../../../shared/guard/reports/near.ts'
 import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
 import { maxUnlisted, unlistedIn } from '../../../shared/ledger/book/book.ts'
-import { collisionsIn } from '../../../shared/ledger/book/changes.ts'
 import {
   type Budget,
   budgetNamed,
@@ -18,6 +18,7 @@ import {
   rootBudget,
   windowKinds,
 } from '../../../shared/ledger/book/definitions.ts'
+import { collisionsIn } from '../../../shared/ledger/book/name-faults.ts'
 import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
 import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
@@ -175,7 +176,14 @@ export async function examineStore(
     const owners = ownership(view, lists)
     return {
       ...(faults.length === 0 && { view }),
-      lines: [identityOf(view), ...linesOf(view), ...unlistedCallersOf(view), ...faults, ...owners.lines],
+      lines: [
+        identityOf(view),
+        ...linesOf(view),
+        ...unlistedCallersOf(view),
+        ...faults,
+        ...owners.lines,
+        ...nearListed(view.definitions),
+      ],
       toDo: [
         ...frozenBudgets(view),
         ...collisions(view),

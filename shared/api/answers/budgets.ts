@@ -67,7 +67,7 @@ export const appliedBudgets = z.strictObject({
   ),
   notes: described(
     z.array(text),
-    'What the differences do not say: which projects move from which budget, and a freeze or a plan that this concerns.',
+    'What the differences do not say: which projects move from which budget, a freeze or a plan that this concerns, listed names that may be read as each other, and projects that are refused from now on.',
   ),
 })
 

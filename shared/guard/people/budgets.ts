@@ -9,6 +9,7 @@ import {
   type Stop,
 } from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
+import type { Fault } from '../../ledger/book/name-faults.ts'
 import { defaultFlightMs } from '../../ledger/book/reconcile.ts'
 import { releasedBy } from '../../ledger/book/releases.ts'
 import { monthAt } from '../../ledger/book/windows.ts'
@@ -251,9 +252,12 @@ export function toChangeResult(outcome: ChangeOutcome, created = () => false): C
   }
 }
 
-export function toProblem(faults: readonly { path: string; message: string }[]): Problem {
+export function toProblem(faults: readonly Fault[]): Problem {
   const detail = faults.map(({ message }) => message).join('; ')
-  return problem('invalid-request', `${detail}.`, { errors: faults })
+  const [first] = faults
+  // It passes once the update has ended.
+  if (first?.update !== undefined) return problem('wrong-state', `${detail}.`, { update: first.update })
+  return problem('invalid-request', `${detail}.`, { errors: faults.map(({ path, message }) => ({ path, message })) })
 }
 
 const rowsAtATime = 100

@@ -21,7 +21,7 @@ import type { GuardOptions } from '../options.ts'
 import { problem } from '../problems.ts'
 import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
-import { covers, whyNotPaid } from '../update/projects.ts'
+import { covers, whyNear, whyNotPaid } from '../update/projects.ts'
 import { wantsUnownedApproval, whyNotUnowned } from '../update/unowned.ts'
 
 /** These checks are pure, so that buttons and writes follow the same rules. */
@@ -44,8 +44,9 @@ export function whyNotApprove(update: Update, view: View, by: string, person?: s
   // The whole guard judges what a narrowed reader does not see.
   if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
-  if (moved) {
-    const detail = `${cannotBe('approved', update)}: ${moved.detail}`
+  const why = whyNear(view.definitions, update.project) ?? moved?.detail
+  if (why !== undefined) {
+    const detail = `${cannotBe('approved', update)}: ${why}`
     return problem('wrong-state', detail, { update: id, state })
   }
   return whyNotAmongApprovers(view.definitions, update, { by, person, ...(update.short && { grants: update.short }) })

@@ -1,5 +1,5 @@
 import { budgetNamed, chainOf, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/book/definitions.ts'
-import { nearName } from '../../ledger/book/near-names.ts'
+import { nearNames } from '../../ledger/book/near-names.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 
@@ -64,10 +64,8 @@ export function whyNotSeen(
   return missing === undefined ? null : noProject(missing)
 }
 
-function isNearHidden(definitions: Definitions, reads: Reads, project: string): boolean {
-  const near = nearName(definitions, project)?.listing
-  return near != null && !reads.mayRead(near.budget.name)
-}
+const isNearHidden = (definitions: Definitions, reads: Reads, project: string): boolean =>
+  nearNames(definitions, project).some(({ listing }) => listing && !reads.mayRead(listing.budget.name))
 
 export const noProject = (project: string): Problem =>
   problem('not-found', `There is no project ${project} in the budgets that you read.`)

@@ -79,8 +79,8 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
   const { view, asked, request } = known
   const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? whyStopped(known)
   if (stopped) return { kind: 'refuse', problem: stopped }
-  // A name that was clear when it was asked for may have become near a listed one since.
-  const near = asked.update && whyNear(view.definitions, request.project)
+  // A name that was clear when it was asked for, or planned, may have become near a listed one since.
+  const near = (asked.update || request.plan !== undefined) && whyNear(view.definitions, request.project)
   if (near) return refuse('wrong-state', near)
   const faults = spellingFaults(view.definitions, [spelledIn(request)], options.separator)
   if (faults.length > 0) return { kind: 'refuse', problem: invalidRequest(faults) }

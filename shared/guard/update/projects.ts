@@ -138,7 +138,7 @@ function whyNotProject(definitions: Definitions, { project, segment }: ProjectNa
 }
 
 /** Why a name that no budget lists is not clear enough to be charged. */
-export function whyNear(definitions: Definitions, project: string): string | null {
+export function whyNear(definitions: Pick<Definitions, 'budgets'>, project: string): string | null {
   const near = nearName(definitions, project)
   if (!near) return null
   const { reading, listing } = near

@@ -31,7 +31,16 @@ import type { Batch, Row, WhenShort } from './batch.ts'
 import { decideEarly } from './decide.ts'
 import { isOldKey } from './duplicate-work.ts'
 import type { Execution } from './execute.ts'
-import { budgetFor, ownedBy, type Payer, payerOf, spellingFaults, whyNotPaid, wrongBudget } from './projects.ts'
+import {
+  budgetFor,
+  ownedBy,
+  type Payer,
+  payerOf,
+  spellingFaults,
+  whyNear,
+  whyNotPaid,
+  wrongBudget,
+} from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 import { type Repeats, repeatedIn } from './repeats.ts'
 
@@ -114,6 +123,8 @@ async function submit(
   if (recorded.length < asks.length) {
     const unseen = whyNotSeen(view.definitions, allowed, wanted)
     if (unseen) return onlyProblem(unseen, recorded)
+    const near = isAgreed(wanted) && wanted.projects.map((project) => whyNear(view.definitions, project)).find(Boolean)
+    if (near) return onlyProblem(problem('wrong-state', near), recorded)
     const spelled = asks.map(({ work: { project } }, at) => ({ project, segment: targetAt(wanted, at)?.segment }))
     const faults = spellingFaults(view.definitions, spelled, options.separator)
     const refusal = faults.length > 0 ? invalidRequest(faults) : refusalOf(view, { ...asker, allowed }, wanted)
@@ -155,6 +166,9 @@ async function submit(
   if (repeated) await parts.repeats.note(asker.caller, repeated)
   return answer
 }
+
+/** The caller was shown an estimate of these names, which were clear then. */
+const isAgreed = ({ shown, whyNotAgreed }: UpdatesRequest): boolean => shown !== undefined || whyNotAgreed !== undefined
 
 /** The same for each request of one key. */
 export const updateIdOf = (asker: Pick<Asker, 'caller' | 'route'> & { readonly key: string }, position = 0): string =>

@@ -3,6 +3,7 @@ import { grouped } from '../../platform/words.ts'
 import { Contention } from '../errors.ts'
 import type { Store, Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
+import type { Update } from '../updates/update.ts'
 import type { Books, View, Views } from '../views/views.ts'
 import { asNumber, type Book, counterOf, type Move, maxUnlisted, ownersIn, unlistedIn } from './book.ts'
 import { applyDefinitions, bookKey, isUnheld } from './book-item.ts'
@@ -10,7 +11,6 @@ import {
   type Budget,
   budgetNamed,
   type Definitions,
-  folded,
   limitOf,
   maxDepth,
   type WindowKind,
@@ -20,6 +20,7 @@ import { toDefinitionsItem } from './definitions-item.ts'
 import { differencesOf, fittingDifferences } from './difference.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
+import { collisionsIn, type Fault, nearFaults } from './name-faults.ts'
 import { releaseAnnouncement, unownedFaultsOf } from './releases.ts'
 import { monthAfter, type Window } from './windows.ts'
 
@@ -44,16 +45,16 @@ export type ChangeOutcome =
   | { readonly kind: 'refused'; readonly refused: unknown }
   | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
 
-export interface Fault {
-  readonly path: string
-  readonly message: string
-}
-
 const maxRounds = 16
 
-export function createChanges(options: { store: Store; turns: Turns } & Pick<Views, 'look' | 'books'>) {
-  const { store, turns, look, books } = options
+interface ChangesParts extends Pick<Views, 'look' | 'books'> {
+  readonly store: Store
+  readonly turns: Turns
+  /** Updates that run or are in doubt. */
+  readonly unsettled: () => Promise<readonly Update[]>
+}
 
+export function createChanges({ store, turns, look, books, unsettled }: ChangesParts) {
   /** Holds of this process wait, because a book that is set as a whole must not move between reading and writing. */
   const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => turns.next(() => changeNow(by, make))
 
@@ -64,7 +65,7 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
       if ('refused' in wanted) return { kind: 'refused', refused: wanted.refused }
       const definitions = { ...wanted.definitions, revision: now.definitions.revision + 1 }
       const found = await books(now.definitions, now.month)
-      const faults = faultsIn(now, definitions, found)
+      const faults = await faultsIn(now, definitions, found)
       if (faults.length > 0) return { kind: 'faulty', faults }
       const writes = writesFor(now, definitions, { ...wanted, ...found, by })
       const outcome = await store.transact(writes, digest('change', JSON.stringify(writes)))
@@ -94,20 +95,21 @@ export function createChanges(options: { store: Store; turns: Turns } & Pick<Vie
     ] satisfies Write[]
   }
 
+  const faultsIn = async (now: View, definitions: Definitions, books: Books): Promise<readonly Fault[]> => [
+    ...faultsOf(definitions, now.definitions),
+    ...bookSizeFaults(
+      [books.current ?? now.book, books.next, books.previous].filter((book) => book !== null),
+      now.definitions,
+      definitions,
+    ),
+    ...(await nearFaults(now.definitions, definitions, unsettled)),
+  ]
+
   const faultsOfChange = async (now: View, definitions: Definitions): Promise<readonly Fault[]> =>
     faultsIn(now, definitions, await books(now.definitions, now.month))
 
   return { change, faultsOfChange }
 }
-
-const faultsIn = (now: View, definitions: Definitions, { previous, current, next }: Books): readonly Fault[] => [
-  ...faultsOf(definitions, now.definitions),
-  ...bookSizeFaults(
-    [current ?? now.book, next, previous].filter((book) => book !== null),
-    now.definitions,
-    definitions,
-  ),
-]
 
 function bookWrites(book: Book | null, month: Window, definitions: Definitions, idle?: string): Write[] {
   if (!book) return [{ kind: 'check', key: bookKey(month.name), when: [{ kind: 'absent-item' }] }]
@@ -218,33 +220,6 @@ function sizeOf({ budgets, callers = {}, unlisted }: Definitions): number {
     unlisted,
   })
   return Buffer.byteLength(text)
-}
-
-export function collisionsIn({ budgets }: Pick<Definitions, 'budgets'>): readonly string[] {
-  const messages: string[] = []
-  const first = new Map<string, { readonly spelling: string; readonly owner: string }>()
-  for (const budget of Object.values(budgets)) {
-    for (const { name, id } of budget.projects) {
-      const spellings = id === undefined || folded(id) === folded(name) ? [name] : [name, id]
-      for (const spelling of spellings) {
-        const before = first.get(folded(spelling))
-        if (before) messages.push(twiceOwned(spelling, before, budget.name))
-        else first.set(folded(spelling), { spelling, owner: budget.name })
-      }
-    }
-  }
-  return messages
-}
-
-function twiceOwned(
-  project: string,
-  { spelling, owner }: { readonly spelling: string; readonly owner: string },
-  other: string,
-): string {
-  const same = spelling === project ? project : `${project}, which is the same project as ${spelling},`
-  return owner === other
-    ? `${same} stands for two projects of ${owner}`
-    : `${same} has one owner, and cannot belong to ${owner} and to ${other}`
 }
 
 function parentFaultOf(definitions: Definitions, budget: Budget): string | null {

@@ -1,4 +1,4 @@
-import { type Definitions, folded, type Listing, listingsOf } from './definitions.ts'
+import { type Definitions, folded, type Listing, listingsOf, type OwnedProject } from './definitions.ts'
 
 type Budgets = Pick<Definitions, 'budgets'>
 
@@ -9,25 +9,38 @@ export interface NearName {
 }
 
 /**
- * Whether a service that reads leniently may take this name for another project. `null` where a budget lists it in any
- * folded spelling: then it is clear.
+ * What a service that reads leniently may take this name for. Empty where a budget lists it in any folded spelling: then
+ * it is clear.
  */
-export function nearName(definitions: Budgets, project: string): NearName | null {
-  if (listingsOf(definitions, project).length > 0) return null
-  return oddNumber(definitions, project) ?? numberWithTail(definitions, project) ?? sameLetters(definitions, project)
+export function nearNames(definitions: Budgets, project: string): readonly NearName[] {
+  return listingsOf(definitions, project).length > 0 ? [] : readingsOf(definitions, project)
 }
 
+/** Also of a name that a budget lists. */
+export const readingsOf = (definitions: Budgets, project: string): readonly NearName[] =>
+  [oddNumbers, numbersWithTail, sameLetters].flatMap((find) => find(definitions, project))
+
+export const namesIn = ({ name, id = name }: OwnedProject): readonly string[] => [...new Set([name, id])]
+
+export const nearName = (definitions: Budgets, project: string): NearName | null =>
+  nearNames(definitions, project)[0] ?? null
+
 const plainNumber = /^(?:0|[1-9]\d*)$/
+const octal = /^[+-]?0+[1-7][0-7]*$/
 const maxId = 2 ** 31
 
 /** `08203`, `+8203`, `8203.0`, `8.203e3`, `0x200b`, and digits of other scripts. */
-function oddNumber(definitions: Budgets, project: string): NearName | null {
+function oddNumbers(definitions: Budgets, project: string): NearName[] {
   const text = withAsciiDigits(project.normalize('NFKC')).trim()
   const number = numberIn(text)
-  if (number === null || (plainNumber.test(project) && number < maxId)) return null
-  const reading = number < maxId ? String(Math.trunc(Math.abs(number))) : null
-  return { reading, listing: reading === null ? null : (listingsOf(definitions, reading)[0] ?? null) }
+  if (number === null || (plainNumber.test(project) && number < maxId)) return []
+  const numbers = octal.test(text) ? [number, Number.parseInt(text, 8)] : [number]
+  const readings = numbers.filter((each) => Math.abs(each) < maxId).map(asPlain)
+  const found = readings.flatMap((reading) => listingsOf(definitions, reading).map((listing) => ({ reading, listing })))
+  return found.length > 0 ? found : [{ reading: readings[0] ?? null, listing: null }]
 }
+
+const asPlain = (number: number): string => String(Math.abs(Math.trunc(number)))
 
 /** `null`: no number. */
 function numberIn(text: string): number | null {
@@ -38,30 +51,28 @@ function numberIn(text: string): number | null {
   return sign === '-' ? -number : number
 }
 
+const minDigits = 4
+
 /** `8203x`, `8203-a`, `"8203"`: parsers that stop at the first other character read 8203. */
-function numberWithTail(definitions: Budgets, project: string): NearName | null {
-  const [, digits] = /^["'\s]*(\d{4,})\D.*$/s.exec(withAsciiDigits(project.normalize('NFKC'))) ?? []
-  if (digits === undefined) return null
+function numbersWithTail(definitions: Budgets, project: string): NearName[] {
   const { numbers } = indexOf(definitions)
-  for (const reading of [digits, digits.replace(/^0+(?=\d)/, '')]) {
+  const readings = [project, project.normalize('NFKC')].flatMap((spelling) => {
+    const text = withAsciiDigits(spelling).replace(/^["'\s]+/, '')
+    const parsed = [Number.parseInt(text, /^[+-]?0x/i.test(text) ? 16 : 10), Number.parseFloat(text)].map(asPlain)
+    return [...(/^\d+/.exec(text) ?? []), ...parsed].filter(({ length }) => length >= minDigits)
+  })
+  return [...new Set(readings)].flatMap((reading) => {
     const listing = numbers.get(reading)
-    if (listing) return { reading, listing }
-  }
-  return null
+    return listing ? [{ reading, listing }] : []
+  })
 }
 
-function sameLetters(definitions: Budgets, project: string): NearName | null {
-  const { letters } = indexOf(definitions)
-  for (const key of keysOf(project)) {
-    const found = letters.get(key)
-    if (found) return found
-  }
-  return null
-}
+const sameLetters = (definitions: Budgets, project: string): NearName[] =>
+  keysOf(project).flatMap((key) => indexOf(definitions).letters.get(key) ?? [])
 
 interface Index {
   readonly numbers: ReadonlyMap<string, Listing>
-  readonly letters: ReadonlyMap<string, NearName>
+  readonly letters: ReadonlyMap<string, readonly NearName[]>
 }
 
 const indexes = new WeakMap<object, Index>()
@@ -71,13 +82,13 @@ function indexOf({ budgets }: Budgets): Index {
   const known = indexes.get(budgets)
   if (known) return known
   const numbers = new Map<string, Listing>()
-  const letters = new Map<string, NearName>()
+  const letters = new Map<string, NearName[]>()
   for (const budget of Object.values(budgets)) {
     for (const project of budget.projects) {
-      for (const text of new Set([project.name, project.id ?? project.name])) {
+      for (const reading of namesIn(project)) {
         const listing = { budget, project }
-        if (/^\d+$/.test(text)) numbers.set(text, listing)
-        for (const key of keysOf(text)) letters.set(key, { reading: text, listing })
+        if (/^\d+$/.test(reading)) numbers.set(reading, listing)
+        for (const key of keysOf(reading)) letters.set(key, [...(letters.get(key) ?? []), { reading, listing }])
       }
     }
   }
@@ -86,13 +97,38 @@ function indexOf({ budgets }: Budgets): Index {
   return index
 }
 
+export interface NearListings {
+  readonly name: string
+  readonly budget: string
+  readonly reading: string
+  readonly other: string
+}
+
+/** Two listed projects that a lenient service may take for each other. Each pair once. */
+export function nearListings(definitions: Budgets): readonly NearListings[] {
+  const pairs = new Map<string, NearListings>()
+  for (const { name: budget, projects } of Object.values(definitions.budgets)) {
+    for (const project of projects) {
+      for (const name of namesIn(project)) {
+        for (const { reading, listing } of readingsOf(definitions, name)) {
+          if (reading === null || !listing || listing.project === project) continue
+          const pair = { name, budget, reading, other: listing.budget.name }
+          const key = JSON.stringify([name, reading].toSorted())
+          if (!pairs.has(key)) pairs.set(key, pair)
+        }
+      }
+    }
+  }
+  return [...pairs.values()]
+}
+
 const minKeyLength = 3
 
 /** Of the name, and of its part before what may begin a query, a fragment or a parameter. */
 function keysOf(name: string): readonly string[] {
   const whole = folded(name)
   const [before = ''] = whole.split(/[;?#&]/, 1)
-  return [...new Set([whole, before].map(keyOf))].filter(({ length }) => length >= minKeyLength)
+  return [...new Set([whole, before].map(keyOf))].filter((key) => [...key].length >= minKeyLength)
 }
 
 /** A hyphen and an inner dot stay, because projects are often domains. */

@@ -24,6 +24,8 @@ interface ApprovalRow {
   /** If another budget pays. */
   readonly owner: string | null
   readonly approvers?: readonly string[]
+  /** Its name may be read as another project's now. */
+  readonly near?: string | null
 }
 
 interface Place extends Links {
@@ -34,6 +36,7 @@ export function approvalMessage({
   update,
   owner,
   approvers = [],
+  near = null,
   isReminder,
   hasModals = false,
   zone,
@@ -52,7 +55,7 @@ export function approvalMessage({
       ...(tags ? [['Tags', tagsText(tags)] as const] : []),
     ]),
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
-    section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}`),
+    section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}${whyRefused(near)}`),
     approvalButtons(update, { hasModals }),
     ...mentionBlocks(approvers),
     context(`Nothing is spent before an approval. The person who asked cannot approve it. ${moreAbout(id, links)}`),
@@ -90,7 +93,12 @@ export function approvalsMessage({
 
 const maxNoteLength = 200
 
-function rowBlocks({ update, owner }: ApprovalRow, links: Links): Block[] {
+const whyRefused = (near: string | null): string =>
+  near === null ? '' : `\n⚠️ It cannot be approved: ${prose(near, maxNearLength)}`
+
+const maxNearLength = 500
+
+function rowBlocks({ update, owner, near = null }: ApprovalRow, links: Links): Block[] {
   const { id, project, budget, estimated, history, state } = update
   const more = moreAbout(id, links)
   if (state !== 'awaiting-approval') return [section(`${summaryOf(update)} · ${more}`)]
@@ -98,7 +106,7 @@ function rowBlocks({ update, owner }: ApprovalRow, links: Links): Block[] {
   const payer = `${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}`
   const note = prose(history.at(-1)?.note ?? 'no reason was recorded', maxNoteLength)
   return [
-    section(`${code(project)}: ${cost} of ${payer} · ${more}\n> ${note}`),
+    section(`${code(project)}: ${cost} of ${payer} · ${more}\n> ${note}${whyRefused(near)}`),
     approvalButtons(update, { hasModals: true }),
   ]
 }

@@ -3,7 +3,7 @@ import type { GuardOptions } from '../../guard/options.ts'
 import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
-import { ownerPaidFor } from '../../guard/update/projects.ts'
+import { ownerPaidFor, whyNear } from '../../guard/update/projects.ts'
 import { unownedPayer } from '../../guard/update/unowned.ts'
 import {
   budgetNamed,
@@ -148,6 +148,7 @@ async function composeDecision(
     update: each,
     owner: ownerPaidFor(view.definitions, each),
     approvers: hasBot && each.state === asks ? approversInSlack(view, each) : [],
+    near: whyNear(view.definitions, each.project),
   }))
   const isReminder = about.kind === 'approval-reminder'
   const [single] = rows

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { attentionOf, unlistedIn } from '../../../infra/local/commands/attention.ts'
+import { aboutNames, attentionOf } from '../../../infra/local/commands/attention.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
@@ -15,7 +15,7 @@ async function start(plans: readonly object[] = []) {
   const product = await startProduct({ store: createMemoryStore(), plans })
   const { call, guard } = product
   const put = (name: string, body: object) => call('PUT', `/budgets/${name}`, { body: { limits, ...body } })
-  const said = async () => unlistedIn(guard, await guard.ledger.view())
+  const said = async () => (await aboutNames(guard, await guard.ledger.view()))[0] ?? null
   const keepSummaries = async () => (await guard.background()).keepSummaries()
   return { ...product, put, said, keepSummaries }
 }

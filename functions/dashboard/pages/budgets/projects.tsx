@@ -54,7 +54,9 @@ export function addProjects({ page }: PageRoutes): void {
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
       const result = await retryOnConflict(() => changeProjects(guard, name, change, by))
       const flash =
-        result.kind === 'changed' ? { done: [message], failed: [] } : { done: [], failed: [result.problem.detail] }
+        result.kind === 'changed'
+          ? { done: [[message, ...(await notesOf(guard, name, change))].join(' ')], failed: [] }
+          : { done: [], failed: [result.problem.detail] }
       return redirect(flash, `${budgetAddress(name)}#projects`)
     },
   })
@@ -110,6 +112,15 @@ async function moveAsked(
       />
     </Section>,
   )
+}
+
+/** What the new name brings for others. */
+async function notesOf(guard: Guard, name: string, change: Change): Promise<readonly string[]> {
+  if (change.do !== 'add') return []
+  const view = await guard.ledger.view()
+  const to = budgetNamed(view.definitions, name)?.projects ?? []
+  const members = [{ member: 'projects', from: to.filter((owned) => owned.name !== change.name), to }]
+  return (await guard.background()).notesOf([{ budget: name, isNew: false, members }], view)
 }
 
 /** Idempotent, because users press twice. */

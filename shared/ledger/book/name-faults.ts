@@ -1,0 +1,84 @@
+import type { Update } from '../updates/update.ts'
+import { type Budget, type Definitions, folded, listingsOf } from './definitions.ts'
+import { namesIn, readingsOf } from './near-names.ts'
+
+export interface Fault {
+  readonly path: string
+  readonly message: string
+  /** The update that is in the way for now. */
+  readonly update?: string
+}
+
+export function collisionsIn({ budgets }: Pick<Definitions, 'budgets'>): readonly string[] {
+  const messages: string[] = []
+  const first = new Map<string, { readonly spelling: string; readonly owner: string }>()
+  for (const budget of Object.values(budgets)) {
+    for (const { name, id } of budget.projects) {
+      const spellings = id === undefined || folded(id) === folded(name) ? [name] : [name, id]
+      for (const spelling of spellings) {
+        const before = first.get(folded(spelling))
+        if (before) messages.push(twiceOwned(spelling, before, budget.name))
+        else first.set(folded(spelling), { spelling, owner: budget.name })
+      }
+    }
+  }
+  return messages
+}
+
+function twiceOwned(
+  project: string,
+  { spelling, owner }: { readonly spelling: string; readonly owner: string },
+  other: string,
+): string {
+  const same = spelling === project ? project : `${project}, which is the same project as ${spelling},`
+  return owner === other
+    ? `${same} stands for two projects of ${owner}`
+    : `${same} has one owner, and cannot belong to ${owner} and to ${other}`
+}
+
+/**
+ * Names that a change lists, and that are near the project of an update that may still run: listed, both could run at
+ * once, and the service may take them for one. Other changes read no updates.
+ */
+export async function nearFaults(
+  before: Definitions,
+  after: Definitions,
+  unsettled: () => Promise<readonly Update[]>,
+): Promise<Fault[]> {
+  const names = newNamesIn(before, after)
+  if (names.length === 0) return []
+  const updates = await unsettled()
+  const listed = asListed(names)
+  const open = asListed(updates.map(({ project }) => project))
+  const readAsProject = names.flatMap((name) => namesNear(open, name).map((project) => ({ name, project })))
+  return updates.flatMap((update) => {
+    const { id, kind, project, state } = update
+    // The work of its own row stays blocked.
+    const own = listingsOf(after, project).flatMap((listing) => namesIn(listing.project))
+    const near = [
+      ...namesNear(listed, project),
+      ...readAsProject.flatMap((found) => (found.project === project ? found.name : [])),
+    ]
+    const name = near.find((each) => !own.includes(each))
+    if (name === undefined) return []
+    const is = state === 'running' ? 'is running' : 'is in doubt'
+    const message = `${name} may be read as ${project}, and the ${kind} update ${id} of ${project} ${is}; list ${name} when it has ended`
+    return [{ path: 'projects', message, update: id }]
+  })
+}
+
+const newNamesIn = (before: Definitions, after: Definitions): string[] =>
+  Object.values(after.budgets)
+    .filter(({ name, projects }) => before.budgets[name]?.projects !== projects)
+    .flatMap(({ projects }) => projects.flatMap(namesIn))
+    .filter((name) => listingsOf(before, name).length === 0)
+
+const asListed = (names: readonly string[]): { readonly budgets: Definitions['budgets'] } => {
+  const listed: Budget = { name: 'listed', parent: null, limits: [], projects: names.map((name) => ({ name })) }
+  return { budgets: { listed } }
+}
+
+const namesNear = (listed: { readonly budgets: Definitions['budgets'] }, name: string): string[] =>
+  readingsOf(listed, name).flatMap(({ listing }) =>
+    listing && folded(listing.project.name) !== folded(name) ? listing.project.name : [],
+  )
