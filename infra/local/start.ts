@@ -5,6 +5,7 @@ import { createSlackApp } from '../../functions/slack/app.ts'
 import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
 import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
+import { leavesInWords } from '../../shared/guard/plans/verdict.ts'
 import { createServices, type Services } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
 import { ifUnavailable, LedgerUnavailable } from '../../shared/ledger/errors.ts'
@@ -104,7 +105,7 @@ async function start(local: LocalSettings, shutdown: Shutdown): Promise<void> {
     log: file,
   })
   const names = first && (await aboutNames(services.guard, first).catch(ifUnavailable(null)))
-  for (const sentence of names ?? []) console.log(`${sentence}\n`)
+  for (const sentence of [names ?? [], first ? leavesInWords(first, plans) : []].flat()) console.log(`${sentence}\n`)
   if (local.serviceToken === null) {
     console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
   }

@@ -1,4 +1,5 @@
 import { iconPath, stylesheetPath } from '../../functions/dashboard/assets.ts'
+import { minuteMs } from '../../shared/platform/clock.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
 import { signedFor } from '../support/slack/slack.ts'
 import type { Guarded } from './product.ts'
@@ -15,6 +16,9 @@ export const plans = [
 /** One successful request for each route, in order: later requests find what earlier ones left. */
 export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const world = await createWorld(guarded)
+  const { guard, clock } = guarded.services
+  // As every night.
+  await (await guard.background()).readPrices(clock.now() + minuteMs)
   return [
     serviceRoutes,
     updateRoutes,

@@ -87,7 +87,7 @@ describe('the calendar', () => {
     const { html, text } = await browser.get('/dashboard/plans')
     const days = daysIn(html)
     expect(days[5]).toBe(
-      'Saturday 21 Nov often 24 times from 00:00 24 updates without a known price night paused; if resumed: 2 updates without a known price 50,000 left',
+      'Saturday 21 Nov often 24 times from 00:00 24 updates without a known price night paused; if resumed: 2 updates without a known price at most 50,000 left',
     )
     expect(days.join()).not.toMatch(/off/)
     expect(text).toContain('A rate that has never been due counts from when its rule was made')
@@ -104,9 +104,10 @@ describe('the calendar', () => {
     await fire('2026-11-20T10:00:00Z')
     const days = daysIn((await browser.get('/dashboard/plans')).html)
     expect(days.slice(5, 8)).toEqual([
-      'Saturday 21 Nov late 23:00 1 update without a known price 49,920 left',
-      'Sunday 22 Nov night 11:00 2 updates without a known price late 23:00 1 update without a known price 0 units in all 49,920 left',
-      'Monday 23 Nov late 23:00 1 update without a known price 49,920 left',
+      'Saturday 21 Nov late 23:00 1 update without a known price at most 49,920 left',
+      // What the last run cost stands in for a price.
+      'Sunday 22 Nov night 11:00 80 units late 23:00 1 update without a known price at least 80 units in all at most 49,840 left',
+      'Monday 23 Nov late 23:00 1 update without a known price at most 49,840 left',
     ])
   })
 
@@ -131,12 +132,27 @@ describe('a plan', () => {
     expect(text).toContain('Leaves to others 2,000 units of account and 30 units of seo of each window')
     expect(text).toContain('2 projects, in this order one two')
     expect(text).toContain('Run of 20 Nov 2026 15:00 2 settled; 80 units charged.')
+    expect(text).toContain('Recent runs 20 Nov 2026 15:00 2 settled, 80 units')
+    expect((await browser.get('/')).text).toContain('next: night, 00:00, 80 units')
     expect(text).toContain('one ✓ settled 40 two ✓ settled 40')
     expect(text).not.toContain('Run what was')
     expect(html).toContain('href="/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z"')
     expect((await browser.get('/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z')).text).toContain('Run of')
     expect((await browser.get('/dashboard/plans/night?time=x')).status).toBe(400)
     expect((await browser.get('/dashboard/plans/none')).text).toContain('There is no such plan.')
+  })
+
+  test('says that it cannot pass beside what was refused, with pause and run at the top', async () => {
+    const { browser, fire } = await start({ plans: [{ ...night, leave: 1_000 }] })
+    await fire('2026-11-20T10:00:00Z')
+    const list = await browser.get('/dashboard/plans')
+    expect(
+      withSigns(list.html)
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' '),
+    ).toMatch(/80 units ✕ no: it leaves 1,000 of seo, which has 1,000 a month 20 Nov 2026 11:00 2 refused/)
+    const { text } = await browser.get('/dashboard/plans/night')
+    expect(text).toContain('Plan night Pause… Run what was refused… ')
   })
 
   test('is paused and resumed with a reason', async () => {

@@ -274,12 +274,17 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     const TRUSTED_ISSUERS = join(directory, 'trusted.json')
     await writeFile(TRUSTED_ISSUERS, JSON.stringify([okta]))
     const login = { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: 'web', LOGIN_CLIENT: 'canary-login' }
-    const third = start({ DATA_DIR: data, DEMO: 'off', TRUSTED_ISSUERS, ...login })
+    const greedy = { name: 'greedy', kind: 'ranking', schedule: 'rate(1 day)', leave: { own: 500 } }
+    const PLANS = await plansFile('greedy.json', [{ ...greedy, projects: ['initech', 'acme.example', 'globex'] }])
+    const third = start({ DATA_DIR: data, DEMO: 'off', TRUSTED_ISSUERS, PLANS, ...login })
     await third.ready()
     expect(third.said.out).not.toContain('demonstration')
     expect(second.said.out).not.toContain('No budget lists')
     expect(third.said.out.match(/No budget lists .*/g)).toEqual([
       'No budget lists acme.example and globex, and account pays for them without asking. List them in a budget, or set unowned of account to approve or refuse.',
+    ])
+    expect(third.said.out.match(/.* leaves .*/g)).toEqual([
+      'The plan greedy leaves 500 units of own to others, which has 500 a month, so none of its updates can pass. Lower leave in the plans file.',
     ])
     expect(third.said.out).toContain(`issuers  okta (${okta.issuer}); people log in to the dashboard at okta\n`)
     expect(readEnvFile(data)).toMatchObject({ TRUSTED_ISSUERS, LOGIN_ISSUER: 'okta' })

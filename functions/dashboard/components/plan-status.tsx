@@ -1,7 +1,10 @@
-import type { DayAhead, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import { count, list, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import type { DayAhead } from '../../../shared/guard/plans/days-ahead.ts'
+import { verdictInWords } from '../../../shared/guard/plans/plan-words.ts'
+import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { budgetFor } from '../../../shared/guard/update/projects.ts'
-import { chainOf } from '../../../shared/ledger/book/definitions.ts'
+import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { planAddress, Sign, Time } from './parts.tsx'
 
@@ -37,32 +40,20 @@ export function NextTime({ status: { plan, paused, next }, zone }: { status: Pla
   return next === null ? <span class="unknown">not known yet</span> : <Time at={next} zone={zone} />
 }
 
-/** If only plans spend until then. */
-export function WillItPass(props: { status: PlanStatus; days: readonly DayAhead[]; view: View }) {
-  const { status, days, view } = props
+export function WillItPass(props: { status: PlanStatus; verdict: Verdict | undefined; view: View }) {
+  const { status, verdict, view } = props
   const { plan, paused, next } = status
-  const { definitions } = view
   if (!plan.enabled || paused) return <span class="unknown">does not run</span>
   if (next === null) return <span class="unknown">–</span>
-  const chains = plan.projects.map((project) => chainOf(definitions, budgetFor(definitions, plan, project)))
   // The reader does not see the budget that pays.
-  if (chains.some((chain) => chain.length === 0)) return <span class="unknown">not known</span>
-  const budgets = new Map(chains.flat().map((budget) => [budget.name, budget]))
-  const frozen = [...budgets.values()].filter((budget) => budget.frozen).map(({ name }) => name)
-  const short = days
-    .flatMap(({ runsOut }) => runsOut)
-    .filter(({ budget, at }) => at <= next && budgets.has(budget))
-    .map(({ budget }) => budget)
-  if (frozen.length + short.length === 0)
-    return (
-      <span class="passes">
-        <Sign name="check" /> yes
-      </span>
-    )
+  const isHidden = plan.projects.some(
+    (project) => !budgetNamed(view.definitions, budgetFor(view.definitions, plan, project)),
+  )
+  if (!verdict || isHidden || verdict.kind === 'unknown') return <span class="unknown">unknown</span>
+  const passes = verdict.kind === 'passes'
   return (
-    <span class="differs">
-      <Sign name="cross" />{' '}
-      {frozen.length > 0 ? `no: ${list(frozen)} frozen` : `not all: ${list([...new Set(short)])} has too little`}
+    <span class={passes ? 'passes' : 'differs'}>
+      <Sign name={passes ? 'check' : 'cross'} /> {verdictInWords(verdict, zoneOf(view))}
     </span>
   )
 }

@@ -25,7 +25,7 @@ export function OccurrenceOutcome({
   return (
     <Section id="became" title={title}>
       <p>
-        {occurrenceInWords({ ...occurrence, counts })}; {units(unitsCharged)} charged.
+        {occurrenceInWords({ ...occurrence, counts, charged: 0 })}; {units(unitsCharged)} charged.
         {occurrence.doneAt === undefined ? (
           <>
             {' '}
@@ -63,22 +63,25 @@ function UpdateOutcome({ update }: { update: Update }) {
   )
 }
 
-export function RunAgainForms({
-  visit: { permissions, frame },
-  status: { plan, paused },
-  report: { occurrence, rows },
-}: {
-  visit: Visit
-  status: PlanStatus
-  report: OccurrenceReport
-}) {
-  if (occurrence.doneAt === undefined || !plan.enabled) return null
+export interface RunProps {
+  readonly visit: Visit
+  readonly status: PlanStatus
+}
+
+/** What can be run of an occurrence once more. */
+export const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
+  (occurrence.doneAt === undefined || !plan.enabled ? [] : repeats).flatMap(({ isIncluded, ...repeat }) => {
+    const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
+    return projects.length === 0 ? [] : [{ ...repeat, projects }]
+  })
+
+export function RunAgainForms({ visit, status, report }: RunProps & { report: OccurrenceReport }) {
+  const { permissions, frame } = visit
+  const { plan, paused } = status
   const mayRun = !paused && permissions.scopes.has('run')
   return (
     <>
-      {repeats.map(({ only, title, outcome, consequence, isIncluded }) => {
-        const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
-        if (projects.length === 0) return null
+      {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => {
         return (
           <Section id={only} title={title} class="decide">
             <p>
@@ -89,7 +92,7 @@ export function RunAgainForms({
             {mayRun ? (
               <form method="post" action={`${planAddress(plan.name)}/${only}`}>
                 <FormToken frame={frame} />
-                <input type="hidden" name="time" value={toRfc3339(occurrence.time)} />
+                <input type="hidden" name="time" value={toRfc3339(report.occurrence.time)} />
                 <p class="tick">
                   <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
                   <label for={`confirm-${only}`}>

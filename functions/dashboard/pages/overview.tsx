@@ -8,11 +8,23 @@ import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { rootBudget, topsOf, unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { dayMs } from '../../../shared/platform/clock.ts'
 import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns } from '../components/charts.tsx'
 import { gravesIn, RiskSection, totalOf, Unlisted } from '../components/outlook.tsx'
-import { askAddress, dayAndTime, Fact, Facts, Section, Time, UnitsFact, ZoneNote } from '../components/parts.tsx'
+import {
+  askAddress,
+  dayAndTime,
+  Fact,
+  Facts,
+  planAddress,
+  Section,
+  Time,
+  UnitsFact,
+  ZoneNote,
+} from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
+import { CostText } from '../components/plan-status.tsx'
 import { SpentSection } from '../components/spenders.tsx'
 import { LeftTile, ResetTile, Tiles, WaitingTile, YesterdayTile } from '../components/tiles.tsx'
 import { readFields } from '../forms.ts'
@@ -45,7 +57,7 @@ export function addOverview({ page }: PageRoutes): void {
 async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
   const { outlook, whoSpent, usedLastMonth, unlistedProjects, spentCosts } = await guard.background()
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
-  const [{ view, budgets, saved }, spenders, lastMonth, unlisted, approvals, doubts] = await Promise.all([
+  const [{ view, budgets, saved, next }, spenders, lastMonth, unlisted, approvals, doubts] = await Promise.all([
     outlook(viewRead),
     viewRead.then(whoSpent),
     viewRead.then(usedLastMonth),
@@ -72,6 +84,13 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
         <span>
           as of <Time at={view.now} zone={zone} isOfDay />
         </span>
+        {next === null ? null : (
+          <span>
+            next: <a href={planAddress(next.plan)}>{next.plan}</a>,{' '}
+            {next.at - view.now < dayMs ? <Time at={next.at} zone={zone} isOfDay /> : dayAndTime(next.at, zone)},{' '}
+            <CostText units={next.units} unpriced={next.unpriced} />
+          </span>
+        )}
         <span>resets in {duration(view.month.end - view.now)}</span>
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}

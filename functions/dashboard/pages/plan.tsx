@@ -2,8 +2,11 @@ import * as z from 'zod/mini'
 import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reason } from '../../../shared/api/schemas.ts'
-import type { DayAhead, Cost as PlanCost, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
+import type { Cost as PlanCost } from '../../../shared/guard/plans/days-ahead.ts'
+import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.ts'
 import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
@@ -15,7 +18,7 @@ import { BudgetLink, Fact, Facts, planAddress, Section, Time, ZoneNote } from '.
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
-import { OccurrenceOutcome, Occurrences, RunAgainForms } from './occurrences.tsx'
+import { OccurrenceOutcome, Occurrences, RunAgainForms, type RunProps, repeatsOf } from './occurrences.tsx'
 
 const maxOccurrences = 20
 const weeks = 5
@@ -48,7 +51,7 @@ async function showPlan(visit: Visit): Promise<Response> {
   const { time } = readFields(visit.query, querySchema)
   const { report: reportOf, upcoming } = await guard.background()
   const viewRead = guard.ledger.view()
-  const [view, { costs, days }, occurrences] = await Promise.all([
+  const [view, { costs, days, verdicts }, occurrences] = await Promise.all([
     viewRead,
     upcoming(weeks, viewRead),
     guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
@@ -59,11 +62,12 @@ async function showPlan(visit: Visit): Promise<Response> {
     `Plan ${name}`,
     <>
       <PauseBanner {...{ status, view, days, isAdmin: false }} />
-      <Summary {...{ status, cost: costs.get(name), days, view }} />
-      {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
-      {report ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
-      <Occurrences occurrences={occurrences} plan={name} zone={zone} />
+      <Actions visit={visit} status={status} report={report} />
+      <Summary {...{ status, cost: costs.get(name), verdict: verdicts.get(name), view }} />
       <PauseForm visit={visit} status={status} />
+      {report ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
+      {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
+      <Occurrences occurrences={occurrences} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
     </>,
   )
@@ -117,14 +121,34 @@ async function redirectBack({ c, form, redirect }: Visit, act: () => Promise<str
   }
 }
 
+/** Lead to the forms below. */
+function Actions({ visit: { permissions }, status, report }: RunProps & { report: OccurrenceReport | null }) {
+  const { plan, paused } = status
+  const runs = report && permissions.scopes.has('run') ? repeatsOf(status, report) : []
+  return (
+    <p class="buttons actions">
+      {permissions.scopes.has('admin') && plan.enabled ? (
+        <a class="button" href="#stopping">
+          {paused ? 'Resume…' : 'Pause…'}
+        </a>
+      ) : null}
+      {runs.map(({ only, title }) => (
+        <a class="button" href={`#${only}`}>
+          {title}…
+        </a>
+      ))}
+    </p>
+  )
+}
+
 interface SummaryProps {
   readonly status: PlanStatus
   readonly cost: PlanCost | undefined
-  readonly days: readonly DayAhead[]
+  readonly verdict: Verdict | undefined
   readonly view: View
 }
 
-function Summary({ status, cost, days, view }: SummaryProps) {
+function Summary({ status, cost, verdict, view }: SummaryProps) {
   const zone = zoneOf(view)
   const { kind, projects, budget, schedule, whenShort, query, leave, tags } = status.plan
   return (
@@ -135,7 +159,7 @@ function Summary({ status, cost, days, view }: SummaryProps) {
           <NextTime status={status} zone={zone} />
         </Fact>
         <Fact name="Will it pass?">
-          <WillItPass {...{ status, days, view }} />
+          <WillItPass {...{ status, verdict, view }} />
         </Fact>
         <Fact name="Costs">
           <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
@@ -186,7 +210,7 @@ const whenShortTexts: Readonly<Record<PlanStatus['plan']['whenShort'], string>> 
   ask: 'asks for approval',
 }
 
-function PauseForm({ visit, status: { plan, paused } }: { visit: Visit; status: PlanStatus }) {
+function PauseForm({ visit, status: { plan, paused } }: RunProps) {
   if (!visit.permissions.scopes.has('admin')) return null
   const action = paused ? 'resume' : 'pause'
   return (

@@ -1,10 +1,5 @@
-import {
-  type DayAhead,
-  type DuePlan,
-  type Cost as PlanCost,
-  type PlanStatus,
-  weekdayOf,
-} from '../../../shared/guard/plans/calendar.ts'
+import type { PlanStatus, Upcoming } from '../../../shared/guard/plans/calendar.ts'
+import { type DayAhead, type DuePlan, weekdayOf } from '../../../shared/guard/plans/days-ahead.ts'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
@@ -21,11 +16,12 @@ export function addPlans({ page }: PageRoutes): void {
       mustHave('read')
       const { planStatuses, upcoming } = await guard.background()
       const viewRead = guard.ledger.view()
-      const [view, { plans, zone }, { days, costs }] = await Promise.all([
+      const [view, { plans, zone }, ahead] = await Promise.all([
         viewRead,
         planStatuses(viewRead),
         upcoming(weeks, viewRead),
       ])
+      const { days } = ahead
       if (plans.length === 0) return show('Plans', <EmptyPlans />)
       const isAdmin = permissions.scopes.has('admin')
       return show(
@@ -34,11 +30,12 @@ export function addPlans({ page }: PageRoutes): void {
           {plans.map((status) => (
             <PauseBanner {...{ status, view, days, isAdmin }} />
           ))}
-          <PlanTable {...{ plans, costs, days, view }} />
+          <PlanTable {...{ plans, ahead, view }} />
           <Calendar days={days} zone={zone} />
           <p class="note">
-            Prices are read from the service every night. Refusals, reserves and cool-downs are not foreseen, so plans
-            take at most this much.{leftText(topsOf(view.definitions))}
+            “Will it pass?” looks at all runs until the month ends, if only plans spend. Prices are read from the
+            service every night; where that failed, the last one stands in. Refusals and cool-downs are not foreseen in
+            the calendar, so plans take at most this much.{leftText(topsOf(view.definitions))}
             {plans.some(({ plan, last }) => plan.schedule.kind === 'rate' && !last)
               ? ' A rate that has never been due counts from when its rule was made: its times here are a guess.'
               : null}
@@ -74,12 +71,11 @@ const example = `[{
 
 interface PlanTableProps {
   readonly plans: readonly PlanStatus[]
-  readonly costs: ReadonlyMap<string, PlanCost>
-  readonly days: readonly DayAhead[]
+  readonly ahead: Upcoming
   readonly view: View
 }
 
-const PlanTable = ({ plans, costs, days, view }: PlanTableProps) => (
+const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) => (
   <div class="wide">
     <table class="rows" aria-label="Plans, in the order in which they get units">
       <TableHead columns={['Plan', 'Runs', 'Next run', 'Costs', 'Will it pass?', 'Last run']} />
@@ -104,7 +100,7 @@ const PlanTable = ({ plans, costs, days, view }: PlanTableProps) => (
                 <CostText units={cost.units} unpriced={cost.unpriced} />
               </td>
               <td data-name="Will it pass?">
-                <WillItPass {...{ status, days, view }} />
+                <WillItPass {...{ status, verdict: verdicts.get(plan.name), view }} />
               </td>
               <td data-name="Last run">
                 {last ? (
@@ -176,7 +172,7 @@ function CalendarDay({
   isToday: boolean
   weekday: string
 }) {
-  const { day, due, paused, runsOut, resetsAt, left } = dayAhead
+  const { day, due, paused, runsOut, resetsAt, left, isLeftAtMost } = dayAhead
   const sum = due.reduce((total, { units }) => total + units, 0)
   const isQuiet = due.length + paused.length + runsOut.length === 0 && resetsAt === null
   return (
@@ -210,8 +206,18 @@ function CalendarDay({
           ))}
         </ul>
       )}
-      {due.length > 1 ? <p class="sum">{units(sum)} in all</p> : null}
-      {isQuiet || left === null ? null : <p class={left < 0 ? 'balance out' : 'balance'}>{count(left)} left</p>}
+      {due.length > 1 && sum > 0 ? (
+        <p class="sum">
+          {due.some(({ unpriced }) => unpriced > 0) ? 'at least ' : null}
+          {units(sum)} in all
+        </p>
+      ) : null}
+      {isQuiet || left === null ? null : (
+        <p class={left < 0 ? 'balance out' : 'balance'}>
+          {isLeftAtMost ? 'at most ' : null}
+          {count(left)} left
+        </p>
+      )}
       {runsOut.map(({ budget, at }) => (
         <p class="out">
           <Sign name="warning" /> <a href={budgetAddress(budget)}>{budget}</a> runs out at{' '}

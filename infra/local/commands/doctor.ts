@@ -6,6 +6,7 @@ import { guardSettings } from '../../../shared/guard/options.ts'
 import { whyNotPaidBy } from '../../../shared/guard/plans/calendar.ts'
 import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/near.ts'
 import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
@@ -191,6 +192,7 @@ export async function examineStore(
         ...refusedPlans(plans, (plan, project) => whyNotPaidBy(view.definitions, plan, project)?.detail),
         ...owners.toDo,
         ...plans.flatMap((plan) => leavesToNoBudget(view.definitions, { ...plan, plan: plan.name })?.detail ?? []),
+        ...leavesInWords(view, plans),
         ...(faults.length > 0 ? [notThisLedger] : []),
       ],
     }

@@ -173,9 +173,9 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
     ...(end && { state: end, doneAt: now }),
     ...(reason !== undefined && { reason }),
   }
-  const { counts, refusals } = resultsOf(tried ?? [], over)
+  const { counts, unitsCharged, refusals } = resultsOf(tried ?? [], over)
   const some = Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0))
-  const closed: Occurrence = { ...over, ...(end && tried && { counts: some }) }
+  const closed: Occurrence = { ...over, ...(end && tried && { counts: some, charged: unitsCharged }) }
   const version = occurrence.version + 1
   const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
   if (!isOurs) return (await occurrences.get(closed.id)) ?? closed

@@ -12,7 +12,7 @@ import {
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
-import type { Plan } from './plans-file.ts'
+import { callerOfPlan, type Plan } from './plans-file.ts'
 
 /** Oldest first. */
 export interface ProjectAttempts {
@@ -189,7 +189,7 @@ export async function requestOf(
     ...((updates.length > 0 || startedAt - time > hourMs) && { again: true as const }),
     budget: budgetFor(definitions, plan, project),
     ...ownedBy(definitions, project, plan.budget === undefined),
-    caller: `schedule:${plan.name}`,
+    caller: callerOfPlan(plan),
     via: 'schedule',
     ...(query && { query }),
     ...(leave !== undefined && { leave }),
@@ -201,5 +201,5 @@ export async function requestOf(
 }
 
 /** Derived from its arguments, so two processes make one record. */
-const attemptId = (plan: string, time: number, project: string, number: number): string =>
+export const attemptId = (plan: string, time: number, project: string, number: number): string =>
   `upd_${digest('plan', plan, String(time), project, String(number))}`

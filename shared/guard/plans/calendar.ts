@@ -1,29 +1,42 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
-import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
-import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
+import {
+  chainOf,
+  type Definitions,
+  limitsOfCaller,
+  pauseOf,
+  type Stop,
+  topsOf,
+  windowKinds,
+} from '../../ledger/book/definitions.ts'
+import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
-import type { Problem } from '../../ledger/updates/update.ts'
+import { isKnownToHaveRun, type Problem } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
 import type { Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
+import type { GuardOptions } from '../options.ts'
 import { lastRunOf, paceOf } from '../reports/history.ts'
 import type { Recent } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
+import { attemptId } from './attempts.ts'
+import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
 import {
-  chargesOf,
+  demandsOf,
   type Forecast,
   type ForecastCounter,
   type ForecastPlan,
   forecastCounters,
   type KnownPrice,
+  type PriceOf,
   priceKey,
 } from './forecast.ts'
-import type { Plan } from './plans-file.ts'
+import { callerOfPlan, type Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
 
 export interface PlanStatus {
   readonly plan: Plan
@@ -36,6 +49,14 @@ export interface PlanStatus {
 export interface Upcoming {
   readonly days: readonly DayAhead[]
   readonly costs: ReadonlyMap<string, Cost>
+  /** Of the plans that run; by name. */
+  readonly verdicts: ReadonlyMap<string, Verdict>
+}
+
+/** The run that comes first. */
+export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
+  readonly plan: string
+  readonly at: number
 }
 
 /** A leap day may be years away. */
@@ -45,6 +66,7 @@ export interface CalendarParts {
   ledger: Ledger
   plans: readonly Plan[]
   prices: () => Promise<readonly Price[]>
+  options: Pick<GuardOptions, 'separator'>
   recent: Recent
 }
 
@@ -65,7 +87,7 @@ async function planStatuses(
   const rows = plans.map((plan, index): PlanStatus => {
     const last = lasts[index] ?? null
     const paused = pauseOf(view.definitions, plan.name) ?? null
-    return { plan, paused, last, next: plan.enabled ? nextOf(plan, last, view.now) : null }
+    return { plan, paused, last, next: plan.enabled ? nextOf(plan, last?.time ?? null, view.now) : null }
   })
   return { plans: rows, zone: zoneOf(view) }
 }
@@ -83,6 +105,7 @@ export interface ForecastReading {
   /** Of the month and of the last 30 days, without all rows. */
   readonly summaries: readonly Summary[]
   readonly forecasts: readonly Forecast[]
+  readonly next: NextRun | null
 }
 
 /** The number of requests depends on the plans alone. */
@@ -100,7 +123,17 @@ async function forecastWith(parts: CalendarParts, given?: View | Promise<View>):
     paceOf: (budget) => paceOf(view, summaries, budget, isPlanRunning),
     lastPriceOf: (budget) => lastRunOf(summaries, budget).price,
   })
-  return { view, plans: outlook.plans, summaries, forecasts }
+  return { view, plans: outlook.plans, summaries, forecasts, next: nextRun(view.now, outlook) }
+}
+
+function nextRun(now: number, { plans, priceOf }: { plans: readonly ForecastPlan[]; priceOf: PriceOf }) {
+  const runs = plans.flatMap(({ plan, paused, last }) => {
+    const at = plan.enabled && !paused ? nextOf(plan, last, now) : null
+    return at === null ? [] : [{ plan: plan.name, at }]
+  })
+  const [first] = runs.toSorted((a, b) => a.at - b.at)
+  const { units = 0, unpriced = 0 } = (first && costsOf(plans, priceOf).get(first.plan)) ?? {}
+  return first ? { ...first, units, unpriced } : null
 }
 
 async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>): Promise<Upcoming> {
@@ -111,7 +144,8 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
   const next = monthAfter(definitions.calendar, month)
   const nextDay = dayAt(definitions.calendar, next.start).name
   const nextBook = bookAsOf(await ledger.bookNamed(next.name), definitions, next.name, nextDay)
-  const counters = [view, { ...view, month: next, book: nextBook }].flatMap((each) =>
+  const views = [view, { ...view, month: next, book: nextBook }]
+  const counters = views.flatMap((each) =>
     Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'), each)),
   )
   const runsOut = forecastCounters({ now, counters, ...outlook }).flatMap(({ budget, exhaustedAt }) =>
@@ -123,16 +157,32 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
   const accounts = others.length === 0 ? counters.filter(({ budget }) => budget === top) : []
   const leftAt = (at: number) => {
     const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
-    return counter?.available == null ? null : counter.available - takenBetween(ahead, counter.start, at)
+    if (counter?.available == null) return { left: null, isLeftAtMost: false }
+    const taken = takenBetween(ahead, counter.start, at)
+    return { left: counter.available - taken.units, isLeftAtMost: taken.unpriced > 0 }
   }
-  return { days: ahead.map((each) => ({ ...each, left: leftAt(each.day.end - 1) })), costs }
+  const { plans, priceOf } = outlook
+  const demands = demandsOf(plans, { now, until: next.end, priceOf })
+  const { separator } = parts.options
+  const verdicts = plans.flatMap(({ plan, paused, last }) => {
+    if (!plan.enabled || paused) return []
+    return [[plan.name, verdictOf({ views, demands, priceOf, separator }, plan, nextOf(plan, last, now))] as const]
+  })
+  return {
+    days: ahead.map((each) => ({ ...each, ...leftAt(each.day.end - 1) })),
+    costs,
+    verdicts: new Map(verdicts),
+  }
 }
 
-function takenBetween(days: readonly Pick<DayAhead, 'due'>[], from: number, to: number): number {
-  const each = days.flatMap(({ due }) =>
-    due.flatMap(({ times, units }) => times.map((at) => [at, units / times.length])),
-  )
-  return each.reduce((sum, [at = 0, units = 0]) => (from <= at && at <= to ? sum + units : sum), 0)
+function takenBetween(days: readonly Pick<DayAhead, 'due'>[], from: number, to: number) {
+  const due = days.flatMap((day) => day.due)
+  const sum = (of: 'units' | 'unpriced') =>
+    due.reduce((total, { times, ...each }) => {
+      const within = times.filter((at) => from <= at && at <= to).length
+      return total + (each[of] * within) / times.length
+    }, 0)
+  return { units: sum('units'), unpriced: sum('unpriced') }
 }
 
 async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
@@ -143,16 +193,42 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
     Promise.all(plans.map((plan) => lastOf(parts, plan))),
   ])
   const { definitions } = view
-  const priced = new Map(known.map((price) => [priceKey(price.kind, price.project), price]))
+  const priced = new Map<string, KnownPrice>(
+    known.map(({ kind, project, units, at }) => [priceKey(kind, project), { units, at }]),
+  )
+  for (const [key, price] of await lastPrices(parts, lasts, priced)) priced.set(key, price)
   const due = plans.map((plan, index) => ({
     plan,
     paused: pauseOf(definitions, plan.name) !== undefined,
     chainOf: (project: string) => chargedBy(definitions, plan, project),
     last: lasts[index]?.time ?? null,
   }))
-  const priceOf = (kind: Plan['kind'], project: string) => priced.get(priceKey(kind, project)) ?? null
+  const priceOf: PriceOf = (kind, project) => priced.get(priceKey(kind, project)) ?? null
   const isPlanRunning = lasts.some((last) => last && view.now - (last.doneAt ?? view.now) < countedWithinMs)
   return { view, plans: due, priceOf, isPlanRunning }
+}
+
+/** What an update of a plan's last run cost, or was refused at, where no price was read yet. */
+async function lastPrices(
+  { ledger, plans }: CalendarParts,
+  lasts: readonly (Occurrence | null)[],
+  priced: ReadonlyMap<string, KnownPrice>,
+): Promise<ReadonlyMap<string, KnownPrice>> {
+  const wanted = plans.flatMap(({ name, kind, projects }, index) => {
+    const last = lasts[index]
+    return projects.flatMap((project) => {
+      const key = priceKey(kind, project)
+      return last && !priced.has(key) ? [{ key, id: attemptId(name, last.time, project, 0) }] : []
+    })
+  })
+  const found = wanted.length === 0 ? [] : await ledger.updatesNamed(wanted.map(({ id }) => id))
+  return new Map(
+    wanted.flatMap(({ key }, index) => {
+      const update = found[index]
+      const units = update && (isKnownToHaveRun(update) ? update.charged : update.estimated)
+      return update && units != null ? [[key, { units, at: update.hold?.at ?? update.createdAt }] as const] : []
+    }),
+  )
 }
 
 /** Sweeps are five minutes apart, and add what a plan charged to the summary of its day. */
@@ -178,119 +254,22 @@ function toForecast(figures: Figures, view: View): ForecastCounter {
   }
 }
 
-/** Empty if the update would be refused. */
+/** The budgets, then the plan's own counter as a caller. Empty if the update would be refused. */
 function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
-  return whyNotPaidBy(definitions, plan, project) === null
-    ? chainOf(definitions, budgetFor(definitions, plan, project)).map(({ name }) => name)
-    : []
+  if (whyNotPaidBy(definitions, plan, project) !== null) return []
+  const counters = [
+    ...chainOf(definitions, budgetFor(definitions, plan, project)),
+    ...limitsOfCaller(definitions, callerOfPlan(plan)),
+  ]
+  return counters.map(({ name }) => name)
 }
 
 export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
-  const charge = { project, budget: budgetFor(definitions, plan, project), caller: `schedule:${plan.name}` }
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan) }
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
-function nextOf({ schedule }: Plan, last: Occurrence | null, now: number): number | null {
-  if (schedule.kind === 'rate' && !last) return null
-  return timesOf(schedule, { from: now, until: now + lookedAheadMs, max: 1, anchor: last?.time ?? 0 })[0] ?? null
+function nextOf({ schedule }: Plan, last: number | null, now: number): number | null {
+  if (schedule.kind === 'rate' && last === null) return null
+  return timesOf(schedule, { from: now, until: now + lookedAheadMs, max: 1, anchor: last ?? 0 })[0] ?? null
 }
-
-export interface DayAhead {
-  readonly day: Window
-  readonly due: readonly DuePlan[]
-  readonly paused: readonly DuePlan[]
-  /** If only plans spend, and prices stay. */
-  readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
-  readonly resetsAt: number | null
-  /** At the day's end, if only plans spend; `null`: it is unlimited, or the reader sees several tops. */
-  readonly left: number | null
-}
-
-export interface DuePlan {
-  readonly plan: string
-  /** Ascending instants in ms; at least one. */
-  readonly times: readonly number[]
-  readonly units: number
-  /** How many updates `units` leaves out, because they lack a price. */
-  readonly unpriced: number
-}
-
-export interface Cost {
-  readonly units: number
-  readonly unpriced: number
-  readonly pricedAt: number | null
-}
-
-const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
-
-const costsOf = (
-  plans: readonly ForecastPlan[],
-  priceOf: (kind: Plan['kind'], project: string) => KnownPrice | null,
-): ReadonlyMap<string, Cost> =>
-  new Map(
-    plans.map(({ plan, chainOf }) => {
-      const paid = (project: string) => (chainOf(project).length > 0 ? [plan.name] : [])
-      return [plan.name, chargesOf(plan, paid, priceOf).get(plan.name) ?? nothing]
-    }),
-  )
-
-const maxTimes = 52_000
-
-/** @param weeks this week is the first; the last ends on its Sunday. */
-function daysAhead(calendar: Calendar, now: number, weeks: number): readonly Window[] {
-  let day = dayAt(calendar, now)
-  const days = [day]
-  for (let left = weeks * 7 - weekdayOf(day) - 1; left > 0; left--) {
-    day = dayAt(calendar, day.end)
-    days.push(day)
-  }
-  return days
-}
-
-/** 0 is Monday. */
-export const weekdayOf = ({ name }: Pick<Window, 'name'>): number =>
-  (new Date(name.slice('day:'.length)).getUTCDay() + 6) % 7
-
-function lookAhead({
-  now,
-  days,
-  plans,
-  costs,
-  runsOut,
-  resets,
-}: {
-  readonly now: number
-  readonly days: readonly Window[]
-  readonly plans: readonly ForecastPlan[]
-  readonly costs: ReadonlyMap<string, Cost>
-  readonly runsOut: DayAhead['runsOut']
-  readonly resets: readonly number[]
-}): readonly Omit<DayAhead, 'left'>[] {
-  const until = days.at(-1)?.end ?? now
-  const due = plans
-    .filter(({ plan }) => plan.enabled)
-    .map(({ plan, paused, last }) => ({
-      plan: plan.name,
-      paused,
-      times: timesOf(plan.schedule, { from: now, until, max: maxTimes, anchor: last ?? 0 }),
-      each: costs.get(plan.name) ?? nothing,
-    }))
-  const dueOn = (day: Window, isPaused: boolean): readonly DuePlan[] =>
-    due
-      .filter(({ paused }) => paused === isPaused)
-      .flatMap(({ plan, times, each }) => {
-        const within = times.filter((time) => isWithin(day, time))
-        const [units, unpriced] = [within.length * each.units, within.length * each.unpriced]
-        return within.length > 0 ? [{ plan, times: within, units, unpriced }] : []
-      })
-      .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
-  return days.map((day) => ({
-    day,
-    due: dueOn(day, false),
-    paused: dueOn(day, true),
-    runsOut: runsOut.filter(({ at }) => isWithin(day, at)),
-    resetsAt: resets.find((at) => isWithin(day, at)) ?? null,
-  }))
-}
-
-const isWithin = ({ start, end }: Window, instant: number): boolean => start <= instant && instant < end

@@ -39,6 +39,8 @@ export type ForecastPlan = {
 
 export type KnownPrice = { readonly units: number; readonly at: number }
 
+export type PriceOf = (kind: Kind, project: string) => KnownPrice | null
+
 export type Forecast = {
   readonly budget: string
   readonly window: WindowKind
@@ -75,12 +77,23 @@ export function forecastCounters({
   readonly now: number
   readonly counters: readonly ForecastCounter[]
   readonly plans: readonly ForecastPlan[]
-  readonly priceOf: (kind: Kind, project: string) => KnownPrice | null
+  readonly priceOf: PriceOf
   readonly paceOf?: (budget: string) => Pace
   readonly lastPriceOf?: (budget: string) => number | null
 }): readonly Forecast[] {
   const until = Math.max(now, ...counters.map(({ end }) => end))
-  const demands = plans
+  const demands = demandsOf(plans, { now, until, priceOf })
+  return counters.map((counter) => {
+    const { budget } = counter
+    return forecastOf(counter, demands, { now, pace: paceOf(budget), lastPrice: lastPriceOf(budget) })
+  })
+}
+
+export const demandsOf = (
+  plans: readonly ForecastPlan[],
+  { now, until, priceOf }: { readonly now: number; readonly until: number; readonly priceOf: PriceOf },
+): readonly Demand[] =>
+  plans
     .filter(({ plan }) => plan.enabled)
     .map(({ plan, paused, chainOf, last }) => ({
       plan: plan.name,
@@ -88,15 +101,23 @@ export function forecastCounters({
       times: timesOf(plan.schedule, { from: now, until, max: maxTimes, anchor: last ?? 0 }),
       charges: chargesOf(plan, chainOf, priceOf),
     }))
-  return counters.map((counter) => {
-    const { budget } = counter
-    return forecastOf(counter, demands, { now, pace: paceOf(budget), lastPrice: lastPriceOf(budget) })
+
+/** How many units plans that are not paused take from a counter, from its start up to an instant. */
+export function takenFrom(
+  { budget, start }: Pick<ForecastCounter, 'budget' | 'start'>,
+  demands: readonly Demand[],
+): (instant: number) => number {
+  const due = demands.flatMap(({ paused, times, charges }) => {
+    const charge = charges.get(budget)
+    return charge && !paused ? [{ times, units: charge.units, earlier: countUntil(times, start - 1) }] : []
   })
+  return (instant) =>
+    due.reduce((sum, { times, units, earlier }) => sum + Math.max(0, countUntil(times, instant) - earlier) * units, 0)
 }
 
 type Charge = { readonly units: number; readonly unpriced: number; readonly pricedAt: number | null }
 
-type Demand = {
+export type Demand = {
   readonly plan: string
   readonly paused: boolean
   readonly times: readonly number[]
@@ -106,7 +127,7 @@ type Demand = {
 export function chargesOf(
   { kind, projects }: Plan,
   chainOf: ForecastPlan['chainOf'],
-  priceOf: (kind: Kind, project: string) => KnownPrice | null,
+  priceOf: PriceOf,
 ): ReadonlyMap<string, Charge> {
   const charges = new Map<string, Charge>()
   for (const project of projects) {
@@ -172,7 +193,7 @@ function forecastOf(counter: ForecastCounter, demands: readonly Demand[], trend:
 }
 
 /** Binary search. `isSo` must be true at `to`, and stay true. */
-function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant: number) => boolean): number {
+export function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant: number) => boolean): number {
   let [low, high] = [from, to]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

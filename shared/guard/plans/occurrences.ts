@@ -136,7 +136,7 @@ function whyNotAgain(
 }
 
 function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _only, ...seen }: Occurrence) {
-  const { counts: _counts, ...rest } = seen
+  const { counts: _counts, charged: _charged, ...rest } = seen
   return rest
 }
 

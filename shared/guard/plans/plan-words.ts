@@ -1,7 +1,8 @@
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import { minuteMs, offsetAt } from '../../platform/clock.ts'
-import { count, list } from '../sentences.ts'
+import { count, list, onTheWall, shownCounter, units } from '../sentences.ts'
 import type { Schedule } from './schedule.ts'
+import type { Verdict } from './verdict.ts'
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const weekdayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
@@ -101,13 +102,34 @@ const countWords: Readonly<Record<string, string>> = {
   unsent: 'not sent',
 }
 
+type Outcome = Pick<Occurrence, 'state' | 'reason' | 'counts' | 'charged'>
+
 /** `3 refused`, because “done” says nothing about the projects. */
-export function occurrenceInWords({ state, reason, counts }: Pick<Occurrence, 'state' | 'reason' | 'counts'>): string {
+export function occurrenceInWords({ state, reason, counts, charged = 0 }: Outcome): string {
   if (state !== 'done')
     return reason === undefined || reason.startsWith(state) ? (reason ?? state) : `${state}: ${reason}`
   const parts = Object.entries(countWords).flatMap(([name, words]) => {
     const number = counts?.[name] ?? 0
     return number > 0 ? [`${count(number)} ${words}`] : []
   })
+  if (charged > 0) parts.push(units(charged))
   return parts.length === 0 ? 'ended' : parts.join(', ')
+}
+
+/** `until 27 Nov 2026 05:00, then seo has too little` */
+export function verdictInWords(verdict: Verdict, zone: string): string {
+  switch (verdict.kind) {
+    case 'passes':
+      return 'yes'
+    case 'unknown':
+      return 'unknown'
+    case 'refused':
+      return `${verdict.isWhole ? 'no' : 'not all'}: ${verdict.why}`
+    case 'short': {
+      const lacks = `${shownCounter(verdict.budget)} has too little`
+      const asks = verdict.asks ? 'asks for approval: ' : ''
+      if (!verdict.isNext) return `until ${onTheWall(verdict.at, zone)}, then ${asks}${lacks}`
+      return `${asks || (verdict.isWhole ? 'no: ' : 'not all: ')}${lacks}`
+    }
+  }
 }

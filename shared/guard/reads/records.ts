@@ -218,7 +218,7 @@ function withoutUnseen(sight: Sight, row: SummaryRow): SummaryRow | null {
 
 /** Its counts may be of other projects too, and the records tell the reader's own. */
 export function seenOccurrence(sight: Sight, occurrence: Occurrence): Occurrence | null {
-  const { plan, counts: _counts, lease: _lease, reason, ...rest } = occurrence
+  const { plan, counts: _counts, charged: _charged, lease: _lease, reason, ...rest } = occurrence
   if (!sight.plans.some(({ name }) => name === plan)) return null
   return { ...rest, plan, ...(reason !== undefined && !sight.isTelling(reason) && { reason }) }
 }

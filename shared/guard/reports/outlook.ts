@@ -7,7 +7,7 @@ import type { Page } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
-import type { ForecastReading } from '../plans/calendar.ts'
+import type { ForecastReading, NextRun } from '../plans/calendar.ts'
 import type { Forecast } from '../plans/forecast.ts'
 import { count, type Figures, figuresOf, refuses, tightest, units, when, zoneOf } from '../sentences.ts'
 import { limited } from '../update/limits.ts'
@@ -72,6 +72,7 @@ export interface Outlook {
   readonly view: View
   readonly budgets: readonly BudgetOutlook[]
   readonly saved: Saved | null
+  readonly next: NextRun | null
 }
 
 const reconcileEveryDays = 14
@@ -103,7 +104,7 @@ export function createOutlook({
 }
 
 function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {
-  const { view, forecasts, summaries } = reading
+  const { view, forecasts, summaries, next } = reading
   const budgets = Object.values(view.definitions.budgets).flatMap((budget): BudgetOutlook[] => {
     const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
     const [month, day] = [of('month'), of('day')]
@@ -125,7 +126,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
       },
     ]
   })
-  return { view, budgets: budgets.toSorted(byRisk), saved: savedIn(view, summaries) }
+  return { view, budgets: budgets.toSorted(byRisk), saved: savedIn(view, summaries), next }
 }
 
 function statusOf(first: Reason | undefined): Status {

@@ -228,6 +228,8 @@ export interface Occurrence extends Task {
   readonly reason?: string
   /** When it ended; 0 is left out. */
   readonly counts?: Readonly<Record<string, number>>
+  /** What its updates had been charged when it ended. */
+  readonly charged?: number
   /** By the clock or a person. Attempts count from here. */
   readonly startedAt: number
   readonly only?: 'refused'
@@ -250,6 +252,7 @@ export const occurrences: TaskKind<Occurrence> = {
     state: oneOf(occurrenceStates),
     reason: optional(text),
     counts: optional(map(whole)),
+    charged: optional(whole),
     startedAt: instant,
     only: optional(oneOf(['refused'])),
     round: whole,

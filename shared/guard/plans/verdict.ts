@@ -1,0 +1,156 @@
+import {
+  type CounterOwner,
+  callerNamed,
+  callerOfCounter,
+  chainOf,
+  type Definitions,
+  limitsOfCaller,
+  rootBudget,
+  rulesOfCaller,
+} from '../../ledger/book/definitions.ts'
+import { dayAt } from '../../ledger/book/windows.ts'
+import { leftOf } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { count, figuresOf, list, refuses, units } from '../sentences.ts'
+import { leavesToNoBudget } from '../update/decide.ts'
+import { budgetFor, ruledBy, spellingFaults, whyNotPaid } from '../update/projects.ts'
+import { whyNotUnowned } from '../update/unowned.ts'
+import { type Demand, firstInstant, type PriceOf, takenFrom } from './forecast.ts'
+import { callerOfPlan, type Plan } from './plans-file.ts'
+
+/** What becomes of a plan's runs until the month of its next run ends, if only plans spend. */
+export type Verdict =
+  | { readonly kind: 'passes' }
+  /** A price or a counter is not known. */
+  | { readonly kind: 'unknown' }
+  /** Whatever the budgets have left. `isWhole`: all projects are. */
+  | { readonly kind: 'refused'; readonly why: string; readonly isWhole: boolean }
+  | {
+      readonly kind: 'short'
+      /** The run that comes first. */
+      readonly at: number
+      readonly budget: string
+      readonly isNext: boolean
+      /** Not even the cheapest project can be paid. */
+      readonly isWhole: boolean
+      /** It then asks for approval. */
+      readonly asks: boolean
+    }
+
+export interface VerdictParts {
+  /** Of this month and of the next, each with its book. */
+  readonly views: readonly View[]
+  /** Of all plans that are due. */
+  readonly demands: readonly Demand[]
+  readonly priceOf: PriceOf
+  readonly separator: string | undefined
+}
+
+/** @param next when the plan runs next. */
+export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null): Verdict {
+  const { views, demands, priceOf, separator } = parts
+  const [now] = views
+  const view = views.find(({ month }) => next !== null && month.start <= next && next < month.end)
+  const own = demands.find((demand) => demand.plan === plan.name)
+  if (!now || !view || !own || next === null) return { kind: 'unknown' }
+  const { definitions } = view
+  const whys = plan.projects.flatMap((project) => whyNever(definitions, plan, { project, priceOf, separator }) ?? [])
+  const leave = leavesTooMuch(now, plan)
+  if (leave) return { kind: 'refused', why: leave.short, isWhole: true }
+  if (whys.length > 0) {
+    return { kind: 'refused', why: list([...new Set(whys)]), isWhole: whys.length === plan.projects.length }
+  }
+  const prices = plan.projects.map((project) => priceOf(plan.kind, project)?.units ?? 0)
+  const shortages = ownersOf(definitions, plan).flatMap((owner) =>
+    countersOf(view, owner, next).flatMap(({ start, end, left }) => {
+      const times = own.times.filter((time) => time >= Math.max(start, next) && time < end)
+      const taken = takenFrom({ budget: owner.name, start }, demands)
+      const mayTake = left - leftOf(plan, owner.name)
+      const isShort = (position: number) => taken(times[position] ?? end) > mayTake
+      const last = times.length - 1
+      if (last < 0 || !isShort(last)) return []
+      const at = times[firstInstant({ from: 0, to: last }, isShort)] ?? next
+      const remaining = mayTake - taken(at) + (own.charges.get(owner.name)?.units ?? 0)
+      return [{ at, budget: owner.name, isWhole: prices.every((price) => price > remaining) }]
+    }),
+  )
+  const [first] = shortages.toSorted((a, b) => a.at - b.at)
+  const isPriced = plan.projects.every((project) => priceOf(plan.kind, project) !== null)
+  if (!first) return isPriced ? { kind: 'passes' } : { kind: 'unknown' }
+  const mayGrant = first.budget !== rootBudget && callerOfCounter(first.budget) === null
+  return { kind: 'short', ...first, isNext: first.at === next, asks: plan.whenShort === 'ask' && mayGrant }
+}
+
+/** The budgets that the plan is charged to, and its own counter as a caller. */
+function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[] {
+  const budgets = plan.projects.flatMap((project) => chainOf(definitions, budgetFor(definitions, plan, project)))
+  const owners = [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan))]
+  return [...new Map(owners.map((owner) => [owner.name, owner])).values()]
+}
+
+type Counter = { readonly start: number; readonly end: number; readonly left: number }
+
+/** The counters of a month that can refuse an update: the month's, and one for each of its days from `from` on. */
+function countersOf(view: View, owner: CounterOwner, from: number): readonly Counter[] {
+  const { month, now, definitions } = view
+  const [ofMonth, ofDay] = [figuresOf(view, owner, 'month'), figuresOf(view, owner, 'day')]
+  const counters: Counter[] = refuses(ofMonth) ? [{ ...month, left: ofMonth.available }] : []
+  if (!refuses(ofDay) || ofDay.limit === 'unlimited') return counters
+  for (let at = from; at < month.end; ) {
+    const { start, end } = dayAt(definitions.calendar, at)
+    const isToday = start <= now && now < end && month.start <= now
+    counters.push({ start, end: Math.min(end, month.end), left: isToday ? ofDay.available : ofDay.limit })
+    at = end
+  }
+  return counters
+}
+
+/** Why each run refuses the project, in a few words. */
+function whyNever(
+  definitions: Definitions,
+  plan: Plan,
+  { project, priceOf, separator }: Pick<VerdictParts, 'priceOf' | 'separator'> & { readonly project: string },
+): string | null {
+  const { kind } = plan
+  const caller = callerOfPlan(plan)
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller }
+  const rules = ruledBy(definitions, charge)
+  const frozen = rules.find((budget) => budget.frozen)
+  if (frozen) return `${frozen.name} frozen`
+  if (callerNamed(definitions, caller)?.disabled) return `${caller} disabled`
+  const strict = rules.find(({ kinds }) => kinds && !kinds.includes(kind))
+  if (strict) return `${strict.name} allows no ${kind} updates`
+  const price = priceOf(kind, project)?.units ?? 0
+  const least = [...rules, { name: caller, perUpdate: rulesOfCaller(definitions, caller)?.perUpdate }].find(
+    ({ perUpdate = Number.POSITIVE_INFINITY }) => price > perUpdate,
+  )
+  if (least) return `${least.name} allows ${count(least.perUpdate ?? 0)} for one update`
+  return (
+    spellingFaults(definitions, [{ project }], separator)[0]?.message ??
+    (whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project))?.detail ??
+    leavesToNoBudget(definitions, { ...plan, plan: plan.name })?.detail ??
+    null
+  )
+}
+
+/** A reserve above all that a budget has in a window: no update can pass. */
+function leavesTooMuch(view: View, plan: Plan): { readonly short: string; readonly sentence: string } | null {
+  for (const owner of ownersOf(view.definitions, plan)) {
+    const leave = leftOf(plan, owner.name)
+    for (const window of ['month', 'day'] as const) {
+      const figures = figuresOf(view, owner, window)
+      const { limit, granted } = figures
+      if (leave === 0 || !refuses(figures) || limit === 'unlimited' || leave < limit + granted) continue
+      const has = `has ${count(limit + granted)} a ${window}`
+      return {
+        short: `it leaves ${count(leave)} of ${owner.name}, which ${has}`,
+        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${owner.name} to others, which ${has}, so none of its updates can pass. Lower leave in the plans file.`,
+      }
+    }
+  }
+  return null
+}
+
+/** A sentence for each enabled plan whose reserve refuses all of its updates. */
+export const leavesInWords = (view: View, plans: readonly Plan[]): readonly string[] =>
+  plans.flatMap((plan) => (plan.enabled ? (leavesTooMuch(view, plan)?.sentence ?? []) : []))

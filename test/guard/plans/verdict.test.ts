@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import { verdictInWords } from '../../../shared/guard/plans/plan-words.ts'
+import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { startProduct } from '../../support/product.ts'
+
+/** The first asks for 40 units, as two does. It is 20 November, 10:00; the month has ten more nights. */
+const night = {
+  name: 'night',
+  kind: 'ranking',
+  projects: ['one', 'two'],
+  budget: 'seo',
+  schedule: 'cron(0 23 * * ? *)',
+}
+const month = (units: number) => [{ window: 'month', units }]
+const day = (units: number) => [...month(10_000), { window: 'day', units }]
+
+interface Case {
+  readonly plan?: object
+  readonly others?: readonly object[]
+  readonly seo?: object
+  readonly account?: object
+  readonly caller?: object
+  readonly isPriced?: boolean
+}
+
+async function start({ plan, others = [], seo, account, caller, isPriced = true }: Case) {
+  const product = await startProduct({
+    store: createMemoryStore(),
+    stream: false,
+    units: { dear: 300 },
+    plans: [{ ...night, ...plan }, ...others],
+  })
+  const { call, guard } = product
+  if (account) await call('PUT', '/budgets/account', { body: { limits: month(50_000), ...account } })
+  await call('PUT', '/budgets/seo', { body: { limits: month(10_000), ...seo } })
+  if (caller) await call('PUT', '/callers/schedule:night', { body: caller })
+  const background = await guard.background()
+  if (isPriced) await background.readPrices(product.endsAt())
+  const verdict = async () => {
+    const { verdicts } = await background.upcoming(5)
+    const found = verdicts.get('night')
+    return found ? verdictInWords(found, 'UTC') : null
+  }
+  return { product, verdict }
+}
+
+const other = { ...night, name: 'other', schedule: 'cron(0 12 * * ? *)' }
+
+describe('whether a plan will pass', () => {
+  test.each<[string, Case, string | null]>([
+    ['its budget pays all its nights', { seo: { limits: month(11 * 80) } }, 'yes'],
+    [
+      'its budget lacks one unit for the last night of the month',
+      { seo: { limits: month(11 * 80 - 1) } },
+      'until 30 Nov 2026 23:00, then seo has too little',
+    ],
+    [
+      'the account lacks units',
+      { account: { limits: month(100) } },
+      'until 21 Nov 2026 23:00, then account has too little',
+    ],
+    ['its budget pays one of two projects', { seo: { limits: month(79) } }, 'not all: seo has too little'],
+    ['its budget pays none', { seo: { limits: month(39) } }, 'no: seo has too little'],
+    [
+      'it may ask, and its budget lacks units',
+      { plan: { whenShort: 'ask' }, seo: { limits: month(79) } },
+      'asks for approval: seo has too little',
+    ],
+    [
+      'it may ask, and the account lacks units',
+      { plan: { whenShort: 'ask' }, account: { limits: month(79) } },
+      'not all: account has too little',
+    ],
+    [
+      'it may ask later',
+      { plan: { whenShort: 'ask' }, seo: { limits: month(80) } },
+      'until 21 Nov 2026 23:00, then asks for approval: seo has too little',
+    ],
+    ['limits are only observed', { seo: { limits: month(39), enforce: false } }, 'yes'],
+    [
+      'another plan takes the units before',
+      { others: [other], seo: { limits: month(160) } },
+      'until 21 Nov 2026 23:00, then seo has too little',
+    ],
+    [
+      'another plan that is off takes none',
+      { others: [{ ...other, enabled: false }], seo: { limits: month(880) } },
+      'yes',
+    ],
+    ['a day pays a night', { seo: { limits: day(80) } }, 'yes'],
+    ['a day does not pay a night', { seo: { limits: day(79) } }, 'not all: seo has too little'],
+    ['its reserve fits', { plan: { leave: { account: 49_120 } } }, 'yes'],
+    [
+      'its reserve is reached',
+      { plan: { leave: { account: 49_121 } } },
+      'until 30 Nov 2026 23:00, then account has too little',
+    ],
+    [
+      'its reserve of a day is reached',
+      { plan: { leave: { seo: 21 } }, seo: { limits: day(100) } },
+      'not all: seo has too little',
+    ],
+    [
+      'its reserve is all that a budget has',
+      { plan: { leave: { account: 50_000 } } },
+      'no: it leaves 50,000 of account, which has 50,000 a month',
+    ],
+    [
+      'its reserve is all that a day has',
+      { plan: { leave: 100 }, seo: { limits: day(100) } },
+      'no: it leaves 100 of seo, which has 100 a day',
+    ],
+    ['no price is known', { isPriced: false }, 'unknown'],
+    [
+      'no price is known, and it cannot pass',
+      { isPriced: false, plan: { leave: 50_000 } },
+      'no: it leaves 50,000 of seo, which has 10,000 a month',
+    ],
+    ['its kind is not allowed', { seo: { kinds: ['keyword-difficulty'] } }, 'no: seo allows no ranking updates'],
+    [
+      'one project is too dear for one update',
+      { plan: { projects: ['one', 'dear'] }, seo: { perUpdate: 299 } },
+      'not all: seo allows 299 for one update',
+    ],
+    ['another budget owns its projects', { account: { projects: [{ name: 'one' }, { name: 'two' }] } }, null],
+    ['account refuses unlisted projects', { account: { unowned: 'refuse' } }, null],
+    ['it is disabled as a caller', { caller: { disabled: true } }, 'no: schedule:night disabled'],
+    [
+      'its own limit is reached',
+      { caller: { limits: month(100) } },
+      'until 21 Nov 2026 23:00, then schedule:night has too little',
+    ],
+    ['its next run is years away', { plan: { schedule: 'cron(0 5 29 2 ? *)' } }, 'unknown'],
+  ])('if %s', async (_what, given, expected) => {
+    const { verdict } = await start(given)
+    if (expected === null) expect(await verdict()).toMatch(/^no: /)
+    else expect(await verdict()).toBe(expected)
+  })
+
+  test('a frozen budget, and a pause', async () => {
+    const { product, verdict } = await start({})
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
+    expect(await verdict()).toBe('no: seo frozen')
+    await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
+    expect(await verdict()).toBeNull()
+  })
+
+  test('units that are spent count, and those of a new month do not', async () => {
+    const { product, verdict } = await start({ plan: { schedule: 'cron(0 5 1 * ? *)' }, seo: { limits: month(80) } })
+    await product.update({ kind: 'ranking', project: 'three', budget: 'seo' })
+    expect(await verdict()).toBe('yes')
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(79) } })
+    expect(await verdict()).toBe('not all: seo has too little')
+  })
+
+  test('what the last run was charged, or refused at, stands in for a price', async () => {
+    const { product, verdict } = await start({ isPriced: false, seo: { limits: month(79) } })
+    expect(await verdict()).toBe('unknown')
+    await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+    expect(await verdict()).toBe('no: seo has too little')
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(40 + 11 * 80) } })
+    expect(await verdict()).toBe('yes')
+  })
+
+  test('says which plans leave more than a budget has, if they are enabled', async () => {
+    const { product } = await start({})
+    const view = await product.guard.ledger.view()
+    const leaving = (leave: number, enabled = true) => parsePlans(JSON.stringify([{ ...night, leave, enabled }]))
+    expect(leavesInWords(view, leaving(9_999))).toEqual([])
+    expect(leavesInWords(view, leaving(10_000, false))).toEqual([])
+    expect(leavesInWords(view, leaving(10_000))).toEqual([
+      'The plan night leaves 10,000 units of seo to others, which has 10,000 a month, so none of its updates can pass. Lower leave in the plans file.',
+    ])
+  })
+})
