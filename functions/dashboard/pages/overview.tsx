@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
+import type { NextRun } from '../../../shared/guard/plans/calendar.ts'
 import { dayUses } from '../../../shared/guard/reports/months.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
 import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
@@ -84,13 +85,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
         <span>
           as of <Time at={view.now} zone={zone} isOfDay />
         </span>
-        {next === null ? null : (
-          <span>
-            next: <a href={planAddress(next.plan)}>{next.plan}</a>,{' '}
-            {next.at - view.now < dayMs ? <Time at={next.at} zone={zone} isOfDay /> : dayAndTime(next.at, zone)},{' '}
-            <CostText units={next.units} unpriced={next.unpriced} />
-          </span>
-        )}
+        <NextRunText next={next} view={view} />
         <span>resets in {duration(view.month.end - view.now)}</span>
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
@@ -189,6 +184,19 @@ const Head = ({ view, period, query, children }: { view: View; period: Period; q
     {children}
   </div>
 )
+
+const NextRunText = ({ next, view }: { next: NextRun | null; view: View }) =>
+  next === null ? null : (
+    <span>
+      next: <a href={planAddress(next.plan)}>{next.plan}</a>,{' '}
+      {next.at - view.now < dayMs ? (
+        <Time at={next.at} zone={zoneOf(view)} isOfDay />
+      ) : (
+        dayAndTime(next.at, zoneOf(view))
+      )}
+      , <CostText units={next.units} unpriced={next.unpriced} />
+    </span>
+  )
 
 const nameOf = (top: string): string => (top === unseenBudget ? 'all budgets' : top)
 

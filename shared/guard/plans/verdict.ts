@@ -18,7 +18,7 @@ import { whyNotUnowned } from '../update/unowned.ts'
 import { type Demand, firstInstant, type PriceOf, takenFrom } from './forecast.ts'
 import { callerOfPlan, type Plan } from './plans-file.ts'
 
-/** What becomes of a plan's runs until the month of its next run ends, if only plans spend. */
+/** Whether a plan's runs will pass until the month of the next one ends, if only plans spend. */
 export type Verdict =
   | { readonly kind: 'passes' }
   /** A price or a counter is not known. */
