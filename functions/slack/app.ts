@@ -110,10 +110,11 @@ async function takeCommand(parts: SlackAppParts, c: SlackContext, body: string):
   if (!event) return c.text('not a slash command', 400)
   const command = parseCommand(event.text, kinds)
   if (command.do === 'help') return c.json(helpMessage(kinds))
-  if (command.do === 'mistake') return c.json(usageMessage(command))
+  // A name is looked up later, whether or not it is one: the user may not read it.
+  if (command.do === 'mistake' && command.name === undefined) return c.json(usageMessage(command))
   c.set('caller', `slack:${event.user}`)
   const refusal = await whyNoAccess(ledger, event)
-  if (refusal !== null) return c.json(problemMessage(refusal))
+  if (refusal !== null) return c.json(command.do === 'mistake' ? usageMessage(command) : problemMessage(refusal))
   await record(parts, event)
   return command.do === 'estimate' || command.do === 'run' ? c.json(acceptedMessage(command)) : c.body(null, 200)
 }

@@ -281,6 +281,19 @@ describe('the overview', () => {
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
 
+  test('shows a loop of refusals as one row that unfolds', async () => {
+    const { product, browser } = await start()
+    for (let times = 0; times < 13; times++) {
+      await ask(product, { project: 'one' })
+      product.clock.advance(1000)
+    }
+    const { html, text } = await browser.get('/dashboard/updates')
+    expect(html.match(/<th scope="row">/g)).toHaveLength(2)
+    expect(text).toContain('13 updates, 40 units charged')
+    expect(text).toContain('12 times since 10:00')
+    expect(html.match(/class="note"><time/g)).toHaveLength(11)
+  })
+
   test('says of a refusal before the estimate what is known of its price', async () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })

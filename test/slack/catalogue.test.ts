@@ -99,6 +99,15 @@ const more: readonly (readonly [name: string, message: Message])[] = [
   ['login', loginMessage('https://units.example/login?code=abc')],
 ]
 
+test('no message says a sentence twice', () => {
+  const repeated = [...samples(), ...more].flatMap(([name, { blocks }]) => {
+    const text = blocks.flatMap(linesOf).join('\n')
+    const sentences = text.split(/(?<=[.!?])\s+|\n/).filter((each) => /^[^\d]{25,}[.!?]$/.test(each))
+    return sentences.filter((each, at) => sentences.indexOf(each) < at).map((each) => `${name}: ${each}`)
+  })
+  expect(repeated).toEqual([])
+})
+
 /** Slack's mark of a time, short enough to read. */
 const readable = (text: string): string =>
   text.replace(/<!date\^(\d+)\^\{date_short_pretty\} \{time\}\|([^<>]*)>/g, '‹$2, $1›')

@@ -63,10 +63,40 @@ describe('figures, estimates and lists', () => {
     await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await news()
-    const left = 'account has 50,000 of 50,000 .*; blog has 200 of 200 .*; seo has 1,000 of 1,000 '
+    const left = 'blog has 200 of 200 .*; seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 '
     expect(await type('', { user: 'U3RITA' })).toEqual(says(`private: ${left}`))
     const paragraphs = textsOf(latest())[1]?.split('\n\n')
-    expect(paragraphs?.map((each) => each.includes('\n🧊'))).toEqual([false, true, true])
+    expect(paragraphs?.map((each) => each.includes('\n🧊'))).toEqual([true, true, false])
+    expect(paragraphs?.map((each) => /^_(.*)_/.exec(each)?.[1])).toEqual(['At risk', undefined, 'Other budgets'])
+  })
+
+  test('/units shows first what the user may charge', async () => {
+    const { product, type, latest } = await slackProduct()
+    await product.call('PUT', '/budgets/blog', { body: { limits: month(200) } })
+    const left = 'seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 .*; blog has 200 of 200 '
+    expect(await type('', { user: 'U2BOB' })).toEqual(says(`private: ${left}`))
+    expect(textsOf(latest())[1]).toMatch(/^_You may charge_\n\*seo\*/)
+  })
+
+  test('/units with the name of a budget or a project shows that budget and those above it', async () => {
+    const { product, type } = await slackProduct()
+    const projects = [{ name: 'Tea Shop' }]
+    await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200), projects } })
+    const chain = 'blog has 200 of 200 .*; seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 '
+    for (const text of ['blog', 'BLOG', '"tea shop"']) expect(await type(text)).toEqual(says(`private: ${chain}`))
+    expect(await type('blgo')).toEqual(says('private: There is no command “blgo”'))
+  })
+
+  test('/units updates shows a loop of refusals as one line', async () => {
+    const { product, type, latest } = await slackProduct()
+    for (let times = 0; times < 12; times++) {
+      await product.update({ kind: 'ranking', project: 'acme' })
+      product.clock.advance(1000)
+    }
+    await type('updates')
+    const lines = textsOf(latest()).filter((text) => text.includes('`acme`'))
+    expect(lines.length).toBe(2)
+    expect(lines[0]).toContain('· 11 times')
   })
 
   test('/units estimate: the units and the verdict; nothing is spent', async () => {
@@ -281,11 +311,26 @@ describe('/units run', () => {
     expect(await sweep(minutes(10))).toEqual([])
   })
 
-  test('more than is left: the numbers, and no button', async () => {
-    const { product, type } = await slackProduct({ units: { dear: 1_001 } })
+  test('more than is left: the numbers, and a button that asks an approver for what is missing, once', async () => {
+    const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_001 } })
     const told = await type('run ranking dear budget=seo', { user: 'U2BOB' })
     expect(told).toEqual(says('private: ⛔ .*1,000 of 1,000 units left .*needs 1,001;'))
-    expect(product.slack.buttons()).toEqual([])
+    expect(product.slack.buttons()).toEqual([{ action: 'ask', value: expect.stringMatching(/^cmd_/) }])
+    const ask = button()
+    expect(await press('ask', ask, { user: 'U1ADA' })).toEqual(says('private: Only the user who typed this command'))
+    for (let times = 0; times < 2; times++) await press('ask', ask, { user: 'U2BOB' })
+    const [update, ...others] = await updates()
+    expect([update.state, update.units.charged, others]).toEqual(['awaiting-approval', null, []])
+    expect(update.history.at(-1).note).toContain('approving it also grants seo 1 one-time unit')
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('a refusal that no grant would lift has no button', async () => {
+    const { product, type } = await slackProduct({ units: { dear: 50_001 } })
+    await type('run ranking dear', { user: 'U1ADA' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    await type('run ranking acme budget=seo', { user: 'U1ADA' })
+    expect(product.slack.buttons().filter(({ action }) => action === 'ask')).toEqual([])
   })
 
   test('refuses a confirmation with the numbers if others took the units before', async () => {

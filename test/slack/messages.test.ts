@@ -151,7 +151,7 @@ describe('the facts of messages', () => {
     })
     expect(figuresIn(shown.text)).toEqual(['20', '2026', '11', '00', '12', '7', '1', '7,680'])
     expect(texts(shown).find((text) => text.startsWith('• `p0`'))).toBe(
-      '• `p0`: seo is frozen.\n• `p1`: seo is frozen.\n• `p2`: seo is frozen.\n• `p3`: seo is frozen.\n• `p4`: seo is frozen.\n… and 2 more',
+      '• `p0`, `p1`, `p2`, `p3` and `p4`: seo is frozen.\n… and 2 more',
     )
   })
 

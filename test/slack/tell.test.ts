@@ -77,7 +77,7 @@ describe('each announcement is sent once', () => {
     await ask('acme')
     await product.deliver()
     expect(texts()).toEqual(
-      says('.*acme cost 90 units, 50 more than the 40', 'seo has used 80 % .*90 of 100. 10 are left'),
+      says('.*acme cost 90 units, 50 more than the 40', 'seo has used 90 % .*90 of 100. 10 are left'),
     )
     expect(await sweep(minutes(5))).toEqual([])
   })

@@ -1,5 +1,7 @@
 import { describe } from '../../../shared/guard/problems.ts'
+import { count } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { Time, updateAddress } from './parts.tsx'
 
 export function whyText({ state, problem, history, reason = '' }: Update): string {
   if (problem) return detailed.includes(problem.slug) ? firstClause(problem.detail) : describe(problem.slug).title
@@ -34,3 +36,18 @@ const detailed: readonly string[] = [
 
 /** Problems begin with what is wrong; what to do follows. */
 const firstClause = (detail: string): string => detail.split(/; |\. /)[0]?.replace(/\.$/, '') ?? detail
+
+/** Of a loop, whose latest refusal has the row. */
+export const EarlierRefusals = ({ updates, zone }: { updates: readonly Update[]; zone: string }) =>
+  updates.length === 0 ? null : (
+    <details>
+      <summary>
+        {count(updates.length + 1)} times since <Time at={updates.at(-1)?.createdAt ?? 0} zone={zone} isOfDay />
+      </summary>
+      {updates.map(({ id, createdAt }) => (
+        <a href={updateAddress(id)} class="note">
+          <Time at={createdAt} zone={zone} />
+        </a>
+      ))}
+    </details>
+  )

@@ -4,6 +4,7 @@ import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
 import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { tagCriterion } from '../../../shared/guard/tags.ts'
+import { foldRefusals } from '../../../shared/guard/update/repeats.ts'
 import { isTerminal, type State, type Update, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -32,7 +33,7 @@ import {
 } from '../components/parts.tsx'
 import { CallerName } from '../components/people.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
-import { whyText } from '../components/why.tsx'
+import { EarlierRefusals, whyText } from '../components/why.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
@@ -258,7 +259,7 @@ const UpdateTable = ({ rows, view }: { rows: readonly Update[]; view: View }) =>
         columns={['Asked for', 'Project', 'State', ...numberColumns('Estimated', 'Charged'), 'Budget', 'By', 'Reason']}
       />
       <tbody>
-        {rows.map((update) => (
+        {foldRefusals(rows).map(({ update, before }) => (
           <tr>
             <td data-name="Asked for">
               <Time at={update.createdAt} zone={zoneOf(view)} />
@@ -278,7 +279,10 @@ const UpdateTable = ({ rows, view }: { rows: readonly Update[]; view: View }) =>
             <td data-name="By">
               <CallerName update={update} definitions={view.definitions} />
             </td>
-            <td data-name="Reason">{whyText(update)}</td>
+            <td data-name="Reason">
+              {whyText(update)}
+              <EarlierRefusals updates={before} zone={zoneOf(view)} />
+            </td>
           </tr>
         ))}
       </tbody>

@@ -1,5 +1,13 @@
 import { usedOf } from '../../ledger/book/book.ts'
-import { type Budget, chainOf, pauseOf, rootBudget, type Stop, type WindowKind } from '../../ledger/book/definitions.ts'
+import {
+  type Budget,
+  chainOf,
+  pauseOf,
+  personOf,
+  rootBudget,
+  type Stop,
+  type WindowKind,
+} from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -117,7 +125,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
         parent: budget.parent,
         status: statusOf(first),
         reasons,
-        sentence: first ? sentenceOf(first, zoneOf(view)) : null,
+        sentence: first ? sentenceOf(first, zoneOf(view), (caller) => personOf(view.definitions, caller)) : null,
         remedy: first ? remedyOf(first, budget.name) : null,
         figures: figuresOf(view, budget, 'month'),
         month,
@@ -208,11 +216,11 @@ function thresholdOf(view: View, budget: Budget): readonly Reason[] {
   return passed.length > 0 ? [{ kind: 'threshold', percent: Math.max(...passed), used, of }] : []
 }
 
-function sentenceOf(reason: Reason, zone: string): string {
+function sentenceOf(reason: Reason, zone: string, nameOf: (caller: string) => string): string {
   switch (reason.kind) {
     case 'frozen': {
       const { budget, stop } = reason
-      return `${budget} was frozen by ${stop.by} on ${when(stop.at, zone)}: ${stop.reason}`
+      return `${budget} was frozen by ${nameOf(stop.by)} on ${when(stop.at, zone)}: ${stop.reason}`
     }
     case 'exhausted': {
       const { over } = reason
@@ -237,7 +245,7 @@ function sentenceOf(reason: Reason, zone: string): string {
     case 'threshold':
       return `${count(reason.used)} of ${units(reason.of)} are used, over ${reason.percent} %.`
     case 'plan-paused':
-      return `The plan ${reason.plan} was paused by ${reason.stop.by} on ${when(reason.stop.at, zone)}: ${reason.stop.reason}`
+      return `The plan ${reason.plan} was paused by ${nameOf(reason.stop.by)} on ${when(reason.stop.at, zone)}: ${reason.stop.reason}`
     case 'reconcile-overdue':
       return `Not reconciled with the vendor's figure for ${reason.days} days or more.`
   }

@@ -192,7 +192,9 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
   const add = (key: string | null, more: Partial<StatementRow>) =>
     rows.set(key, sumOfRows(rows.get(key) ?? emptyRow(key), more))
   for (const line of lines) {
-    const { settled: updates = 0, charged = 0, refused = 0, held = 0, inDoubt = 0, owner } = line
+    const { settled: updates = 0, charged = 0, held = 0, inDoubt = 0, owner } = line
+    // To a plan, work that was done already is not refused.
+    const refused = (line.refused ?? 0) + (line.plan === undefined ? (line.upToDate ?? 0) : 0)
     const atPrices = atPrice(priceOn(unitPrices, line.heldOn ?? line.day.name), charged)
     const figures = { updates, charged, refused, held, inDoubt, ...(charged > 0 && { atPrices }) }
     if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), figures)

@@ -7,6 +7,7 @@ import {
   chainOf,
   type Definitions,
   pauseOf,
+  personOf,
   rootBudget,
   rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
@@ -102,7 +103,7 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
       const since = when(frozen.at, zoneOf(view))
       return refuse(
         'budget-frozen',
-        `${budget.name} was frozen by ${frozen.by} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
+        `${budget.name} was frozen by ${personOf(view.definitions, frozen.by)} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
         { budget: budget.name },
       )
     }
@@ -274,7 +275,7 @@ function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boole
   }
   const pause = pauseOf(view.definitions, plan)
   if (!pause) return null
-  const detail = `The plan ${plan} was paused by ${pause.by} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
+  const detail = `The plan ${plan} was paused by ${personOf(view.definitions, pause.by)} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
   return problem('plan-paused', detail, { plan })
 }
 

@@ -37,6 +37,27 @@ export function createRepeats({ ledger, clock, log }: { ledger: Ledger; clock: C
   return { note }
 }
 
+export interface Folded {
+  /** The latest of them. */
+  readonly update: Update
+  /** The others, the newest first: refused for the same caller, project and reason, with no other update between. */
+  readonly before: readonly Update[]
+}
+
+/** A loop of refusals is one row. @param updates the newest first. */
+export function foldRefusals(updates: readonly Update[]): readonly Folded[] {
+  const rows: { update: Update; before: Update[] }[] = []
+  for (const update of updates) {
+    const last = rows.at(-1)
+    if (last && update.state === 'refused' && loopOf(update) === loopOf(last.update)) last.before.push(update)
+    else rows.push({ update, before: [] })
+  }
+  return rows
+}
+
+const loopOf = ({ state, kind, project, budget, caller, problem }: Update): string =>
+  JSON.stringify([state, kind, project, budget, caller, problem?.slug])
+
 export type Repeats = ReturnType<typeof createRepeats>
 
 /** The last update of an answer that did nothing new: a replay, or refused duplicates alone. */

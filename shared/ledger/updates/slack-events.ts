@@ -45,7 +45,7 @@ interface Payer {
 }
 
 export const pressedActions = [
-  ...(['confirm', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
+  ...(['confirm', 'ask', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
   ...(['resume', 'unfreeze', 'grant'] as const),
   /** Slack did not open the button's form in time. */
   'unopened',

@@ -1,4 +1,4 @@
-import { count } from '../../guard/sentences.ts'
+import { count, list } from '../../guard/sentences.ts'
 import type { WillRunOut } from '../../ledger/updates/news.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
@@ -26,7 +26,6 @@ export interface Occurrence {
 }
 
 const refusalsShown = 5
-
 export function occurrenceMessage(occurrence: Occurrence): Message {
   const { plan, time, zone, reason, refusals } = occurrence
   const state = occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state
@@ -35,9 +34,11 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
   const lines = countLines(occurrence)
   const spent = spentBy(occurrence, lines)
   const hidden = Math.max(0, occurrence.counts.refused - Math.min(refusals.length, refusalsShown))
-  const refused = refusals
-    .slice(0, refusalsShown)
-    .map(({ project, detail }) => `• ${code(project)}: ${prose(detail, 300)}`)
+  const shown = refusals.slice(0, refusalsShown)
+  const refused = [...new Set(shown.map(({ detail }) => detail))].map((detail) => {
+    const projects = shown.filter((each) => each.detail === detail).map(({ project }) => code(project))
+    return `• ${list(projects)}: ${prose(detail, 300)}`
+  })
   const blocks: Block[] = [
     header('Scheduled updates'),
     section(lead),
@@ -113,7 +114,7 @@ export function thresholdMessage({
   const span = window === 'day' ? "today's" : "this month's"
   const left = of - used
   const rest = left > 0 ? `${bold(count(left))} are left` : 'Nothing is left'
-  const share = `${used > of ? 'more than ' : ''}${bold(`${percent} %`)}`
+  const share = `${used > of ? 'more than ' : ''}${bold(`${Math.min(100, Math.floor((used * 100) / of))} %`)}`
   const lead = `${code(budget)} has used ${share} of ${span} units: ${count(used)} of ${count(of)}.`
   const next = isObserved
     ? 'It is only observed, so its limit refuses nothing.'
@@ -122,7 +123,7 @@ export function thresholdMessage({
       : 'Updates are refused until then, unless an administrator grants more.'
   // Nothing stops at this limit, so a notification must say so, too.
   return message(`${lead} ${rest} until ${date(resetsAt, zone)}.${isObserved ? ` ${next}` : ''}`, [
-    header(left > 0 ? `${percent} % of a budget is used` : 'A budget is used up'),
+    header(left > 0 ? `A budget is over ${percent} %` : 'A budget is used up'),
     section(`${lead}\n${bar(used, of)}  ${rest} until ${date(resetsAt, zone)}. ${next}`),
     context('“Used” includes what is held for running updates and what is in doubt. `/units` shows all budgets.'),
   ])

@@ -31,12 +31,12 @@ export function estimateMessage(estimate: Estimate): Message {
   const lead = `${capital(whatOf(kind, names(projects)))} would cost ${boldUnits(units)}.`
   const observed = problem ? '' : observedIn(estimate)
   const verdict = problem
-    ? `⛔ It would be refused now.${whyNot(estimate)}`
+    ? `⛔ ${whoRefuses(estimate)} would be refused now.${whyNot(estimate)}`
     : approval === null
       ? `✅ It would pass now.${observed}`
       : `✋ It would need approval by another person.${quote(approval)}${observed}`
   const blocks = [
-    section(lead),
+    section(`${lead}${notInSum(estimate)}`),
     ...costs(projects),
     section(verdict),
     ...(problem ? [] : unitsLeft(estimate, [])),
@@ -67,7 +67,7 @@ export function confirmMessage({
   const what = capital(whatOf(kind, names(projects)))
   if (problem) {
     const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${whyNot(estimate)}`
-    return message(refusal, [section(refusal), ...costs(projects)], toAsker)
+    return message(refusal, [section(refusal), ...costs(projects), ...askForMore(askId, estimate)], toAsker)
   }
   const charged = list(
     firstLines(
@@ -94,8 +94,46 @@ export function confirmMessage({
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
 
+/** Only a budget below the root can be granted what it lacks. */
+function askForMore(askId: string, { problem, projects }: Estimate): Block[] {
+  const { short, budgets = [] } = problem?.members ?? {}
+  const isGrantable = Array.isArray(budgets) && budgets.every(({ budget }) => budget !== rootBudget)
+  if (problem?.slug !== 'over-budget' || typeof short !== 'number' || !isGrantable) return []
+  if (projects.some(({ units }) => units === null)) return []
+  return [
+    buttons(button('ask', askId, { text: `Ask for ${count(short)} more` })),
+    context('An approver then grants what is missing, once, with the update. Nothing is spent before that.'),
+  ]
+}
+
 const observedIn = ({ wouldHaveRefused }: Estimate): string =>
   wouldHaveRefused.length === 0 ? '' : `\n👁 ${prose(capital(wouldRefuse(wouldHaveRefused)))}.`
+
+/** The projects that refuse it, where there are several. */
+function whoRefuses({ projects, problem }: Estimate): string {
+  const refused = projects.filter((each) => each.problem && each.problem.slug !== 'already-updated')
+  if (projects.length === 1 || problem?.slug === 'already-updated') return 'It'
+  return refused.length === 0
+    ? 'All of it together'
+    : list(
+        firstLines(
+          refused.map(({ project }) => code(project)),
+          maxBudgetsNamed,
+        ),
+      )
+}
+
+/** Why the sum is less than that of all rows. */
+function notInSum({ projects, units }: Estimate): string {
+  const all = projects.reduce((sum, each) => sum + (each.units ?? 0), 0)
+  const done = projects.filter(({ problem }) => problem?.slug === 'already-updated').length
+  const unknown = projects.filter((each) => each.units === null).length
+  const reasons = [
+    ...(all > units && done > 0 ? [`${countOf(done, 'project')} up to date already`] : []),
+    ...(unknown > 0 ? [`${countOf(unknown, 'project')} without an estimate`] : []),
+  ]
+  return projects.length < 2 || reasons.length === 0 ? '' : ` Not in this sum: ${list(reasons)}.`
+}
 
 /** Several projects have theirs beside the price. */
 const whyNot = ({ problem, projects }: Estimate): string =>
@@ -116,10 +154,11 @@ const costs = (projects: Estimate['projects']): Block[] =>
     ? []
     : sections(
         firstLines(
-          projects.map(
-            ({ project, units, problem }) =>
-              `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${problem ? quote(problem.detail) : ''}`,
-          ),
+          projects.map(({ project, units, problem }, at) => {
+            const isSaid = projects.slice(0, at).some((each) => each.problem?.detail === problem?.detail)
+            const why = problem ? (isSaid ? ', refused for the same reason' : quote(problem.detail)) : ''
+            return `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${why}`
+          }),
           maxRows,
         ),
       )

@@ -24,32 +24,58 @@ export interface BudgetFigures {
   readonly figures: readonly Figures[]
   readonly isFrozen?: boolean
   readonly isObserved?: boolean
+  readonly mayCharge?: boolean
+  /** Why it is at risk. `null`: it is not. */
+  readonly sentence?: string | null
 }
 
 const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
 const maxBudgets = 40
+/** Of one group; the others take a line each. */
+const maxInFull = 10
 const maxBytes = 9_500
 
-/** `/units` */
-export function figuresMessage({ budgets, zone }: { budgets: readonly BudgetFigures[]; zone: string }): Message {
-  if (budgets.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
+/** `/units`: what the reader may charge comes first, then what is at risk. */
+export function figuresMessage({ budgets: all, zone }: { budgets: readonly BudgetFigures[]; zone: string }): Message {
+  if (all.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
+  const groups = [
+    ['You may charge', all.filter(({ mayCharge }) => mayCharge).toSorted(riskFirst)],
+    ['At risk', all.filter(({ mayCharge, sentence }) => !mayCharge && sentence)],
+    ['Other budgets', all.filter(({ mayCharge, sentence }) => !mayCharge && !sentence)],
+  ] as const
+  const used = groups.filter(([, rows]) => rows.length > 0)
+  const budgets = used.flatMap(([, rows]) => rows)
+  const lines = used.flatMap(([title, rows]) =>
+    rows.map((row, at) => {
+      const text = at < maxInFull ? paragraph(row) : `• ${titleOf(row)}`
+      return at === 0 && used.length > 1 ? `_${title}_\n${text}` : text
+    }),
+  )
   const blocks: Block[] = [
     header('Keyword units'),
-    ...sections(firstLines(budgets.map(paragraph), maxBudgets, maxBytes), '\n\n'),
+    ...sections(firstLines(lines, maxBudgets, maxBytes), '\n\n'),
     ...footnotes(budgets, zone),
   ]
   const lead = budgets.map(({ figures }) => (figures[0] ? left(figures[0]) : '')).filter((each) => each !== '')
   return message(prose(`Keyword units: ${firstLines(lead, 5).join('; ')}`), blocks, toAsker)
 }
 
-function paragraph({ budget, figures, isFrozen, isObserved }: BudgetFigures): string {
+const riskFirst = (one: BudgetFigures, other: BudgetFigures): number => Number(!one.sentence) - Number(!other.sentence)
+
+function titleOf({ budget, figures }: BudgetFigures): string {
+  const month = figures.find(({ window }) => window === 'month')
+  return `${bold(prose(budget))}${month ? ` · ${remainder(month)}` : ''}`
+}
+
+function paragraph(row: BudgetFigures): string {
+  const { figures, isFrozen, isObserved, sentence } = row
   const month = figures.find(({ window }) => window === 'month')
   const day = figures.find(({ window, limit }) => window === 'day' && limit !== 'unlimited')
   const lines = [month && monthLines(month), day && `Today: ${remainder(day)}`]
-  const title = `${bold(prose(budget))}${month ? ` · ${remainder(month)}` : ''}`
+  const risk = sentence && !isFrozen ? [`⚠️ ${prose(sentence, 300)}`] : []
   const frozen = isFrozen ? ['🧊 Frozen: nothing can be spent until it is unfrozen.'] : []
   const observed = isObserved ? ['👁 Observed: its limits refuse nothing.'] : []
-  return [title, ...frozen, ...observed, ...lines.filter((line) => line !== undefined)].join('\n')
+  return [titleOf(row), ...frozen, ...observed, ...risk, ...lines.filter((line) => line !== undefined)].join('\n')
 }
 
 const remainder = ({ limit, granted, available, window }: Figures): string =>

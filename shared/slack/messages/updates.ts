@@ -1,4 +1,5 @@
 import { count, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
+import { foldRefusals } from '../../guard/update/repeats.ts'
 import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
@@ -36,24 +37,29 @@ const maxLines = 15
 /** `/units updates` */
 export function updatesMessage({
   updates,
+  most = maxRows,
   zone,
   ...links
-}: { readonly updates: readonly Update[]; readonly zone: string } & Links): Message {
+}: { readonly updates: readonly Update[]; readonly most?: number; readonly zone: string } & Links): Message {
   if (updates.length === 0) {
     const none = `There are no updates yet. ${code('/units run ranking <project>')} asks for one.`
     return message(none, [section(none)], toAsker)
   }
-  const shown = updates
-    .slice(0, maxRows)
-    .flatMap((update) => [
-      section(summaryOf(update)),
+  const rows = foldRefusals(updates)
+  const shown = rows
+    .slice(0, most)
+    .flatMap(({ update, before }) => [
+      section(`${summaryOf(update)}${before.length > 0 ? ` · ${count(before.length + 1)} times` : ''}`),
       context(
         `${date(update.createdAt, zone)} · ${person(update.caller)} · ${budgetName(update.budget)} · ${pageOrId(update.id, links)}`,
       ),
     ])
-  const more = updates.length > maxRows ? `These are the latest ${maxRows}. ` : ''
+  const more = rows.length > most ? `These are the latest ${most}. ` : ''
   return message(
-    `The latest updates: ${firstLines(updates.map(summaryOf), 5).join('; ')}`,
+    `The latest updates: ${firstLines(
+      rows.map(({ update }) => summaryOf(update)),
+      5,
+    ).join('; ')}`,
     [
       header('Latest updates'),
       ...shown,

@@ -44,6 +44,8 @@ export interface Mistake {
   readonly do: 'mistake'
   /** May quote the user. */
   readonly sentence: string
+  /** The only word, which may name a budget or a project. */
+  readonly name?: string
   readonly usage: string
 }
 
@@ -60,7 +62,11 @@ export function parseCommand(text: string, kinds: Kinds = productKinds): Command
   const verbWord = words.next()
   if (!verbWord) return words.isUnclosed() ? fault('help', unclosed) : { do: 'figures' }
   const verb = verbWord.text.toLowerCase()
-  if (!isVerb(verb)) return fault('help', unknownVerb(verbWord.text))
+  if (!isVerb(verb))
+    return {
+      ...fault('help', unknownVerb(verbWord.text)),
+      ...(words.rest() === '' && projectFault(verbWord.text) === null && { name: verbWord.text }),
+    }
   const read = readers[verb](words, kinds)
   // The text after an open quote may change the meaning.
   if (words.isUnclosed()) return fault(verb, unclosed)

@@ -2,20 +2,31 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { figuresOf, zoneOf } from '../../guard/sentences.ts'
-import { chainOf, frozenAbove, isEnforced, windowKinds } from '../../ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  chainOf,
+  frozenAbove,
+  isEnforced,
+  ownerOf,
+  windowKinds,
+} from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import type { View } from '../../ledger/views/views.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
 import type { Kinds } from '../../tracking/kinds.ts'
 import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
-import { figuresMessage } from '../messages/figures.ts'
+import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
 import { callerOf, type EventAnswer, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 import { offerReconciliation } from './reconcile.ts'
 
-const maxUpdates = 10
+/** Of a loop, many are one row. */
+const maxUpdates = 100
+const maxShown = 10
 
 const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
   help: [],
@@ -50,8 +61,9 @@ export const createCommands = (parts: CommandsParts) => ({
 async function runCommand(parts: CommandsParts, event: CommandEvent): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const command = parseCommand(event.text, kinds)
-  if (command.do === 'mistake') return { message: usageMessage(command) }
   const caller = callerOf(event)
+  if (command.do === 'mistake')
+    return (await figuresOfName(parts, caller, command.name)) ?? { message: usageMessage(command) }
   const allowed = await guard.permissions({ caller }, { atOnce: true })
   const scopes = scopesOf[command.do]
   const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, caller, ...scopes)
@@ -73,14 +85,14 @@ async function perform(
     case 'help':
       return { message: helpMessage(kinds) }
     case 'figures':
-      return figures(parts)
+      return figures(parts, allowed)
     case 'estimate':
       return estimate(parts, command, { caller, via: 'slack' })
     case 'run':
       return offer(parts, command, event, { caller, allowed })
     case 'updates': {
       const { rows } = await ledger.updates({}, maxUpdates)
-      return { message: updatesMessage({ updates: rows, ...(await placeOf(parts)) }) }
+      return { message: updatesMessage({ updates: rows, most: maxShown, ...(await placeOf(parts)) }) }
     }
     case 'show': {
       const update = await ledger.update(command.id)
@@ -139,14 +151,35 @@ async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, 
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
 }
 
-async function figures({ guard: { ledger } }: CommandsParts): Promise<EventAnswer> {
-  const view = await ledger.view()
+async function figures({ guard }: CommandsParts, { mayCharge }: Permissions): Promise<EventAnswer> {
+  const { outlook } = await guard.background()
+  const { view, budgets: outlooks } = await outlook()
+  const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
   const budgets = Object.values(view.definitions.budgets).map((budget) => ({
-    budget: budget.name,
-    figures: windowKinds.map((window) => figuresOf(view, budget, window)),
-    isObserved: !isEnforced(budget),
-    isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
+    ...figuresIn(view, budget),
+    mayCharge: mayCharge(budget.name),
+    sentence: sentences.get(budget.name) ?? null,
   }))
+  return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
+}
+
+const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
+  budget: budget.name,
+  figures: windowKinds.map((window) => figuresOf(view, budget, window)),
+  isObserved: !isEnforced(budget),
+  isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
+})
+
+/** `/units globex`: a budget, or the owner of a project, and all above it. `null`: no such name, or one that is not seen. */
+async function figuresOfName(parts: CommandsParts, caller: string, name: string | undefined) {
+  if (name === undefined) return null
+  const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
+  if (whyNotAllowed(allowed, caller, 'read') !== null) return null
+  const view = await (await parts.guard.readAs(caller, allowed)).ledger.view()
+  const { definitions } = view
+  const budget = budgetNamed(definitions, name.toLowerCase()) ?? ownerOf(definitions, name)
+  if (!budget) return null
+  const budgets = chainOf(definitions, budget.name).map((each) => figuresIn(view, each))
   return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
 }
 

@@ -44,7 +44,7 @@ async function handlePress(whole: PressesParts, event: PressEvent): Promise<Even
   const caller = callerOf(event)
   const allowed = await whole.guard.permissions({ caller }, { atOnce: true })
   const parts = { ...whole, guard: await whole.guard.readAs(caller, allowed) }
-  if (action === 'confirm') return confirm(parts, event, allowed)
+  if (action === 'confirm' || action === 'ask') return confirm(parts, event, allowed)
   const isOfAdmin = action === 'resume' || action === 'unfreeze' || action === 'grant'
   const scope = isOfAdmin ? 'admin' : 'approve'
   const refusal = whyNotAllowed(allowed, caller, scope)
@@ -97,7 +97,7 @@ function submitFor(
     {
       kind,
       projects: [project],
-      whenShort: 'fit',
+      whenShort: press.action === 'ask' ? 'ask' : 'fit',
       maxUnits: quoteOf(commandEvent, project),
       ...(shown && { shown }),
       ...(budget !== undefined && { budget }),

@@ -287,7 +287,7 @@ async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome
   const [first] = updates
   if (!first || !updates.every(hasEnded)) return null
   const how = { zone: await zone(parts), dashboardUrl: parts.dashboardUrl }
-  const isApproval = event.kind === 'press' && event.action !== 'confirm'
+  const isApproval = event.kind === 'press' && event.action !== 'confirm' && event.action !== 'ask'
   const message = isApproval
     ? // Another person may have approved it since.
       decidedMessage({ update: first, by: first.approval?.by ?? callerOf(event), ...how })
