@@ -6,7 +6,7 @@ import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { CfnParameter } from 'aws-cdk-lib/aws-ssm'
-import { Duration, RemovalPolicies, RemovalPolicy } from 'aws-cdk-lib/core'
+import { CfnOutput, Duration, Fn, RemovalPolicies, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { sandboxService } from '../shared/ledger/identity.ts'
 import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
@@ -122,6 +122,8 @@ const tellsEvents: LedgerAccess = {
   writes: { PutItem: ['announcement#', 'slack-event#', 'delivery#'], UpdateItem: ['event-target#'] },
 }
 
+export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
+
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. Throws what is wrong with its props, by name. */
 export class UnitGuard extends Construct {
   readonly prefix: string
@@ -131,6 +133,8 @@ export class UnitGuard extends Construct {
   readonly dashboardUrl: string
   readonly mcpUrl: string
   readonly slackUrl: string
+  /** The host of each function with an address: outputs, which an `Edge` in another stack reads. Only with a domain. */
+  readonly hosts: Readonly<Partial<Record<GuardHost, CfnOutput>>>
   readonly table: Table | ITable
   readonly logGroup: ILogGroup
   /** The given one or that of `alarmEmail`; without either, none. */
@@ -187,6 +191,7 @@ export class UnitGuard extends Construct {
     this.mcpUrl = mcp.openUrl({ streams: true }).url
     const slack = add('SlackApp', ledgerOnly)
     this.slackUrl = slack.openUrl({ streams: false }).url
+    this.hosts = has.edge ? this.addHosts() : {}
     const scheduled = add('Scheduled', { ...linking, ...events })
     new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters })
     const start = add('OutboxStart', linking)
@@ -203,6 +208,16 @@ export class UnitGuard extends Construct {
     })
     this.alarmTopic = topic
     this.apply(props, ledger)
+  }
+
+  private addHosts(): Readonly<Record<GuardHost, CfnOutput>> {
+    const hostOf = (name: string, url: string) => new CfnOutput(this, `${name}Host`, { value: Fn.parseDomainName(url) })
+    return {
+      api: hostOf('Api', this.apiUrl),
+      dashboard: hostOf('Dashboard', this.dashboardUrl),
+      mcp: hostOf('Mcp', this.mcpUrl),
+      slack: hostOf('Slack', this.slackUrl),
+    }
   }
 
   /** All functions share it, so that the lines of an update stand together. */

@@ -13,13 +13,13 @@ import {
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import { CfnRecordSet } from 'aws-cdk-lib/aws-route53'
 import { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
-import { Duration, Fn, ReferenceStrength, Stack } from 'aws-cdk-lib/core'
+import { type CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { pathsOf } from '../../shared/api/paths.ts'
 import { originHeader } from '../../shared/platform/edge.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { acknowledge } from '../guard-function.ts'
-import type { UnitGuard } from '../unit-guard.ts'
+import type { GuardHost, UnitGuard } from '../unit-guard.ts'
 import { edgeRegion } from './region.ts'
 
 /** As long as a function may take: an edge that gives up before leaves its caller without the answer. */
@@ -30,7 +30,7 @@ const usualRequests = 2_000
 
 export interface EdgeProps {
   /** Whose `domain` this is. */
-  readonly guard: Pick<UnitGuard, 'prefix' | 'apiUrl' | 'dashboardUrl' | 'mcpUrl' | 'slackUrl'>
+  readonly guard: Pick<UnitGuard, 'prefix' | 'hosts'>
   readonly domain: string
   /** The id of the public hosted zone of Route 53 that has the domain: the certificate and the records are made there. */
   readonly hostedZone?: string
@@ -51,12 +51,12 @@ export class Edge extends Construct {
     if (Stack.of(this).region !== edgeRegion) throw new WrongSettings(`Edge: its stack must be in ${edgeRegion} (env)`)
     const { guard, domain, hostedZone } = props
     const { slack, mcp, dashboard } = pathsOf
-    const originTo = (url: string) => this.originTo(url, props)
+    const originTo = (name: GuardHost) => this.originTo(guard.hosts[name], props)
     const pages = { viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS }
     const behaviors = [
-      ...behaviorsOf(slack, originTo(guard.slackUrl)),
-      ...behaviorsOf(mcp, originTo(guard.mcpUrl)),
-      ...behaviorsOf(dashboard, originTo(guard.dashboardUrl), pages),
+      ...behaviorsOf(slack, originTo('slack')),
+      ...behaviorsOf(mcp, originTo('mcp')),
+      ...behaviorsOf(dashboard, originTo('dashboard'), pages),
     ]
     this.distribution = new Distribution(this, 'Distribution', {
       comment: `Unit Guard (${guard.prefix})`,
@@ -65,7 +65,7 @@ export class Edge extends Construct {
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       httpVersion: HttpVersion.HTTP2_AND_3,
       webAclId: this.rules(props).attrArn,
-      defaultBehavior: behavior(originTo(guard.apiUrl)),
+      defaultBehavior: behavior(originTo('api')),
       additionalBehaviors: Object.fromEntries(behaviors),
       // By default an error is kept for ten seconds, and given to other callers.
       errorResponses: keptErrors.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
@@ -80,9 +80,10 @@ export class Edge extends Construct {
   }
 
   /** A second attempt would repeat a GET that runs an update. */
-  private originTo(url: string, { guard, originVersion = '' }: EdgeProps): HttpOrigin {
+  private originTo(host: CfnOutput | undefined, { guard, originVersion = '' }: EdgeProps): HttpOrigin {
+    if (!host) throw new WrongSettings('Edge: its guard needs the domain, too')
     const secret = `${guard.prefix}/origin:SecretString:current::${originVersion}`
-    return new HttpOrigin(Fn.parseDomainName(Stack.consumeReference(url, ReferenceStrength.WEAK)), {
+    return new HttpOrigin(read(host, Stack.of(this)), {
       originSslProtocols: [OriginSslPolicy.TLS_V1_2],
       connectionAttempts: 1,
       readTimeout,
@@ -128,6 +129,13 @@ export class Edge extends Construct {
         aliasTarget: { dnsName: this.distribution.distributionDomainName, hostedZoneId: zoneOfCloudFront },
       })
   }
+}
+
+/** `Fn::GetStackOutput` may stand in no other function, so the output is the host as it is needed. */
+function read({ stack: owner, logicalId, value }: CfnOutput, reader: Stack): string {
+  if (owner === reader) return value
+  reader.addStackDependency(owner)
+  return Fn.getStackOutput(owner.stackName, owner.resolve(logicalId), owner.region)
 }
 
 /** @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-route53-recordset-aliastarget.html */

@@ -8,15 +8,29 @@ import { pathsOf } from '../../shared/api/paths.ts'
 import { behindEdge, needed } from '../support/infra/deployment.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 
-const { edge, functions, ofType } = synthesize({ context: behindEdge })
+const { template, edge, functions, ofType } = synthesize({ context: behindEdge })
 const only = (type: string) => edge.filter(({ Type }) => Type === type).map(({ Properties }) => Properties)
 const [{ DistributionConfig: config }] = only('AWS::CloudFront::Distribution')
 const origins = config.Origins as Record<string, never>[]
 const behaviors = [config.DefaultCacheBehavior, ...config.CacheBehaviors]
 
-/** The function behind an origin: where the edge reads the address of its URL. */
-const functionOf = (origin: object): string =>
-  /"OutputName":"PublishOutputFnGetAtt(\w+?)Function/.exec(JSON.stringify(origin))?.[1] ?? ''
+const outputs = template.toJSON().Outputs
+
+/** What CloudFormation makes of an output, where each function has the URL `https://<its logical id>.example/`. */
+function resolved(output: object): string {
+  const { 'Fn::GetAtt': att, 'Fn::Split': split, 'Fn::Select': select } = Object(output)
+  if (split) return resolved(split[1]).split(split[0]) as never
+  if (select) return resolved(select[1])[select[0]] ?? ''
+  return `https://${att[0]}.example/`
+}
+
+/** The function behind an origin: the edge reads its host from an output of the guard's stack, and from nothing else. */
+function functionOf({ DomainName }: Record<string, never>): string {
+  const { 'Fn::GetStackOutput': output, ...others } = Object(DomainName)
+  const { StackName, Region, OutputName } = output
+  expect([StackName, Region, others]).toEqual(['UnitGuard', 'eu-central-1', {}])
+  return /^(\w+?)Function\w+\.example$/.exec(resolved(outputs[OutputName].Value))?.[1] ?? ''
+}
 const behind = Object.fromEntries(origins.map((origin) => [origin.Id, functionOf(origin)]))
 
 describe('the distribution', () => {
@@ -52,7 +66,8 @@ describe('the distribution', () => {
 
   test('sends a request once, and waits as long as a function may take', () => {
     expect(origins).toHaveLength(4)
-    for (const { ConnectionAttempts, CustomOriginConfig, ...origin } of origins) {
+    for (const origin of origins) {
+      const { ConnectionAttempts, CustomOriginConfig } = origin
       expect([ConnectionAttempts, CustomOriginConfig]).toEqual([
         1,
         {
@@ -237,9 +252,16 @@ describe('a deployment is refused, by name,', () => {
     expect(() => synthesize({ context: behindEdge, region: '' })).toThrow('AWS_REGION: is needed with a domain')
   })
 
+  test('with an edge of a guard that has no domain', () => {
+    const stack = new Stack(new App({ stackTraces: false }), 'There', { env: { region: 'us-east-1' } })
+    const guard = { prefix: 'unit-guard', hosts: {} }
+    const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })
+    expect(make).toThrow('Edge: its guard needs the domain, too')
+  })
+
   test('with an edge in another region than us-east-1', () => {
     const stack = new Stack(new App({ stackTraces: false }), 'Elsewhere', { env: { region: 'eu-central-1' } })
-    const guard = { prefix: 'unit-guard', apiUrl: '', dashboardUrl: '', mcpUrl: '', slackUrl: '' }
+    const guard = { prefix: 'unit-guard', hosts: {} }
     const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })
     expect(make).toThrow('Edge: its stack must be in us-east-1')
   })
