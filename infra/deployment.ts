@@ -38,6 +38,7 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
   mustHaveOneService(props, given)
   mustHaveOneTable(props)
   mustHaveOneTopic(props)
+  mustBeWhole(props)
   if (props.removalPolicy && !['retain', 'destroy'].includes(props.removalPolicy))
     throw new WrongSettings('removalPolicy: must be RETAIN or DESTROY')
   const schema = firstLedger ? firstDeploymentSettings : deploymentSettings
@@ -125,9 +126,27 @@ function mustHaveOneTable({ restored, firstLedger }: UnitGuardProps): void {
     throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
 }
 
-function mustHaveOneTopic({ alarmTopic, alarmEmail }: UnitGuardProps): void {
+function mustHaveOneTopic({ alarmTopic, alarmEmail, awsBudget }: UnitGuardProps): void {
   if (alarmTopic && alarmEmail !== undefined)
     throw new WrongSettings('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
+  if (awsBudget !== undefined && !alarmTopic && alarmEmail === undefined)
+    throw new WrongSettings('awsBudget: needs alarmEmail, or alarmTopic in an app: who is told?')
+}
+
+/** With less than the least, a table is too slow for one large book. */
+const wholeNumbers = {
+  awsBudget: { least: 1, most: 1_000_000, what: 'US dollars a month' },
+  maxTableReads: { least: 500, most: 1_000_000, what: 'read units a second' },
+  maxTableWrites: { least: 500, most: 1_000_000, what: 'write units a second' },
+} as const
+
+function mustBeWhole(props: UnitGuardProps): void {
+  for (const name of Object.keys(wholeNumbers) as (keyof typeof wholeNumbers)[]) {
+    const { least, most, what } = wholeNumbers[name]
+    const value = props[name]
+    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
+      throw new WrongSettings(`${name}: must be a whole number of ${what} from ${least} to ${most}`)
+  }
 }
 
 function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }: GuardSettings): void {

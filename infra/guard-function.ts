@@ -67,7 +67,11 @@ export class GuardFunction extends Construct {
     })
   }
 
-  allow(actions: readonly string[], resources: readonly string[], conditions?: Record<string, object>): void {
+  allow(
+    actions: readonly string[],
+    resources: readonly string[],
+    conditions?: Record<string, object> | undefined,
+  ): void {
     const statement = { actions: [...actions], resources: [...resources], ...(conditions && { conditions }) }
     this.lambda.addToRolePolicy(new PolicyStatement(statement))
   }

@@ -26,17 +26,30 @@ export interface LedgerAccess {
   readonly lists: boolean
   /** Prefixes of the partition keys that the function may write; without them, any item. */
   readonly writes?: Readonly<Partial<Record<WriteAction, readonly string[]>>>
+  /** Of any item, these prefixes alone are left out. */
+  readonly writesNo?: readonly string[]
 }
 
 const writeActions = ['ConditionCheckItem', 'PutItem', 'UpdateItem'] as const
 type WriteAction = (typeof writeActions)[number]
 
+interface LedgerTableProps {
+  readonly restored: Restored | undefined
+  readonly key: IKey | undefined
+  readonly maxTableReads: number | undefined
+  readonly maxTableWrites: number | undefined
+}
+
+/** Request units a second: far more than the service's 2,000 calls an hour need, far less than the 40,000 that DynamoDB would bill. */
+const usualReads = 8_000
+const usualWrites = 2_000
+
 export class LedgerTable extends Construct {
   readonly table: Table | ITable
 
-  constructor(scope: Construct, id: string, props: { restored: Restored | undefined; key: IKey | undefined }) {
+  constructor(scope: Construct, id: string, props: LedgerTableProps) {
     super(scope, id)
-    this.table = props.restored ? this.adopt(props.restored) : this.create(props.key)
+    this.table = props.restored ? this.adopt(props.restored) : this.create(props)
   }
 
   private adopt({ table, stream }: Restored): ITable {
@@ -44,11 +57,13 @@ export class LedgerTable extends Construct {
     return Table.fromTableAttributes(this, 'Restored', { tableName: table, tableStreamArn: stream, globalIndexes })
   }
 
-  private create(key: IKey | undefined): Table {
+  private create({ key, maxTableReads = usualReads, maxTableWrites = usualWrites }: LedgerTableProps): Table {
+    const most = { maxReadRequestUnits: maxTableReads, maxWriteRequestUnits: maxTableWrites }
     const table = new Table(this, 'Table', {
       ...keysOf(tableKey),
       billingMode: BillingMode.PAY_PER_REQUEST,
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      ...most,
+      stream: StreamViewType.NEW_IMAGE,
       timeToLiveAttribute: expiryAttribute,
       ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
@@ -57,7 +72,7 @@ export class LedgerTable extends Construct {
       removalPolicy: RemovalPolicy.RETAIN,
     })
     for (const [indexName, key] of Object.entries(indexes)) {
-      table.addGlobalSecondaryIndex({ indexName, ...keysOf(key), projectionType: ProjectionType.KEYS_ONLY })
+      table.addGlobalSecondaryIndex({ indexName, ...keysOf(key), projectionType: ProjectionType.KEYS_ONLY, ...most })
     }
     return table
   }
@@ -68,13 +83,13 @@ export class LedgerTable extends Construct {
   }
 
   /** No function may delete or scan. A transaction needs the permission of each of its writes. */
-  bindTo(fn: GuardFunction, { lists, writes }: LedgerAccess): void {
+  bindTo(fn: GuardFunction, { lists, writes, writesNo }: LedgerAccess): void {
     const { tableArn, tableName } = this.table
     fn.set('TABLE_NAME', tableName)
     fn.allow(['BatchGetItem', 'DescribeTable'].map(action), [tableArn])
-    if (!writes) fn.allow(writeActions.map(action), [tableArn])
+    if (!writes) fn.allow(writeActions.map(action), [tableArn], writesNo && keys('StringNotLike', writesNo))
     for (const [name, prefixes] of Object.entries(writes ?? {}))
-      fn.allow([action(name)], [tableArn], underKeys(prefixes))
+      fn.allow([action(name)], [tableArn], keys('StringLike', prefixes))
     if (!lists) return
     const arns = Object.keys(indexes).map((name) => `${tableArn}/index/${name}`)
     fn.allow([action('Query')], arns)
@@ -93,8 +108,8 @@ export class LedgerTable extends Construct {
 }
 
 /** `ForAllValues` alone also allows a request without a key. */
-const underKeys = (prefixes: readonly string[]) => ({
-  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': prefixes.map((prefix) => `${prefix}*`) },
+const keys = (are: 'StringLike' | 'StringNotLike', prefixes: readonly string[]) => ({
+  [`ForAllValues:${are}`]: { 'dynamodb:LeadingKeys': prefixes.map((prefix) => `${prefix}*`) },
   Null: { 'dynamodb:LeadingKeys': 'false' },
 })
 

@@ -18,6 +18,9 @@ const onOrOff = z.pipe(
   z.transform((text) => text === 'on'),
 )
 
+/** The deployment's check says what it must be. */
+const numberText = z.optional(z.pipe(z.string(), z.transform(Number)))
+
 /** Options of `-c` and `cdk.json`. */
 const options = z.object({
   /** Deploys a stand-in, which the guard calls instead of the service. */
@@ -29,6 +32,9 @@ const options = z.object({
   /** Off for a deployment that cannot wait. */
   canary: z._default(onOrOff, true),
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
+  awsBudget: numberText,
+  maxTableReads: numberText,
+  maxTableWrites: numberText,
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),
   ledgerStream: z.optional(
@@ -54,6 +60,7 @@ const edgeOptions = z.object({
 })
 
 const allOptions = { ...options.shape, ...edgeOptions.shape }
+export const optionNames = Object.keys(allOptions)
 
 /**
  * What the environment and the options of the command ask for, checked.
@@ -73,6 +80,9 @@ export function readProps(
     reserve,
     alarmEmail,
     adot,
+    awsBudget,
+    maxTableReads,
+    maxTableWrites,
     ...others
   } = parseSettings(options, contextOf(context))
   const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
@@ -85,7 +95,7 @@ export function readProps(
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
     ...(alarmEmail !== undefined && { alarmEmail }),
-    ...(adot !== undefined && { adot }),
+    ...definedOf({ adot, awsBudget, maxTableReads, maxTableWrites }),
     ...(domain !== undefined && { domain }),
     ...{ reserveConcurrency: reserve, openUrls, ...others },
   }
@@ -136,13 +146,12 @@ const localVariables = [
 
 /** Names with a colon belong to the CDK. */
 function refuseUnknown(names: readonly string[]): void {
-  const known = Object.keys(allOptions)
-  const unknown = names.filter((name) => !name.includes(':') && !known.includes(name))
+  const unknown = names.filter((name) => !name.includes(':') && !optionNames.includes(name))
   if (unknown.length > 0)
     throw new WrongSettings(
-      `these options (-c, cdk.json) are not known: ${unknown.join(', ')}; there are ${known.join(', ')}`,
+      `these options (-c, cdk.json) are not known: ${unknown.join(', ')}; there are ${optionNames.join(', ')}`,
     )
 }
 
 const contextOf = (context: (name: string) => unknown): Environment =>
-  Object.fromEntries(Object.keys(allOptions).map((name) => [name, context(name)?.toString()]))
+  Object.fromEntries(optionNames.map((name) => [name, context(name)?.toString()]))

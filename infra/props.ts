@@ -8,7 +8,7 @@ import { guardSettings } from '../shared/guard/options.ts'
 import { settingOfSecret } from '../shared/platform/prefix.ts'
 
 /** The settings of docs/settings.md, each under its name in camel case; there it says more about each. */
-interface SettingProps {
+export interface SettingProps {
   /** The address of the service, https, ending in `/v3`; with `sandbox` it is not taken. */
   readonly trackingBaseUrl?: string
   /** The first limit of a new ledger, in units. Always needed. */
@@ -82,8 +82,16 @@ export interface UnitGuardProps extends SettingProps {
   readonly canary?: boolean
   /** Gets the alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
-  /** Gets the alarms, instead of a topic that is made for `alarmEmail`. Its policy must let CloudWatch publish. */
+  /**
+   * Gets the alarms, instead of a topic that is made for `alarmEmail`. Its policy must let CloudWatch publish, and with `awsBudget`
+   * AWS Budgets, too.
+   */
   readonly alarmTopic?: ITopic
+  /** US dollars a month: AWS tells who gets the alarms when the whole AWS account has cost, or will cost, more. It stops nothing. */
+  readonly awsBudget?: number
+  /** Request units a second of the table and of each index, beyond which DynamoDB throttles; 8,000 and 2,000 by default. */
+  readonly maxTableReads?: number
+  readonly maxTableWrites?: number
   /** How long the log is kept; three months by default. It is what a restored ledger is completed from. */
   readonly logRetention?: RetentionDays
   /**
@@ -93,7 +101,7 @@ export interface UnitGuardProps extends SettingProps {
   readonly encryptionKey?: IKey
   /** Bounds every role that is made. */
   readonly permissionsBoundary?: IManagedPolicy
-  /** `RETAIN` by default: table, secrets and the parameter outlive the stack. `DESTROY` deletes the record of who spent what with it. */
+  /** `RETAIN` by default: table, secrets, log and the parameter outlive the stack. `DESTROY` deletes the record of who spent what with it. */
   readonly removalPolicy?: RemovalPolicy
   /**
    * The name under which an `Edge` serves all functions, which then refuse every request that skips it. It is the address in

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets'
 import { CfnTable, type ITable, type Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
-import { type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { CfnLogGroup, type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { CfnParameter } from 'aws-cdk-lib/aws-ssm'
@@ -39,13 +40,13 @@ interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' 
 
 /** A run takes at most a minute and its settlement 12 seconds. */
 const functions = {
-  // Pages only estimate: the stream starts what is asked for or approved there.
+  // Pages only estimate: the stream starts what is asked for or approved there, and the sweep keeps its own places.
   Dashboard: {
     bundle: 'dashboard',
     description: 'The dashboard and the documentation of the API, for browsers',
     memoryMb: 1024,
     timeout: Duration.minutes(2),
-    ledger: { lists: true },
+    ledger: { lists: true, writesNo: ['sweep#'] },
     secrets: ['service-token', 'caller-key', 'login-client', 'origin'],
     concurrency: 50,
   },
@@ -145,10 +146,10 @@ export class UnitGuard extends Construct {
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
     const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
-    const { encryptionKey: key, canary: isOn = true } = props
+    const { encryptionKey: key, canary: isOn = true, maxTableReads, maxTableWrites } = props
     const code = new GuardCode({ bundles, files })
 
-    const ledger = new LedgerTable(this, 'Ledger', { restored, key })
+    const ledger = new LedgerTable(this, 'Ledger', { restored, key, maxTableReads, maxTableWrites })
     this.table = ledger.table
     const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, ...has })
     const deadLetters = new DeadLetters(this, 'DeadLetters', { key })
@@ -207,6 +208,7 @@ export class UnitGuard extends Construct {
       streamReaders: { start, tell },
     })
     this.alarmTopic = topic
+    this.addBudget(props)
     this.apply(props, ledger)
   }
 
@@ -224,8 +226,29 @@ export class UnitGuard extends Construct {
   private addLog({ encryptionKey, logRetention = RetentionDays.THREE_MONTHS }: UnitGuardProps): LogGroup {
     return new LogGroup(this, 'Log', {
       retention: logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
+      // A restored ledger is completed from its lines.
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       ...(encryptionKey && { encryptionKey }),
+    })
+  }
+
+  /** Of the whole AWS account, because AWS knows the costs of one stack only where its tags were activated for billing. */
+  private addBudget({ awsBudget: amount, alarmTopic, alarmEmail }: UnitGuardProps): void {
+    if (amount === undefined) return
+    const { topicArn } = alarmTopic ?? {}
+    const to = topicArn
+      ? { subscriptionType: 'SNS', address: topicArn }
+      : { subscriptionType: 'EMAIL', address: alarmEmail ?? '' }
+    const tell = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+      notification: { notificationType, threshold, comparisonOperator: 'GREATER_THAN' },
+      subscribers: [to],
+    })
+    new CfnBudget(this, 'AwsBudget', {
+      budget: {
+        ...{ budgetName: this.prefix, budgetType: 'COST', timeUnit: 'MONTHLY' },
+        budgetLimit: { amount, unit: 'USD' },
+      },
+      notificationsWithSubscribers: [tell('ACTUAL', 80), tell('ACTUAL', 100), tell('FORECASTED', 100)],
     })
   }
 
@@ -242,7 +265,7 @@ export class UnitGuard extends Construct {
     if (removalPolicy !== RemovalPolicy.DESTROY) return
     ledger.unprotect()
     RemovalPolicies.of(this).destroy({
-      applyToResourceTypes: [CfnTable, CfnSecret, CfnParameter].map((type) => type.CFN_RESOURCE_TYPE_NAME),
+      applyToResourceTypes: [CfnTable, CfnSecret, CfnParameter, CfnLogGroup].map((type) => type.CFN_RESOURCE_TYPE_NAME),
     })
   }
 }

@@ -14,7 +14,7 @@ type Outputs = Readonly<
 >
 
 /** What the rehearsal has deployed and must delete itself, because it outlives its stack. */
-export const retained = { tables: new Set<string>(), prefixes: new Set<string>() }
+export const retained = { tables: new Set<string>(), logs: new Set<string>(), prefixes: new Set<string>() }
 
 export const plans = join(folder, 'plans.json')
 
@@ -36,7 +36,10 @@ export async function deploy(name: string, assembly: string, ...prefixes: readon
   for (const prefix of prefixes) retained.prefixes.add(prefix)
   await step(name, () => cdk(['deploy', ...prefixes.map(stackOf), '--app', assembly, ...answers]))
   const outputs: Readonly<Record<string, Outputs>> = JSON.parse(await readFile(file, 'utf8'))
-  for (const { TableName } of Object.values(outputs)) retained.tables.add(TableName)
+  for (const { TableName, LogGroupName } of Object.values(outputs)) {
+    retained.tables.add(TableName)
+    retained.logs.add(LogGroupName)
+  }
   return (prefix: string) => {
     const own = outputs[stackOf(prefix)]
     if (!own) throw new Error(`${prefix} has no outputs`)

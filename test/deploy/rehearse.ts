@@ -8,7 +8,7 @@ import { DeleteParameterCommand } from '@aws-sdk/client-ssm'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { ledgerParameterOf, usualPrefix } from '../../shared/platform/prefix.ts'
 import { rehearseAgents } from './agents.ts'
-import { cdk, dynamo, folder, operate, put, region, secrets, ssm } from './aws.ts'
+import { aws, cdk, dynamo, folder, operate, put, region, secrets, ssm } from './aws.ts'
 import { createBus, deleteBus, rehearseBus } from './bus.ts'
 import { deploy, type Guard, openGuard, plans, retained, stackOf, synth } from './guard.ts'
 import { rehearseRestore } from './restore.ts'
@@ -140,11 +140,12 @@ async function takeDown(): Promise<void> {
   const stacks = [...retained.prefixes].map(stackOf)
   const from = stacks.length > 1 ? both : assembly
   await step('destroy', () => cdk(['destroy', ...stacks, '--force', '--app', from])).catch(() => {})
-  await step('delete the retained tables, secrets and markers', async () => {
+  await step('delete the retained tables, logs, secrets and markers', async () => {
     for (const TableName of retained.tables) {
       await dynamo.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: false })).catch(() => {})
       await dynamo.send(new DeleteTableCommand({ TableName })).catch(() => {})
     }
+    for (const name of retained.logs) await aws('logs', 'delete-log-group', '--log-group-name', name).catch(() => {})
     await deleteBus(region).catch(() => {})
     for (const prefix of retained.prefixes) {
       await ssm.send(new DeleteParameterCommand({ Name: ledgerParameterOf(prefix) })).catch(() => {})

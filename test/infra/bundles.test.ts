@@ -489,7 +489,7 @@ function recordOf(eventName: string, item: Record<string, unknown>) {
       NewImage: image,
       SequenceNumber: '4421584500000000017450439091',
       SizeBytes: 512,
-      StreamViewType: 'NEW_AND_OLD_IMAGES',
+      StreamViewType: 'NEW_IMAGE',
     },
     eventSourceARN: 'arn:aws:dynamodb:eu-central-1:123456789012:table/unit-guard/stream/2026-11-20T10:00:00.000',
   }

@@ -21,6 +21,7 @@ test('what must outlive deployments keeps its logical id', () => {
       "EventsSecretwarehouse840F9C19",
       "LedgerParameter",
       "LedgerTable9343E4AA",
+      "Log95422804",
       "SecretsCallerKey9894577F",
       "SecretsLoginClient31DDC1CF",
       "SecretsQuoteKeyAF5B582B",
@@ -149,6 +150,7 @@ describe('an app of one’s own gives', () => {
       ),
     )
     expect(uses).toHaveLength(ofType('AWS::Lambda::Function').length)
+    for (const { Action } of uses) expect([Action].flat().filter((name) => name.includes('*'))).toEqual([])
     for (const { Condition } of uses) expect(JSON.stringify(Condition)).toContain('kms:ViaService')
     const allowed = plain(ofType('AWS::KMS::Key')[0]?.Properties.KeyPolicy.Statement) as {
       Principal: { Service?: string }
@@ -172,8 +174,10 @@ describe('an app of one’s own gives', () => {
   test('that nothing is kept', () => {
     const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
     const { ofType } = embed(() => ({ ...firsts, removalPolicy: RemovalPolicy.DESTROY }))
-    const kept = ['AWS::DynamoDB::Table', 'AWS::SecretsManager::Secret', 'AWS::SSM::Parameter'].flatMap(ofType)
-    expect(kept).toHaveLength(6)
+    const kept = [
+      ...['AWS::DynamoDB::Table', 'AWS::SecretsManager::Secret', 'AWS::SSM::Parameter', 'AWS::Logs::LogGroup'],
+    ].flatMap(ofType)
+    expect(kept).toHaveLength(7)
     expect(new Set(kept.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(['Delete']))
     expect(ofType('AWS::DynamoDB::Table')[0]?.Properties.DeletionProtectionEnabled).toBe(false)
     expect(() => embed(() => ({ removalPolicy: RemovalPolicy.SNAPSHOT }))).toThrow(
@@ -184,6 +188,7 @@ describe('an app of one’s own gives', () => {
   test('wrong props are refused by their names, and not by those of settings', () => {
     const wrong = (props: Partial<UnitGuardProps>) => () => embed(() => props)
     expect(wrong({ accountTimeZone: 'Mars/Phobos' })).toThrow('accountTimeZone: must be a time zone')
+    expect(wrong({ maxTableWrites: Number.NaN })).toThrow('maxTableWrites: must be a whole number')
     expect(wrong({ prefix: 'Unit Guard' })).toThrow(/^prefix: must have 1 to 24/)
     const restored = { table: 'one', stream: 'arn:aws:dynamodb:eu-central-1:1:table/two/stream/1' }
     expect(wrong({ restored })).toThrow(/^restored\.stream: .*restored\.table/)

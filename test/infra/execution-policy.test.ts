@@ -22,6 +22,7 @@ const resources = [...full.resources, ...withSandbox.resources]
 
 /** What CloudFormation calls to make, change and delete a resource of the type, and under which ARN. */
 const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]]>> = {
+  'AWS::Budgets::Budget': ['budgets::A:budget/', 'ModifyBudget', 'ViewBudget'],
   'AWS::CloudWatch::Alarm': ['cloudwatch:R:A:alarm:', 'PutMetricAlarm', 'DeleteAlarms'],
   'AWS::CloudWatch::Dashboard': ['cloudwatch::A:dashboard/', 'PutDashboard', 'GetDashboard', 'DeleteDashboards'],
   'AWS::CodeDeploy::Application': [
@@ -88,9 +89,11 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
 
 /** The name in the template, or the one that CloudFormation generates. */
 function nameOf({ id, Type, Properties }: Resource): string {
-  const { Name, RuleName, DashboardName } = Properties ?? {}
+  const { Name, RuleName, DashboardName, Budget } = Properties ?? {}
   // An alias is a part of its function.
-  const name = (Type !== 'AWS::Lambda::Alias' && Name) || (RuleName ?? DashboardName ?? `UnitGuard-${id}-1ABCDEF`)
+  const name =
+    (Type !== 'AWS::Lambda::Alias' && Name) ||
+    (RuleName ?? DashboardName ?? Budget?.BudgetName ?? `UnitGuard-${id}-1ABCDEF`)
   return typeof name === 'string' ? name : name['Fn::Join'][1].map(String).join('')
 }
 
@@ -137,7 +140,7 @@ describe('the policy for a narrowed execution role', () => {
 
   test('allows no whole service', () => {
     const actions = policy.Statement.flatMap(({ Action }) => Action)
-    expect(actions.filter((action) => action.includes('*'))).toEqual(['lambda:GetFunction*'])
+    expect(actions.filter((action) => action.includes('*'))).toEqual([...['lambda:GetFunction*', 'dynamodb:Describe*']])
   })
 
   test('names its resources, but where a condition does, for subscriptions, which take no ARN, and for harmless reads', () => {

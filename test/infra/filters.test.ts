@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { readChanges } from '../../functions/outbox/stream-event.ts'
 import { withStream } from '../../infra/local/database/memory-stream.ts'
 import type { StreamRecord } from '../../infra/local/database/stream.ts'
-import type { filters } from '../../infra/outbox.ts'
+import { filters } from '../../infra/outbox.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { days, hours, minutes } from '../support/clock.ts'
@@ -163,4 +163,11 @@ describe('a filter of a stream matches as Lambda does', () => {
   ])('%s', (_what, pattern, passes) => {
     expect(passesFilter(pattern, record)).toBe(passes)
   })
+})
+
+test('stream filters look at no old image, which the stream does not carry', () => {
+  const members = Object.values(filters)
+    .flat()
+    .flatMap(({ dynamodb }) => Object.keys(dynamodb))
+  expect(new Set(members)).toEqual(new Set(['Keys', 'NewImage']))
 })

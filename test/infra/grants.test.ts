@@ -12,6 +12,18 @@ const ledger = [
   looks,
   { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
 ]
+/** It writes all but the places of the sweep. */
+const ledgerWithoutSweep = [
+  looks,
+  {
+    may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+    on: ['LedgerTable.Arn'],
+    only: {
+      'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': ['sweep#*'] },
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+    },
+  },
+]
 const writes = (name: string, ...prefixes: readonly string[]) => ({
   may: [`dynamodb:${name}`],
   on: ['LedgerTable.Arn'],
@@ -50,7 +62,7 @@ const stream = [
 
 describe('what each function may do', () => {
   const expected = {
-    Dashboard: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
+    Dashboard: [logs, ...ledgerWithoutSweep, lists, secret('ServiceToken'), secret('CallerKey')],
     Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
     ApiCanary: deployer,
     Mcp: [logs, looks, ...ofUpdates, lists, secret('ServiceToken'), secret('CallerKey'), secret('QuoteKey')],

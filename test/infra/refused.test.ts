@@ -67,6 +67,28 @@ describe('a deployment is refused, by name,', () => {
       'ledgerTable: must be a name of at most 170 characters',
     ],
     [
+      'with an AWS budget that no one hears of',
+      { awsBudget: '50' },
+      'awsBudget: needs alarmEmail, or alarmTopic in an app',
+    ],
+    ...['0', '-5', '12.5', 'fifty', '1000001'].map((awsBudget): [string, Record<string, string>, string] => [
+      `with an AWS budget of '${awsBudget}'`,
+      { awsBudget, alarmEmail: 'ops@example.com' },
+      'awsBudget: must be a whole number of US dollars a month from 1 to 1000000',
+    ]),
+    ...['499', '1000001', '1e9', '500.5', 'many'].flatMap((value): [string, Record<string, string>, string][] => [
+      [
+        `with a maximum of ${value} reads`,
+        { maxTableReads: value },
+        'maxTableReads: must be a whole number of read units a second from 500 to 1000000',
+      ],
+      [
+        `with a maximum of ${value} writes`,
+        { maxTableWrites: value },
+        'maxTableWrites: must be a whole number of write units a second from 500 to 1000000',
+      ],
+    ]),
+    [
       'as the first one of a restored table',
       { ledgerTable: 'other', ledgerStream: stream, firstLedger: 'true' },
       'firstLedger: is not taken with ledgerTable',

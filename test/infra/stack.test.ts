@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { Topic } from 'aws-cdk-lib/aws-sns'
 import { describe, expect, test } from 'vitest'
 import { everyOption, login, warehouse } from '../support/infra/deployment.ts'
-import { synthesize, withoutVersion } from '../support/infra/stack.ts'
+import { plain, synthesize, withoutVersion } from '../support/infra/stack.ts'
 
 const { ofType, template } = synthesize()
 
@@ -35,13 +36,26 @@ describe('the ledger table', () => {
     })
   })
 
-  test('the ledger table is on demand, with a stream of both images, point-in-time recovery and TTL', () => {
+  test('the ledger table is on demand, with a stream of new images alone, point-in-time recovery and TTL', () => {
     template.hasResourceProperties('AWS::DynamoDB::Table', {
       BillingMode: 'PAY_PER_REQUEST',
-      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
     })
+  })
+
+  test('the ledger table and each of its indexes have a maximum of throughput, which is an option', () => {
+    const most = (of: typeof ofType) =>
+      of('AWS::DynamoDB::Table').flatMap(({ Properties: { OnDemandThroughput, GlobalSecondaryIndexes } }) => [
+        OnDemandThroughput,
+        ...GlobalSecondaryIndexes.map((index: typeof Object) => Object(index).OnDemandThroughput),
+      ])
+    const thrice = (MaxReadRequestUnits: number, MaxWriteRequestUnits: number) =>
+      Array.from({ length: 3 }, () => ({ MaxReadRequestUnits, MaxWriteRequestUnits }))
+    expect(most(ofType)).toEqual(thrice(8_000, 2_000))
+    const own = synthesize({ context: { maxTableReads: '500', maxTableWrites: '40000' } })
+    expect(most(own.ofType)).toEqual(thrice(500, 40_000))
   })
 
   test('a restored ledger table is bound instead of a new one', () => {
@@ -113,6 +127,40 @@ test('each event target has a kept secret with a generated key of 64 letters and
 describe('the logs', () => {
   test('all logs are in one group for three months', () => {
     expect(ofType('AWS::Logs::LogGroup')).toMatchObject([{ Properties: { RetentionInDays: 90 } }])
+  })
+
+  test('the log outlives the stack, because a restored ledger is completed from it', () => {
+    expect(ofType('AWS::Logs::LogGroup')).toMatchObject([
+      { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
+    ])
+  })
+})
+
+describe('the AWS budget', () => {
+  const notes = (of: typeof ofType) =>
+    of('AWS::Budgets::Budget').map(({ Properties: { Budget, NotificationsWithSubscribers: notifications } }) => ({
+      ...Budget,
+      notifications: notifications.map(({ Notification, Subscribers }: Record<string, never>) =>
+        [...Object.values(Object(Notification)), ...Object.values(Object(Subscribers)[0])].map(plain).join(' '),
+      ),
+    }))
+  const budget = {
+    ...{ BudgetName: 'unit-guard', BudgetType: 'COST', TimeUnit: 'MONTHLY' },
+    BudgetLimit: { Amount: 50, Unit: 'USD' },
+  }
+  const tells = (to: string) =>
+    ['80', '100'].map((at) => `GREATER_THAN ACTUAL ${at} ${to}`).concat(`GREATER_THAN FORECASTED 100 ${to}`)
+
+  test('is an option, and tells the address of the alarms at 80 %, at 100 % and before', () => {
+    expect(notes(ofType)).toEqual([])
+    const own = synthesize({ context: { awsBudget: '50', alarmEmail: 'ops@example.com' } })
+    expect(notes(own.ofType)).toEqual([{ ...budget, notifications: tells('ops@example.com EMAIL') }])
+  })
+
+  test('tells the topic of an app instead', () => {
+    const own = synthesize({ own: (stack) => ({ awsBudget: 50, alarmTopic: new Topic(stack, 'Ours') }) })
+    const [{ notifications }] = notes(own.ofType)
+    expect(notifications[0]).toMatch(/^GREATER_THAN ACTUAL 80 .*SNS$/)
   })
 })
 

@@ -70,10 +70,12 @@ const sending: Readonly<Record<string, string>> = {
   'sqs:SendMessage on DeadLettersQueue.Arn': 'dead letters',
 }
 
-const keysOf = ({ only }: Statement): readonly string[] =>
-  (only as { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': string[] } })['ForAllValues:StringLike'][
-    'dynamodb:LeadingKeys'
-  ].map((key) => key.replace(/\*$/, ''))
+function keysOf({ only }: Statement, are: 'StringLike' | 'StringNotLike'): readonly string[] {
+  const { [`ForAllValues:${are}`]: keys, Null, ...others } = Object(only)
+  // Without `Null`, a request without a key would pass.
+  expect([Null, others]).toEqual([{ 'dynamodb:LeadingKeys': 'false' }, {}])
+  return keys['dynamodb:LeadingKeys'].map((key: string) => key.replace(/\*$/, ''))
+}
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
 
@@ -84,7 +86,10 @@ function granted(statements: readonly Statement[]): Row {
     const { may, on, only } = statement
     const kind = `${may.join(' ')} on ${on.join(' ')}`
     const verb = verbs[may.join(' ')]
-    if (only && verb && on.join(' ') === 'LedgerTable.Arn') found.writes.push(`${verb} ${code(keysOf(statement))}`)
+    if (only && verb && on.join(' ') === 'LedgerTable.Arn')
+      found.writes.push(`${verb} ${code(keysOf(statement, 'StringLike'))}`)
+    else if (only && kind === anyItem)
+      found.writes.push(`any item but those of ${code(keysOf(statement, 'StringNotLike'))}`)
     else if (only) throw new Error(`no words for ${kind} with a condition`)
     else if (kind === anyItem) found.writes.push('any item')
     else if (reading[kind]) found.reads.push(reading[kind])

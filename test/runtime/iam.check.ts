@@ -30,6 +30,8 @@ test.each<[what: string, statements: readonly Statement[], found: readonly strin
   ['any key under the pattern', [allow(keys('ForAnyValue:StringLike', 'a#*'))], ['a#1', 'b#2'], true],
   ['no key, where all must fit', [allow(keys('ForAllValues:StringLike', 'a#*'))], [], true],
   ['no key, where one must be there', [allow(keys('Null', 'false'))], [], false],
+  ['keys under none of the patterns', [allow(keys('ForAllValues:StringNotLike', 'a#*', 'b#*'))], ['c#1', 'd#2'], true],
+  ['one key that is', [allow(keys('ForAllValues:StringNotLike', 'a#*', 'b#*'))], ['c#1', 'b#2'], false],
   ['a key letter by letter', [allow(keys('ForAllValues:StringEquals', 'a#*'))], ['a#1'], false],
 ])('a policy is read as IAM reads it: %s', (_what, statements, found, isIt) => {
   expect(isAllowed(statements, access(found))).toBe(isIt)

@@ -150,6 +150,7 @@ test.each([
   ['SlackApp', 'update#1'],
   ['OutboxTell', 'definitions'],
   ['Mcp', 'login#1'],
+  ['Dashboard', 'sweep#in-doubt'],
 ])('%s is denied to write %s, and nothing is written', async (role, pk) => {
   const { client, ledger, aws } = rehearsal
   const put = { TableName: ledger.name, Item: itemOf(pk) }

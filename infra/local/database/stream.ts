@@ -23,7 +23,6 @@ export interface StreamRecord {
   readonly dynamodb: {
     readonly Keys: Image
     readonly NewImage?: Image
-    readonly OldImage?: Image
     readonly SequenceNumber: string
   }
 }
@@ -103,7 +102,7 @@ async function streamOf({ endpoint, accessKey, table }: TablePlace): Promise<str
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
     if (Table?.LatestStreamArn !== undefined && Table.StreamSpecification?.StreamEnabled) return Table.LatestStreamArn
-    throw new CannotContinue(`the table ${table} at ${endpoint} has no stream; enable one with new and old images`)
+    throw new CannotContinue(`the table ${table} at ${endpoint} has no stream; enable one with new images`)
   } finally {
     client.destroy()
   }
@@ -210,9 +209,8 @@ async function iteratorFor({ client, stream }: StreamReader, shard: ShardPlace):
 
 function toStreamRecord({ eventName, dynamodb }: TableRecord): StreamRecord[] {
   if (eventName === undefined || dynamodb?.Keys === undefined || dynamodb.SequenceNumber === undefined) return []
-  const { Keys, NewImage, OldImage, SequenceNumber } = dynamodb
-  const images = { ...(NewImage && { NewImage }), ...(OldImage && { OldImage }) }
-  return [{ eventSource: 'aws:dynamodb', eventName, dynamodb: { Keys, ...images, SequenceNumber } }]
+  const { Keys, NewImage, SequenceNumber } = dynamodb
+  return [{ eventSource: 'aws:dynamodb', eventName, dynamodb: { Keys, ...(NewImage && { NewImage }), SequenceNumber } }]
 }
 
 const maxRepeats = 3

@@ -22,7 +22,7 @@ export function createTable(client: DynamoDBClient, table: string, { stream = tr
       KeySchema: schema(key),
       Projection: { ProjectionType: 'KEYS_ONLY' as const },
     })),
-    ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' } }),
+    ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } }),
   })
 }
 

@@ -52,13 +52,15 @@ function holds(operator: string, wanted: readonly string[], found: readonly stri
   const [, quantifier = 'ForAnyValue', name = ''] = /^(?:(ForAllValues|ForAnyValue):)?(\w+)$/.exec(operator) ?? []
   const compare = comparisons[name]
   if (!compare) throw new Error(`the rehearsal does not know the operator ${operator} of a condition`)
-  const fits = (value: string) => wanted.some((pattern) => compare(pattern, value))
+  const matches = (value: string) => wanted.some((pattern) => compare(pattern, value))
+  const fits = (value: string) => matches(value) !== name.includes('Not')
   return quantifier === 'ForAllValues' ? found.every(fits) : found.some(fits)
 }
 
 const comparisons: Readonly<Record<string, (pattern: string, value: string) => boolean>> = {
   StringEquals: (pattern, value) => pattern === value,
   StringLike: isLike,
+  StringNotLike: isLike,
 }
 
 function isLike(pattern: string, value: string): boolean {

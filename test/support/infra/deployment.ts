@@ -39,10 +39,18 @@ export const everyOption = {
     // The dashboard's address follows from the domain.
     ...{ ...login, DASHBOARD_URL: '', EVENT_BUS: 'company' },
     ...{ ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
+    ...{ ACCOUNT_RENEWAL_TIME: '06:00', SERVICE_TIMEOUT_MS: '15000', SERVICE_FLIGHT_MS: '300000' },
+    ...{ ESTIMATE_POINTER_RANKING: '/data/units', ESTIMATE_POINTER_DIFFICULTY: '/data/units' },
+    ...{ RUN_POINTER_RANKING: '/data/units', RUN_POINTER_DIFFICULTY: '/data/units' },
+    ...{ COOLDOWN_RANKING: '6h', COOLDOWN_DIFFICULTY: 'day', PROJECT_SEPARATOR: ',', SLACK_CHANNEL: 'C02ABCDEF' },
+    ...{ PRICE_PER_UNIT: '0.012', CURRENCY: 'EUR' },
   },
   ...{ issuers: [okta], targets: [warehouse] },
   plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],
-  context: { reserve: 'on', adot, alarmEmail: 'ops@example.com', firstLedger: 'true', ...behindEdge },
+  context: {
+    ...{ reserve: 'on', adot, alarmEmail: 'ops@example.com', awsBudget: '100', firstLedger: 'true' },
+    ...{ maxTableReads: '4000', maxTableWrites: '1000', ...behindEdge },
+  },
 }
 
 function write(name: string, rows: readonly object[]): string {

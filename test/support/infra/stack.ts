@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
-import { App } from 'aws-cdk-lib/core'
+import { App, Stack } from 'aws-cdk-lib/core'
 import { bundleNames } from '../../../infra/code.ts'
 import { addStacks } from '../../../infra/edge/stacks.ts'
 import { readEdge, readProps } from '../../../infra/options.ts'
+import type { UnitGuardProps } from '../../../infra/props.ts'
 import { needed, writeIssuers, writePlans, writeTargets } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.
@@ -19,24 +20,26 @@ export interface Resource {
   readonly UpdatePolicy?: Json
 }
 
+export interface Synthesis {
+  readonly env?: Readonly<Record<string, string>>
+  readonly context?: Readonly<Record<string, unknown>>
+  readonly plans?: readonly object[]
+  readonly issuers?: readonly object[]
+  readonly targets?: readonly object[]
+  /** With a domain: of the guard. */
+  readonly region?: string
+  /** Where the bundles are; without it, empty ones. */
+  readonly bundles?: string
+  /** Feature flags of the CDK. */
+  readonly flags?: Readonly<Record<string, unknown>>
+  /** What an app gives besides the options; the stack is one of its own. */
+  readonly own?: (own: Stack) => Partial<UnitGuardProps>
+  /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
+  readonly checks?: (app: App) => void
+}
+
 /** Synthesizes the stack, without bundling anything. @throws what the checks find, where they are wanted. */
-export function synthesize(
-  options: {
-    env?: Record<string, string>
-    context?: Record<string, unknown>
-    plans?: readonly object[]
-    issuers?: readonly object[]
-    targets?: readonly object[]
-    /** With a domain: of the guard. */
-    region?: string
-    /** Where the bundles are; without it, empty ones. */
-    bundles?: string
-    /** Feature flags of the CDK. */
-    flags?: Record<string, unknown>
-    /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
-    checks?: (app: App) => void
-  } = {},
-) {
+export function synthesize(options: Synthesis = {}) {
   const env = {
     ...needed,
     ...options.env,
@@ -45,7 +48,6 @@ export function synthesize(
     ...(options.targets && { EVENT_TARGETS: writeTargets(options.targets) }),
   }
   const option = (name: string) => options.context?.[name]
-  const props = { ...readProps(env, option), bundles: options.bundles ?? emptyBundles() }
   const outdir = mkdtempSync(join(tmpdir(), 'unit-guard-synth-'))
   const { checks } = options
   const app = new App({
@@ -55,7 +57,11 @@ export function synthesize(
     treeMetadata: false,
     builtinCloudFormationValidation: checks !== undefined,
   })
-  const { guard: stack, edge } = addStacks(app, { props, edge: readEdge(option), region: options.region ?? region })
+  const edgeProps = readEdge(option)
+  const there = options.region ?? region
+  const own = options.own?.(new Stack(app, 'Own', edgeProps ? { env: { region: there } } : {}))
+  const props = { ...readProps(env, option), ...own, bundles: options.bundles ?? emptyBundles() }
+  const { guard: stack, edge } = addStacks(app, { props, edge: edgeProps, region: there })
   checks?.(app)
   app.synth()
   const template = Template.fromStack(stack)
