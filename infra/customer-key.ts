@@ -4,12 +4,17 @@ import { ArnFormat, Stack } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
 import type { GuardFunction } from './guard-function.ts'
 
+/** By name: a wildcard also allows pairs of keys. */
+const uses = [
+  ...['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
+  ...['ReEncryptFrom', 'ReEncryptTo'],
+].map((name) => `kms:${name}`)
+
 /** A function uses the key through services that keep something, and never by itself. */
 export function useKey(fn: GuardFunction, key: IKey): void {
   const { region, urlSuffix } = Stack.of(fn)
   const services = ['dynamodb', 'secretsmanager', 'sqs'].map((service) => `${service}.${region}.${urlSuffix}`)
-  const actions = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey*', 'ReEncrypt*'].map((name) => `kms:${name}`)
-  fn.allow(actions, [key.keyArn], { StringEquals: { 'kms:ViaService': services } })
+  fn.allow(uses, [key.keyArn], { StringEquals: { 'kms:ViaService': services } })
 }
 
 /**

@@ -5,20 +5,37 @@ import { Queue } from 'aws-cdk-lib/aws-sqs'
 import { App, Stack, Validations } from 'aws-cdk-lib/core'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { expect, test, vi } from 'vitest'
-import { adot, behindEdge, warehouse } from '../support/infra/deployment.ts'
-import { synthesize } from '../support/infra/stack.ts'
+import { optionNames } from '../../infra/options.ts'
+import { settingNames } from '../../infra/props.ts'
+import { needed } from '../support/infra/deployment.ts'
+import { type Synthesis, synthesize } from '../support/infra/stack.ts'
+import { variants } from '../support/infra/variants.ts'
 
 const checks = (app: App) => Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
-const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }
 
-test('cdk-nag (AwsSolutions, Serverless) and the CDK find no fault in the stack', () => {
-  expect(() => synthesize({ checks, plans: [plan] })).not.toThrow()
-})
+test.each(Object.entries(variants))(
+  'cdk-nag (AwsSolutions, Serverless) and the CDK find no fault in %s',
+  (_, variant) => {
+    expect(() => synthesize({ ...variant, checks })).not.toThrow()
+  },
+)
 
-test('cdk-nag and the CDK find no fault in the stacks with every option', () => {
-  const context = { sandbox: true, alarmEmail: 'ops@example.com', reserve: 'on', adot, ...behindEdge }
-  const env = { TRACKING_BASE_URL: '', EVENT_BUS: 'company' }
-  expect(() => synthesize({ checks, context, env, targets: [warehouse] })).not.toThrow()
+/** The compiler knows the props that neither an option nor a setting gives. */
+test.each([
+  ['option of the command', optionNames, ({ context = {} }: Synthesis) => Object.keys(context)],
+  [
+    'setting',
+    ['GUARD_PREFIX', ...settingNames],
+    ({ env, plans, issuers, targets }: Synthesis) => [
+      ...Object.entries({ ...needed, ...env }).flatMap(([name, value]) => (value === '' ? [] : [name])),
+      ...Object.entries({ PLANS: plans, TRUSTED_ISSUERS: issuers, EVENT_TARGETS: targets }).flatMap(([name, file]) =>
+        file ? [name] : [],
+      ),
+    ],
+  ],
+])('the variants together have every %s', (_what, names, namesOf) => {
+  const has = new Set(Object.values(variants).flatMap(namesOf))
+  expect(names.filter((name) => !has.has(name))).toEqual([])
 })
 
 test('cdk-nag and the CDK report a stack with faults', () => {

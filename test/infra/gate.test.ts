@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { variants } from '../support/infra/variants.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
-/** A machine with these commands and no others: no spin, no gcc, no Chromium. */
+/** A machine with these commands and no others: no spin, no gcc, no Python, no Chromium. */
 let machine: string
 
 const command = async (name: string, lines: string) => {
@@ -14,8 +15,8 @@ const command = async (name: string, lines: string) => {
   await chmod(join(machine, name), 0o755)
 }
 
-const run = (file: string, args: readonly string[]) => {
-  const env = { PATH: machine, HOME: machine, TMPDIR: machine, CALLS: join(machine, 'calls') }
+const run = (file: string, args: readonly string[], own: Record<string, string> = {}) => {
+  const env = { PATH: machine, HOME: machine, TMPDIR: machine, CALLS: join(machine, 'calls'), ...own }
   const { status, stdout, stderr } = spawnSync(file, args, { cwd: repository, env, encoding: 'utf8' })
   return { status, stderr, lines: stdout.trim().split('\n') }
 }
@@ -25,7 +26,7 @@ const calls = async () => (await readFile(join(machine, 'calls'), 'utf8')).trim(
 beforeEach(async () => {
   machine = await mkdtemp(join(tmpdir(), 'unit-guard-gate-'))
   await symlink(process.execPath, join(machine, 'node'))
-  for (const name of ['cat', 'dirname', 'mktemp', 'rm']) {
+  for (const name of ['cat', 'dirname', 'ls', 'mktemp', 'rm', 'wc']) {
     const { stdout } = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' })
     await symlink(stdout.trim(), join(machine, name))
   }
@@ -50,17 +51,18 @@ describe('the gate', () => {
     expect(status).toBe(1)
   })
 
-  test('.ci/run installs spin, gcc and Chromium, and fails with its last line where apt cannot', async () => {
+  test('.ci/run installs spin, gcc, Python and Chromium, and fails with its last line where apt cannot', async () => {
     await command('npm', npm)
     await command('apt-get', recorded('process.exit(100)'))
     const { status, lines, stderr } = run('/bin/bash', ['.ci/run'])
     expect(lines.at(-1)).toBe('7 passed, 0 failed')
     expect(status).toBe(1)
     expect(stderr).toContain('spin and gcc could not be installed')
+    expect(stderr).toContain('Python could not be installed')
     expect(stderr).toContain('chromium could not be installed')
     expect(
       (await calls()).filter((call) => call.startsWith('apt-get install')).map((call) => call.split(' ').at(-1)),
-    ).toEqual([...['libc6-dev', 'chromium-headless-shell', 'chromium']])
+    ).toEqual([...['libc6-dev', 'python3-venv', 'chromium-headless-shell', 'chromium']])
   })
 
   test('.ci/run checks the model with the installed spin and gcc', async () => {
@@ -70,16 +72,40 @@ describe('the gate', () => {
     expect(lines.at(-1)).toBe('7 passed, 0 failed')
     expect(status).toBe(0)
     const called = await calls()
-    // These two run beside each other.
-    const together = called.splice(4, 2)
-    expect(together.sort()).toEqual(['npm run check:static', 'npm run model -- --quick'])
+    // These run beside each other.
+    const together = called.splice(5, 3)
+    expect(together.sort()).toEqual(['npm run check:static', 'npm run check:templates', 'npm run model -- --quick'])
     expect(called).toEqual([
       'apt-get update -qq',
       'apt-get install -y -qq --no-install-recommends spin gcc libc6-dev',
+      'apt-get install -y -qq --no-install-recommends python3 python3-venv',
       'apt-get install -y -qq --no-install-recommends chromium-headless-shell',
       'npm ci',
       ...['npm run test:runtime', 'npm run sim -- --check'],
       expect.stringMatching(/^npm test -- --reporter=default --reporter=json --outputFile\.json=/),
     ])
+  })
+})
+
+describe('the step of the templates', () => {
+  const lint = (ci: string) => run('/bin/bash', ['.ci/templates'], { CI: ci })
+  const leftOut = 'NOT CHECKED: the templates need python3 with venv, and PyPI; on Debian: apt-get install python3-venv'
+
+  test('.ci/templates says on a machine without Python that it is left out, and fails in the gate', () => {
+    expect(lint('')).toMatchObject({ status: 0, lines: [leftOut] })
+    expect(lint('true')).toMatchObject({ status: 1, lines: [leftOut] })
+  })
+
+  test('.ci/templates gives cfn-lint the templates of every variant, and fails with it', async () => {
+    const [, version = ''] = /^version=(.*)$/m.exec(await readFile('.ci/templates', 'utf8')) ?? []
+    const installed = join('.cache', 'unit-guard', `cfn-lint-${version}`, 'bin')
+    await mkdir(join(machine, installed), { recursive: true })
+    const read = "if (args.some((arg) => arg.endsWith('Edge.template.json'))) process.exit(2)"
+    await command(join(installed, 'cfn-lint'), recorded(read))
+    expect(lint('true').status).toBe(2)
+    const [call = ''] = await calls()
+    const names = call.split(' ').flatMap((arg) => /([^/]+)\.template\.json$/.exec(arg)?.[1] ?? [])
+    expect(new Set(names.map((name) => name.split('-')[0]))).toEqual(new Set(Object.keys(variants)))
+    expect(names).toEqual(expect.arrayContaining(['usual-UnitGuard', 'everyOption-UnitGuard', 'everyOption-Edge']))
   })
 })

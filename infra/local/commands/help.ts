@@ -33,6 +33,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   Development: {
     check: 'runs everything below that must hold before a commit',
     'check:static': 'checks format, types and unused code',
+    'check:templates': 'reads every CloudFormation template with cfn-lint, which takes Python',
     format: 'repairs the format',
     test: 'runs the test suite',
     'test:busy': 'runs the tests beside twenty busy processes',
