@@ -57,7 +57,6 @@ const estimateAnswer = z.strictObject({
   left: z
     .array(z.strictObject({ budget: z.string(), window: z.string(), before: z.int(), after: z.int() }))
     .check(z.describe('What each limited counter has left now, and would have left afterwards.')),
-  approval: z.exactOptional(z.string().check(z.describe('Why a person would have to approve it.'))),
   quote: z.exactOptional(z.string().check(z.describe('For request_update. Only if you may ask and it would pass.'))),
   quoteExpiresAt: z.exactOptional(z.iso.datetime()),
   next,

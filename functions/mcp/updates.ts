@@ -45,7 +45,7 @@ export async function estimateUpdate(call: ToolCall, input: EstimateInput): Prom
   const left = estimate.figures.flatMap(({ budget, window, limit, available }) =>
     limit === 'unlimited' ? [] : [{ budget, window, before: available, after: available - estimate.units }],
   )
-  const shown = { ...showEstimate(estimate), left, ...(estimate.approval !== null && { approval: estimate.approval }) }
+  const shown = { ...showEstimate(estimate), left }
   if (estimate.problem) {
     const { detail, slug, members } = estimate.problem
     const verdict = slug === 'already-updated' ? 'It is up to date' : 'It would be refused'
@@ -220,8 +220,10 @@ function shownOutcome(
   return answered(`${sentenceOf(update)} ${next}`, { ...shownUpdate(update), next })
 }
 
-function sentenceOf({ kind, project, state, charged, hold }: Update): string {
+function sentenceOf({ kind, project, state, charged, hold, history }: Update): string {
   const what = `The ${kind} update of ${project}`
+  const why = state === 'awaiting-approval' && history.at(-1)?.note
+  if (why) return `${what} is ${state}: ${why}.`
   if (state === 'settled') return `${what} settled: ${inUnits(charged ?? 0)} charged.`
   return hold && !isTerminal(state) ? `${what} is ${state}: ${inUnits(hold.units)} held.` : `${what} is ${state}.`
 }

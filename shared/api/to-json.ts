@@ -165,7 +165,16 @@ export function showFigures({ window, start, end, limit, granted, available, hel
   return { window, ...times, limit, granted, available: left, held, inDoubt, spent }
 }
 
-export const showEstimate = ({ kind, units, projects, allowed, problem, wouldHaveRefused, figures }: Estimate) => ({
+export const showEstimate = ({
+  kind,
+  units,
+  projects,
+  allowed,
+  problem,
+  approval,
+  wouldHaveRefused,
+  figures,
+}: Estimate) => ({
   kind,
   units,
   projects: projects.map(({ project, units, problem }) => ({
@@ -174,6 +183,7 @@ export const showEstimate = ({ kind, units, projects, allowed, problem, wouldHav
   })),
   allowed,
   ...(problem && { problem: showProblem(problem) }),
+  ...(approval !== null && { approval }),
   ...(wouldHaveRefused.length > 0 && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
   budgets: figures
     .filter(({ window, limit }) => window === 'month' || limit !== 'unlimited')

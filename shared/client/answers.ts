@@ -191,6 +191,8 @@ export interface Estimate {
   /** Whether all would pass now; `problem` says why not. */
   allowed: boolean
   problem?: Problem
+  /** Why a person would have to approve it. */
+  approval?: string
   /** Limits of observed budgets that would refuse it if they were enforced. Absent where it would be refused anyway. */
   wouldHaveRefused?: { budget: string; window: 'month' | 'day'; short: number }[]
   budgets: (Figures & { budget: string })[]

@@ -101,6 +101,10 @@ export const estimate = z.strictObject({
     z.exactOptional(problem),
     'Why not: the first problem of a project, or that all of them together do not fit.',
   ),
+  approval: described(
+    z.exactOptional(text),
+    'Why a person would have to approve it, and which requests for the same work wait for approval already.',
+  ),
   wouldHaveRefused: described(
     z.exactOptional(lacked),
     'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced. Absent where it would be refused anyway.',

@@ -15,6 +15,7 @@ import { decide } from './decide.ts'
 import { countersOf, lackedBy, observed } from './limits.ts'
 import { budgetFor, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
 import type { DecisionInput, Quotes } from './quote.ts'
+import { sameWorkWaiting } from './waiting-work.ts'
 
 export interface Estimate {
   readonly kind: Kind
@@ -96,7 +97,7 @@ async function estimate(
   }))
   const rows = []
   const projects: EstimatedProject[] = []
-  let approval: string | null = null
+  const asks: (DecisionInput & { readonly reason: string })[] = []
   for (const { known, quote } of quoted) {
     const { project } = known.request
     if (quote.kind === 'problem') {
@@ -106,7 +107,7 @@ async function estimate(
     const decision = decide(known, quote, options)
     rows.push({ known, quote, isDone: decision.kind === 'refuse' && isDone(decision.problem) })
     projects.push({ project, units: quote.units, ...(decision.kind === 'refuse' && { problem: decision.problem }) })
-    if (decision.kind === 'ask') approval ??= decision.reason
+    if (decision.kind === 'ask') asks.push({ ...known, reason: decision.reason })
   }
   const first = worstOf(projects)
   if (first && quoted.every(({ quote }) => quote.kind === 'problem')) return first
@@ -119,7 +120,7 @@ async function estimate(
     projects,
     allowed: refusal === null,
     problem: refusal,
-    approval,
+    approval: asks[0] ? [asks[0].reason, ...(await sameWorkWaiting(ledger, asks, allowed))].join('; ') : null,
     wouldHaveRefused: refusal === null ? lackedBy(neededTogether(charged, observed)) : [],
     budgets: [...new Set(requests.map(({ budget }) => budget))],
     payers: Object.fromEntries(requests.map((request) => [request.project, payerOf(view.definitions, request)])),

@@ -21,6 +21,7 @@ import { decide } from './decide.ts'
 import { type DecisionInput, type Quote, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { isPlausible, neverSent, runOutcomeOf, settle } from './settle.ts'
+import { sameWorkWaiting } from './waiting-work.ts'
 
 export interface ExecutionParts {
   readonly ledger: Ledger
@@ -94,7 +95,7 @@ async function admit(
     if (decision.kind !== 'hold') {
       const update =
         decision.kind === 'ask'
-          ? awaitingRecord({ ...known, quote }, decision.reason, decision.short)
+          ? awaitingRecord({ ...known, quote }, await reasonOf(parts, known, decision.reason), decision.short)
           : refusedRecord({ ...known, quote }, decision.problem)
       if ((await ledger.record(update, seen)) === 'recorded') return { update, ours: false }
       continue
@@ -108,6 +109,9 @@ async function admit(
     if ((await ledger.hold(known.view, basis, update, until)) === 'held') return { update, ours: true }
   }
 }
+
+const reasonOf = async ({ ledger }: ExecutionParts, known: DecisionInput, reason: string): Promise<string> =>
+  [reason, ...(await sameWorkWaiting(ledger, [known]))].join('; ')
 
 /** Keeps the reading from before the estimate, unless a window has turned. */
 async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {
