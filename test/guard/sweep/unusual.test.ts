@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { minUnusual, priceBeforeJump, usualIfExceeded } from '../../../shared/guard/sweep/unusual.ts'
+import { createRepeats } from '../../../shared/guard/update/repeats.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
@@ -52,6 +53,38 @@ describe('a caller that repeats itself', () => {
     expect(await told()).toEqual([])
     await ask('a')
     expect(await told()).toEqual([looped])
+  })
+
+  test('two callers that repeat themselves by turns are both told', async () => {
+    const { ask, told } = await start()
+    for (let time = 0; time <= 50; time++) for (const sub of ['eve', 'bob']) await ask(sub, sub, sub)
+    expect((await told()).map((text) => text.split(' ')[0])).toEqual(['eve', 'bob'])
+  })
+
+  test('duplicates of what runs or is in doubt count, and other refusals do not', async () => {
+    const { product, ask, told } = await start({
+      service: ({ url }) => (url.includes('/run') ? { status: 500 } : undefined),
+    })
+    await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 40 }] } })
+    await ask('a')
+    for (let time = 0; time < 60; time++) await ask('dear')
+    expect((await told()).filter((text) => text.includes('repeated itself'))).toEqual([])
+    for (let time = 0; time < 50; time++) await ask('a')
+    expect((await told()).filter((text) => text.includes('repeated itself'))).toEqual([looped])
+  })
+
+  test('a thousand other callers do not hide it', async () => {
+    const { product } = await start()
+    const { guard, clock, services } = product
+    const { note } = createRepeats({ ledger: guard.ledger, clock, log: services.log })
+    const of = { id: 'upd_1', budget: 'acme', project: 'a' }
+    const others = Array.from({ length: 999 }, (_, each) => `caller-${each}`)
+    for (let time = 1; time < 50; time++) await note('eve', of)
+    for (const caller of others) await note(caller, of)
+    await note('eve', of)
+    expect((await guard.ledger.announcements.open(10)).rows.map(({ about }) => about)).toMatchObject([
+      { kind: 'repeats', caller: 'eve' },
+    ])
   })
 
   test('a replay is answered although the notice cannot be written', async () => {

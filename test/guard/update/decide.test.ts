@@ -765,7 +765,23 @@ describe('a decision that needs approval', () => {
   ])('what is short by 10 is granted with an approval of %s', (_name, approved, expected) => {
     const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
     expect(decision.kind).toBe(expected)
-    if (decision.kind === 'hold') expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
+    if (decision.kind !== 'hold') return
+    expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
+    // A limit that an approval passes is no limit that is only observed.
+    expect(decision.wouldHaveRefused).toEqual([])
+  })
+
+  test.each([
+    ['fits exactly', 40, 0, []],
+    ['is one more than fits', 41, 0, [1]],
+    ['costs nothing where nothing is left', 0, 40, [0]],
+    ['costs nothing where one is left', 0, 39, []],
+  ])('an update that %s lacks so many units of a limit that is only observed', (_what, units, spent, lacked) => {
+    const seo = { ...month(40), enforce: false } as const
+    expect(say({ budgets: { seo }, spent: { month: { seo: spent } } }, units)).toMatchObject({
+      kind: 'hold',
+      wouldHaveRefused: lacked.map((short) => ({ budget: 'seo', window: 'month', units: short })),
+    })
   })
 
   test('an approval without grants grants nothing', () => {

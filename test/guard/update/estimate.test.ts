@@ -235,7 +235,7 @@ describe('dates', () => {
 
 test('what is asked, estimated and run is the same: the bytes of the gateway, or project and query', async () => {
   const asked: unknown[] = []
-  const { ask, service, sent } = await startGuard()
+  const { ask, guard, service, sent } = await startGuard()
   service.estimate = async (target) => {
     asked.push(target)
     return { kind: 'units', units: u(40), source: 'u' }
@@ -248,6 +248,8 @@ test('what is asked, estimated and run is the same: the bytes of the gateway, or
     { kind: 'ranking', segment: 'a%20b', search: 'depth=20' },
   ]
   expect([asked, sent.map((request) => request.target)]).toEqual([both, both])
+  await guard.estimate({ kind: 'ranking', projects: ['a b'], query: { depth: '20' } }, bob)
+  expect(asked[2]).toEqual(both[1])
 })
 
 test('a hold says how long it lasts, where, and after which update of the same work', async () => {

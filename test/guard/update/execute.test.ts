@@ -493,6 +493,13 @@ describe('the consequences of a settlement', () => {
     ])
   })
 
+  test('freezes after an overrun that a person states', async () => {
+    const { update, close, other } = await held()
+    await close(update, outcome(41, 'person'))
+    const { definitions } = await other.view()
+    expect(definitions.budgets.seo?.frozen?.reason).toBe(`${update.id} cost 1 more than were held`)
+  })
+
   test('freezes after an overrun that an earlier attempt booked, whose answer was lost', async () => {
     const { service, budget, ask, parts, other, lines } = await startGuard()
     await budget('account', { parent: null, freezeOnOverrun: true })

@@ -94,10 +94,14 @@ describe('starting an update of an occurrence', () => {
     expect((await begin()).update).toMatchObject({ state: 'settled' })
   })
 
-  test('starts an approved update of a plan like any other', async () => {
-    const { begin, guard, budget, clock } = await beginning()
+  test('starts an approved update of a plan like any other, and asks the service nothing before', async () => {
+    const { begin, guard, budget, clock, service } = await beginning()
     await budget('account', { parent: null, approvalAbove: u(10) })
     expect((await begin()).update).toMatchObject({ state: 'awaiting-approval' })
+    const { estimate } = service
+    service.estimate = () => Promise.reject(new Error('the service must not be asked'))
+    expect((await begin()).update).toMatchObject({ state: 'awaiting-approval', version: 1 })
+    service.estimate = estimate
     await guard.approve('upd_1', 'eve')
     expect(await guard.start('upd_1', clock.now() + 60_000)).toMatchObject({ state: 'settled' })
   })

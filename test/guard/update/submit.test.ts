@@ -214,10 +214,14 @@ describe('a caller whose rights shrink while their update is under way', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('answers from the record, even if its budget was deleted', async () => {
+  test.each([
+    ['every budget', '*'],
+    ['its budgets', ['seo', 'account']],
+  ] as const)('answers from the record, even if its budget was deleted: a token for %s', async (_which, budgets) => {
     const { ask, budget, other } = await startGuard()
     await budget('seo', {})
-    const { id } = only(await ask({ budget: 'seo' }, { key: 'k' }))
+    const asker = { key: 'k', ...token(['run'], budgets) }
+    const { id } = only(await ask({ budget: 'seo' }, asker))
     await other.change('ada', ({ definitions: { budgets, ...definitions } }) => {
       const { seo: _gone, ...rest } = budgets
       return {
@@ -225,7 +229,7 @@ describe('a caller whose rights shrink while their update is under way', () => {
         note: { type: 'limit', budget: 'account', reason: 'test' },
       }
     })
-    expect(await ask({ budget: 'seo' }, { key: 'k' })).toMatchObject({ replayed: true, updates: [{ id }] })
+    expect(await ask({ budget: 'seo' }, asker)).toMatchObject({ replayed: true, updates: [{ id }] })
   })
 })
 
