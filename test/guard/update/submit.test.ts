@@ -39,6 +39,7 @@ describe('the record of a request', () => {
       ...{ createdAt: at('2026-11-20T10:00:00Z'), finishedAt: at('2026-11-20T10:00:00Z') },
       ...{ state: 'settled', version: 2, month: 'month:2026-11-01', estimated: 40, charged: 40, closedBy: 'sender' },
       ran: true,
+      owner: null,
       service: { status: 200, contentType: null, body: '', truncated: false },
       token: { scopes: ['run', 'admin'], budgets: '*' },
     })
@@ -46,7 +47,7 @@ describe('the record of a request', () => {
     expect(Object.keys(plain).toSorted()).toEqual(
       [
         ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
-        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault'],
+        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault', 'owner'],
       ].toSorted(),
     )
   })
