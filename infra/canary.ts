@@ -74,7 +74,10 @@ export class Canary extends Construct {
       this.alarm('Crashes', crashes, 'The new version of the API crashes or does not answer in time'),
       this.alarm(
         'Failures',
-        count(logMetrics.apiFailed, '$.event = "failed" && $.cause.name != "Contention"'),
+        count(
+          logMetrics.apiFailed,
+          '(($.event = "failed" && $.cause.name != "Contention") || $.event = "issuer-unavailable")',
+        ),
         'The new version of the API answers 500 or 503',
       ),
     ]

@@ -38,10 +38,11 @@ export function invalid(faults: readonly { path: string; message: string }[]): R
 export function problemOf(error: unknown, log: Log): Problem {
   if (error instanceof Refusal) return error.problem
   if (error instanceof BadCursor) return invalid([{ path: 'cursor', message: error.message }]).problem
+  // Anyone can send a token of such an issuer: `issuer-unavailable` is logged once for all of them.
+  if (error instanceof IdentityUnavailable) return identityUnavailable
   log.error('failed', { cause: error })
   if (error instanceof LedgerUnavailable) return ledgerProblem(error)
   if (error instanceof SecretUnavailable) return secretUnavailable
-  if (error instanceof IdentityUnavailable) return identityUnavailable
   return internal
 }
 

@@ -168,6 +168,27 @@ describe('an issuer that does not answer', () => {
     expect(provider.requests.filter((each) => each.includes('/elsewhere'))).toEqual([])
   })
 
+  test('a flood of forged tokens of it writes one error line, and another one after ten minutes', async () => {
+    const { clock, provider, product, read, lines } = await start()
+    provider.state.way = 'reset'
+    const foreign = await provider.newKey('k9')
+    const forged = () => provider.sign({ groups: ['seo'], jti: String(Math.random()) }, {}, foreign)
+    const errors = () => lines().flatMap(({ level, event }) => (level === 'error' ? [event] : []))
+    const flood = async () => {
+      for (let second = 0; second < 20; second++) {
+        expect(await Promise.all([read(forged()), read(forged())])).toEqual([503, 503])
+        clock.advance(1_000)
+      }
+    }
+    await flood()
+    expect(errors()).toEqual(['issuer-unavailable'])
+    expect(lines().filter(({ event, status }) => event === 'request' && status === 503)).toHaveLength(40)
+    clock.advance(minutes(10))
+    await flood()
+    expect(errors()).toEqual(['issuer-unavailable', 'issuer-unavailable'])
+    expect(product.service.requests).toEqual([])
+  })
+
   function becomes(own: Partial<Provider['state']>) {
     return ({ state }: Provider) => void Object.assign(state, own)
   }

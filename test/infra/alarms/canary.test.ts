@@ -179,6 +179,11 @@ describe('a new version is rolled back', () => {
   })
 })
 
+test('a new version whose issuers do not give their keys is rolled back', async () => {
+  const lines = [{ level: 'error', event: 'issuer-unavailable', function: 'api', version: newer }]
+  expect(await shift(stack, newer, () => ({ lines }))).toMatchObject({ kind: 'rolled back', alarms: ['Failures'] })
+})
+
 const shifted = { kind: 'shifted', percent: 10, minutes: 10 }
 
 describe('a new version takes all calls', () => {
