@@ -205,7 +205,7 @@ export class UnitGuard extends Construct {
     const { topic } = new Alarms(this, 'Watching', {
       ...{ prefix, ledger, logGroup, deadLetters, key, topic: props.alarmTopic, email: props.alarmEmail },
       functions: { api, dashboard, mcp, slack, scheduled, start, tell },
-      streamReaders: { start, tell },
+      ...{ streamReaders: { start, tell }, isFirst: firstLedger },
     })
     this.alarmTopic = topic
     this.addBudget(props)

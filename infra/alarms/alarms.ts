@@ -12,8 +12,9 @@ import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { acknowledge } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
 import { rowsOf } from './dashboard.ts'
+import { filters } from './errors.ts'
 import { LogMetrics, logMetrics } from './metrics.ts'
-import { alarmOf, otherErrors, type Watch, type Watched, watchesOf } from './watches.ts'
+import { alarmOf, type Watched, watchesOf } from './watches.ts'
 
 const runbook = 'docs/runbook.md'
 
@@ -25,6 +26,8 @@ export interface AlarmsProps extends Omit<Watched, 'metrics'> {
   readonly topic: ITopic | undefined
   readonly email: string | undefined
   readonly key: IKey | undefined
+  /** The first deployment: alarms are made, and mail nothing until the next one. */
+  readonly isFirst: boolean
 }
 
 export class Alarms extends Construct {
@@ -34,12 +37,14 @@ export class Alarms extends Construct {
     super(scope, id)
     const metrics = new LogMetrics(namespaceOf(props.prefix))
     const watches = watchesOf({ ...props, metrics })
-    this.countLines(props.logGroup, metrics, watches)
+    this.countLines(props.logGroup, metrics)
     this.topic = props.topic ?? (props.email === undefined ? undefined : this.mailTo(props.email, props.key))
     const action = this.topic && new SnsAction(this.topic)
+    // Before a person has begun the ledger and stored its secrets, everything fails.
+    const actionsEnabled = !props.isFirst
     const alarms = watches.map((watch) => {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
-      const alarm = new Alarm(this, watch.name, { alarmDescription, ...alarmOf(watch) })
+      const alarm = new Alarm(this, watch.name, { alarmDescription, actionsEnabled, ...alarmOf(watch) })
       if (!action) return alarm
       alarm.addAlarmAction(action)
       if (!watch.countsLines) alarm.addOkAction(action)
@@ -53,7 +58,7 @@ export class Alarms extends Construct {
     })
   }
 
-  private countLines(logGroup: LogGroup, { namespace }: LogMetrics, watches: readonly Watch[]): void {
+  private countLines(logGroup: LogGroup, { namespace }: LogMetrics): void {
     const counted = { logGroup, metricNamespace: namespace, metricValue: '1' }
     new MetricFilter(this, 'ErrorLines', {
       ...counted,
@@ -61,18 +66,8 @@ export class Alarms extends Construct {
       filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
       dimensions: { event: '$.event' },
     })
-    new MetricFilter(this, 'OtherErrorLines', {
-      ...counted,
-      metricName: logMetrics.otherErrorLines,
-      filterPattern: FilterPattern.literal(otherErrors(watches)),
-    })
-    new MetricFilter(this, 'PlansNotDone', {
-      ...counted,
-      metricName: logMetrics.plansNotDone,
-      filterPattern: FilterPattern.literal(
-        '{ $.event = "occurrence" && ($.state = "missed" || $.state = "stopped" || $.refused > 0 || $.unsent > 0) }',
-      ),
-    })
+    for (const [metricName, pattern] of Object.entries(filters))
+      new MetricFilter(this, metricName, { ...counted, metricName, filterPattern: FilterPattern.literal(pattern) })
   }
 
   private mailTo(email: string, key: IKey | undefined): Topic {

@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { LedgerTable } from '../ledger-table.ts'
-import { conflictsOf, type LogMetrics, logMetrics, ofAll, ofOperations, ofUrl, withUrl } from './metrics.ts'
+import { conflictsOf, type LogMetrics, logMetrics, ofAll, ofEach, ofOperations, sumOf, withUrl } from './metrics.ts'
 import type { Watched } from './watches.ts'
 
 const graph = (title: string, left: IMetric[], more: Partial<GraphWidgetProps> = {}): IWidget =>
@@ -67,18 +67,12 @@ export const rowsOf = (
       ),
     ],
     [
-      graph(
-        'Answers 5xx',
-        withUrl(functions).map(([, fn]) => ofUrl(fn, 'Url5xxCount')),
-      ),
-      graph(
-        'Longest answer, ms',
-        withUrl(functions).map(([, fn]) => ofUrl(fn, 'UrlRequestLatency')),
-      ),
+      graph('Answers 5xx', Object.values(ofEach(withUrl(functions), 'Url5xxCount', 'Sum'))),
+      graph('Longest answer, ms', Object.values(ofEach(withUrl(functions), 'UrlRequestLatency', 'Maximum'))),
       graph('Table: conflicts, throttles, errors', [
         conflictsOf(ledger),
-        ofOperations(ledger, 'ThrottledRequests'),
-        ofOperations(ledger, 'SystemErrors'),
+        sumOf(ofOperations(ledger, 'ThrottledRequests'), 'ThrottledRequests'),
+        sumOf(ofOperations(ledger, 'SystemErrors'), 'SystemErrors'),
       ]),
     ],
     [latestErrors(logGroup)],

@@ -4,16 +4,8 @@ import type { Vital } from '../../shared/platform/metrics.ts'
 import type { DeadLetters } from '../dead-letters.ts'
 import type { GuardFunction } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
-import {
-  conflictsOf,
-  fiveMinutes,
-  type LogMetrics,
-  logMetrics,
-  ofAll,
-  ofOperations,
-  ofUrl,
-  withUrl,
-} from './metrics.ts'
+import type { LineMetric } from './errors.ts'
+import { conflictsOf, filled, fiveMinutes, type LogMetrics, ofAll, ofEach, ofOperations, withUrl } from './metrics.ts'
 
 /**
  * `once`: a single period raises it. `lasting`: three periods of an hour do, so a short trouble that ends by itself
@@ -28,6 +20,7 @@ const paces = {
   single: { datapointsToAlarm: 1, evaluationPeriods: 1 },
 } as const satisfies Record<Pace, object>
 
+/** One for each thing that a person does. Its paragraph of the runbook has the query that lists the lines. */
 export interface Watch {
   readonly name: string
   readonly says: string
@@ -38,7 +31,6 @@ export interface Watch {
   readonly pace?: Pace
   /** Raised by fewer than `atLeast`, missing figures included: for a metric that always has values. */
   readonly whenSilent?: true
-  readonly event?: string
   /** It counts lines of the log: an hour without another one does not say that the matter is settled. */
   readonly countsLines?: true
 }
@@ -48,7 +40,7 @@ const largeItemBytes = 300 * 1024
 const tenMinutesMs = 600_000
 /** Each is retried, and fifty callers at once on one book cause that many in a minute: docs/performance.md. */
 const manyConflicts = 100
-/** A few are for FunctionErrors and RequestsFailed; these are callers who get no other answer. */
+/** A few are for FunctionErrors; these are callers who get no other answer. */
 const manyServerErrors = 5
 /** After three seconds Slack tells the user that the app does not answer. */
 const slackWaitsMs = 3_000
@@ -66,213 +58,173 @@ export interface Watched {
   readonly ledger: Pick<LedgerTable, 'table'>
 }
 
-const watchingBy = (metrics: LogMetrics) => ({
-  metrics,
-  fromLog: (event: string, name: string, says: string, anchor = event): Watch => ({
-    ...{ event, name, says, anchor, atLeast: 1, countsLines: true },
-    metric: metrics.errorLines(event),
-  }),
-  fromVital: (vital: Vital, atLeast: number, name: string, says: string, anchor: string): Watch => ({
-    ...{ name, says, anchor, atLeast },
-    metric: metrics.vital(vital),
-  }),
+export const watchesOf = (watched: Watched): readonly Watch[] => [
+  ...[...unitWatches(watched.metrics), ...peopleWatches(watched.metrics), ...jobWatches(watched)],
+  ...[...functionWatches(watched), ...tableWatches(watched)],
+]
+
+const fromLines = (metrics: LogMetrics, metric: LineMetric, name: string, says: string, anchor: string): Watch => ({
+  ...{ name, says, anchor, metric: metrics.lines(metric), atLeast: 1, countsLines: true },
 })
 
-type Watching = ReturnType<typeof watchingBy>
+const fromVital = (metrics: LogMetrics, vital: Vital, watch: Omit<Watch, 'metric'>): Watch => ({
+  ...watch,
+  metric: metrics.vital(vital),
+})
 
-/** Why these errors raise no alarm. All others without one of their own raise `OtherErrors`. */
-export const errorsWithoutAlarm = {
-  'in-doubt': 'most doubts end by themselves; one that is an hour old raises InDoubt',
-  'audit-not-ok': 'the metric of the same audit raises AuditNotOk',
-  'slack-refused': 'announcement-lost or answer-lost follows, and names the lost message',
-  'project-waits': 'the next round retries it; a plan that ends without it raises PlanNotDone',
-  'occurrence-failed': 'the next sweep retries it; a plan that does not end in its hour raises PlanNotDone',
-  'not-begun': 'the next sweep starts it; not-swept or FunctionErrors follows where the sweep cannot',
-  'summary-not-ok': 'the guard counts it again when it logs the line; no answer was wrong',
-  'answer-broken': 'the service broke off its answer, and the caller was cut off; FunctionErrors leaves it out',
-  'change-not-noted': 'the caller has the service’s answer; there is nothing to repair',
-} as const
-
-export const otherErrors = (watches: readonly Watch[]): string => {
-  const own = watches.flatMap(({ event }) => event ?? [])
-  const others = [...own, ...Object.keys(errorsWithoutAlarm)].map((event) => ` && $.event != "${event}"`)
-  return `{ $.level = "error"${others.join('')} }`
-}
-
-export function watchesOf(watched: Watched): readonly Watch[] {
-  const by = watchingBy(watched.metrics)
-  return [
-    ...[...unitWatches(by), ...serviceWatches(by), ...functionWatches(by, watched), ...urlWatches(watched)],
-    ...[...tableWatches(watched), ...sizeWatches(by)],
-  ]
-}
-
-const unitWatches = ({ metrics, fromLog, fromVital }: Watching): readonly Watch[] => [
-  fromVital('OldestDoubtMinutes', 60, 'InDoubt', 'An update has been in doubt for an hour', 'in-doubt'),
-  fromVital('OldestQueuedMinutes', 30, 'QueueWaits', 'An update has been waiting for half an hour', 'updates-wait'),
-  fromLog('overrun', 'Overrun', 'An update cost more than was held for it'),
-  fromLog('impossible-units', 'ImpossibleUnits', 'An update states units that cannot be'),
-  fromLog('not-settled', 'NotSettled', 'The ledger did not take the outcome of an update'),
-  fromLog('not-frozen', 'NotFrozen', 'A budget should have been frozen after an overrun, and was not'),
+const unitWatches = (metrics: LogMetrics): readonly Watch[] => [
+  fromVital(metrics, 'OldestDoubtMinutes', {
+    ...{ name: 'InDoubt', says: 'An update has been in doubt for an hour', anchor: 'in-doubt', atLeast: 60 },
+  }),
+  fromVital(metrics, 'OldestQueuedMinutes', {
+    ...{ name: 'QueueWaits', says: 'An update has been waiting for half an hour', anchor: 'updates-wait', atLeast: 30 },
+  }),
+  fromLines(metrics, 'UnitsLines', 'Units', 'Units may be booked otherwise than they were spent', 'units'),
+  fromVital(metrics, 'AccountUsedPercent', {
+    ...{ name: 'AccountNearlyUsed', says: 'Nine tenths of the units of the account’s month are used' },
+    ...{ anchor: 'the-account-is-nearly-used', atLeast: 90 },
+  }),
   {
-    name: 'AuditNotOk',
-    says: 'A counter differs from the sum of the lines that moved it',
-    anchor: 'the-audit-is-not-ok',
+    ...{ name: 'AuditNotOk', says: 'A counter differs from the sum of the lines that moved it' },
+    ...{ anchor: 'the-audit-is-not-ok', atLeast: 1, pace: 'single' },
     metric: metrics.vital('AuditNotOk', 'Maximum', Duration.days(1)),
-    atLeast: 1,
-    pace: 'single',
   },
-  fromLog('not-audited', 'NotAudited', 'The books were not audited in the night'),
-  fromVital(
-    'AccountUsedPercent',
-    90,
-    'AccountNearlyUsed',
-    'Nine tenths of the units of the account’s month are used',
-    'the-account-is-nearly-used',
+]
+
+const peopleWatches = (metrics: LogMetrics): readonly Watch[] => [
+  fromLines(metrics, 'KeysLines', 'Keys', 'A secret, a token or an issuer’s keys cannot be used', 'keys'),
+  fromLines(metrics, 'NotToldLines', 'NotTold', 'Slack or a receiver of events was not told something', 'not-told'),
+  fromLines(
+    metrics,
+    'PlansNotDone',
+    'PlanNotDone',
+    'A plan was missed, stopped, or could not update all of its projects',
+    'a-plan-was-not-done',
   ),
 ]
 
-const serviceWatches = ({ metrics, fromLog }: Watching): readonly Watch[] => [
-  fromLog('token-refused', 'TokenRefused', 'The service answers 401 to a token that was just read', 'token-refused'),
-  fromLog('service-token-expires', 'TokenExpires', 'The service’s token ends within 14 days, or has ended'),
-  fromLog('secret-unavailable', 'SecretUnavailable', 'A secret cannot be read'),
-  fromLog('issuer-unavailable', 'IssuerUnavailable', 'An issuer’s keys have not been read for an hour, or never'),
-  fromLog(
-    'issuer-renamed',
-    'IssuerRenamed',
-    'An issuer has a name that belongs to another one, so its tokens are refused',
-  ),
-  fromLog('foreign-data', 'ForeignData', 'The service has data that no update of the guard explains'),
+const jobWatches = ({ metrics, streamReaders, deadLetters }: Watched): readonly Watch[] => [
   {
-    name: 'PlanNotDone',
-    says: 'A plan was missed, stopped, or could not update all of its projects',
-    anchor: 'a-plan-was-not-done',
-    metric: metrics.sum(logMetrics.plansNotDone),
-    atLeast: 1,
-    countsLines: true,
-  },
-  fromLog('plan-not-run', 'PlanNotRun', 'A rule fired for a plan that there is not'),
-  fromLog('announcement-lost', 'AnnouncementLost', 'Slack was not told something, and never will be'),
-  fromLog('event-dead', 'EventDead', 'A receiver did not take an event, and it is not sent again'),
-]
-
-const functionWatches = (
-  { metrics, fromLog }: Watching,
-  { functions, streamReaders, deadLetters }: Watched,
-): readonly Watch[] => [
-  {
-    name: 'SweepSilent',
-    says: 'No sweep has come to its figures for a quarter of an hour',
-    anchor: 'the-sweep-is-silent',
+    ...{ name: 'SweepSilent', says: 'No sweep has come to its figures for a quarter of an hour' },
+    ...{ anchor: 'the-sweep-is-silent', atLeast: 1, pace: 'single', whenSilent: true },
     metric: metrics.vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
-    atLeast: 1,
-    pace: 'single',
-    whenSilent: true,
   },
   {
-    name: 'DeadLetters',
-    says: 'Something could not be delivered or begun, and was kept',
-    anchor: 'dead-letters',
+    ...{ name: 'DeadLetters', says: 'Something could not be delivered or begun, and was kept' },
+    ...{ anchor: 'dead-letters', atLeast: 1 },
     metric: deadLetters.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
-    atLeast: 1,
   },
   {
-    name: 'FunctionErrors',
-    says: 'A function has failed',
-    anchor: 'function-errors',
-    // A call whose answer broke off has to fail, but the function did nothing wrong.
-    metric: new MathExpression({
-      expression: 'failed - FILL(broken, 0)',
-      usingMetrics: { failed: ofAll(functions, 'Errors', 'SUM'), broken: metrics.errorLines('answer-broken') },
-      label: 'Errors',
-      period: fiveMinutes,
-    }),
-    atLeast: 1,
-  },
-  fromLog('failed', 'RequestsFailed', 'Requests were answered 500 or 503', 'not-admitted-failed'),
-  {
-    name: 'OtherErrors',
-    says: 'An error was logged that has no alarm of its own',
-    anchor: 'other-errors',
-    metric: metrics.sum(logMetrics.otherErrorLines),
-    atLeast: 1,
-    countsLines: true,
-  },
-  {
-    name: 'Throttles',
-    says: 'Calls of functions were turned away because no concurrency was left',
-    anchor: 'throttles',
-    metric: ofAll(functions, 'Throttles', 'SUM'),
-    atLeast: 1,
-  },
-  {
-    name: 'IteratorAge',
-    says: 'A reader is ten minutes behind the table’s stream',
-    anchor: 'iterator-age',
-    metric: ofAll(streamReaders, 'IteratorAge', 'MAX'),
-    atLeast: tenMinutesMs,
+    ...{ name: 'IteratorAge', says: 'A reader is ten minutes behind the table’s stream', anchor: 'iterator-age' },
+    ...{ metric: ofAll(streamReaders, 'IteratorAge', 'MAX'), atLeast: tenMinutesMs },
   },
 ]
 
-const urlWatches = ({ functions }: Watched): readonly Watch[] =>
-  withUrl(functions).flatMap(([name, fn]): Watch[] => [
-    {
-      name: `${title(name)}Url5xx`,
-      says: `Requests to the function ${name} are answered 5xx again and again`,
-      anchor: 'server-errors',
-      metric: ofUrl(fn, 'Url5xxCount'),
-      atLeast: manyServerErrors,
-      pace: 'lasting',
-    },
-    {
-      name: `${title(name)}UrlSlow`,
-      says: `Requests to the function ${name} take so long that callers give up`,
-      anchor: 'slow-answers',
-      metric: ofUrl(fn, 'UrlRequestLatency'),
-      atLeast: name === 'slack' ? slackWaitsMs : slowMs,
-      pace: 'lasting',
-    },
-  ])
-
-const title = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
-
-const tableWatches = ({ ledger }: Watched): readonly Watch[] => [
+const functionWatches = ({ metrics, functions }: Watched): readonly Watch[] => [
   {
-    name: 'Conflicts',
-    says: 'Transactions of the table cancel each other again and again',
-    anchor: 'conflicts',
-    metric: conflictsOf(ledger),
-    atLeast: manyConflicts,
-    pace: 'lasting',
+    ...{ name: 'FunctionErrors', says: 'A function has failed, or requests were answered 500 or 503' },
+    ...{ anchor: 'function-errors', metric: failuresOf(functions, metrics), atLeast: 1 },
   },
-  {
-    name: 'TableThrottles',
-    says: 'DynamoDB turns requests of the guard away again and again',
-    anchor: 'table-throttles',
-    metric: ofOperations(ledger, 'ThrottledRequests'),
-    atLeast: 1,
-    pace: 'lasting',
-  },
-  {
-    name: 'TableErrors',
-    says: 'DynamoDB fails again and again',
-    anchor: 'table-errors',
-    metric: ofOperations(ledger, 'SystemErrors'),
-    atLeast: 1,
-    pace: 'lasting',
-  },
-]
-
-const sizeWatches = ({ fromVital }: Watching): readonly Watch[] => [
-  fromVital('BookBytes', largeItemBytes, 'BookSize', 'The book is near DynamoDB’s item limit', 'item-size'),
-  fromVital(
-    'DefinitionsBytes',
-    largeItemBytes,
-    'DefinitionsSize',
-    'The definitions are near DynamoDB’s item limit',
-    'item-size',
+  fromLines(
+    metrics,
+    'OtherErrorLines',
+    'OtherErrors',
+    'An error was logged that has no alarm of its own',
+    'other-errors',
   ),
+  {
+    ...{ name: 'Throttles', says: 'Calls of functions were turned away because no concurrency was left' },
+    ...{ anchor: 'throttles', metric: ofAll(functions, 'Throttles', 'SUM'), atLeast: 1 },
+  },
+  {
+    ...{
+      name: 'ServerErrors',
+      says: 'Requests are answered 5xx again and again, and no error of the guard explains it',
+    },
+    ...{ anchor: 'server-errors', metric: serverErrorsOf(functions, metrics) },
+    ...{ atLeast: manyServerErrors, pace: 'lasting' },
+  },
+  {
+    ...{ name: 'SlowAnswers', says: 'Requests take so long that callers give up, or Slack does' },
+    ...{ anchor: 'slow-answers', metric: slowOf(functions, metrics), atLeast: 1, pace: 'lasting' },
+  },
 ]
+
+/** An alarm may take ten metrics. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html */
+function failuresOf(functions: Watched['functions'], metrics: LogMetrics): MathExpression {
+  const errors = ofEach(functions, 'Errors', 'Sum')
+  const known = metrics.lines('KnownLines')
+  const [lines, broken] = [metrics.lines('FunctionErrorsLines'), metrics.errorLines('answer-broken')]
+  return new MathExpression({
+    // A call whose answer broke off has to fail, but the function did nothing wrong.
+    expression: `IF(FILL(known, 0) > 0, 0, ${filled(errors)} - FILL(broken, 0)) + FILL(lines, 0)`,
+    usingMetrics: { ...errors, known, lines, broken },
+    ...{ label: 'Errors', period: fiveMinutes },
+  })
+}
+
+/** What has been mailed already is not counted again. */
+function unlessMailed(functions: Watched['functions'], metrics: LogMetrics) {
+  const errors = ofEach(withUrl(functions), 'Errors', 'Sum')
+  const mailed = { known: metrics.lines('KnownLines'), lines: metrics.lines('FunctionErrorsLines') }
+  return { errors, mailed, isMailed: `${filled(mailed)} > 0` }
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/urls-monitoring.html */
+function serverErrorsOf(functions: Watched['functions'], metrics: LogMetrics): MathExpression {
+  const { errors, mailed, isMailed } = unlessMailed(functions, metrics)
+  const answers = ofEach(withUrl(functions), 'Url5xxCount', 'Sum')
+  return new MathExpression({
+    expression: `IF(${isMailed}, 0, ${filled(answers)} - ${filled(errors)})`,
+    usingMetrics: { ...answers, ...errors, ...mailed },
+    ...{ label: 'Url5xxCount', period: fiveMinutes },
+  })
+}
+
+/** AWS offers average and maximum. It counts the functions that are too slow. */
+function slowOf(functions: Watched['functions'], metrics: LogMetrics): MathExpression {
+  const { errors, mailed, isMailed } = unlessMailed(functions, metrics)
+  const answers = ofEach(withUrl(functions), 'UrlRequestLatency', 'Maximum')
+  const slow = Object.keys(answers).map((id) => {
+    const atLeast = id.endsWith('_slack') ? slackWaitsMs : slowMs
+    return `(FILL(${id}, 0) >= ${atLeast})`
+  })
+  return new MathExpression({
+    expression: `IF(${isMailed}, 0, IF(${filled(errors)} > 0, 0, ${slow.join(' + ')}))`,
+    usingMetrics: { ...answers, ...errors, ...mailed },
+    ...{ label: 'UrlRequestLatency', period: fiveMinutes },
+  })
+}
+
+const tableWatches = ({ metrics, ledger }: Watched): readonly Watch[] => [
+  fromLines(metrics, 'TableLines', 'Table', 'The table did not answer, or took nothing', 'the-table'),
+  {
+    ...{ name: 'TableStrained', says: 'The table turns requests away, fails or has conflicts again and again' },
+    ...{ anchor: 'the-table-is-strained', metric: strainOf(ledger, metrics) },
+    ...{ atLeast: manyConflicts, pace: 'lasting' },
+  },
+  {
+    ...{ name: 'ItemSize', says: 'The book or the definitions are near DynamoDB’s item limit' },
+    ...{ anchor: 'item-size', atLeast: largeItemBytes },
+    metric: new MathExpression({
+      expression: 'MAX([book, definitions])',
+      usingMetrics: { book: metrics.vital('BookBytes'), definitions: metrics.vital('DefinitionsBytes') },
+      ...{ label: 'Bytes', period: fiveMinutes },
+    }),
+  },
+]
+
+/** A request that was turned away, or has failed after all, weighs as much as many conflicts. */
+function strainOf(ledger: Watched['ledger'], metrics: LogMetrics): MathExpression {
+  const [throttled, failed] = [ofOperations(ledger, 'ThrottledRequests'), ofOperations(ledger, 'SystemErrors')]
+  const given = { ...throttled, ...failed, contended: metrics.lines('ContentionLines') }
+  const conflicts = conflictsOf(ledger)
+  return new MathExpression({
+    expression: `IF(FILL(mailed, 0) > 0, 0, FILL(conflicts, 0) + ${manyConflicts} * ${filled(given)})`,
+    usingMetrics: { ...given, conflicts, mailed: metrics.lines('TableLines') },
+    ...{ label: 'TransactionConflict', period: fiveMinutes },
+  })
+}
 
 export const alarmOf = ({ metric, atLeast, whenSilent, pace = 'once' }: Watch) => ({
   metric,

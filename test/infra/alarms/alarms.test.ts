@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { causesOfTable, eventsOf, filters } from '../../../infra/alarms/errors.ts'
 import { counts, vitals } from '../../../shared/platform/metrics.ts'
 import { plain, synthesize } from '../../support/infra/stack.ts'
+import { documentedEvents, schemas } from '../../support/log-lines.ts'
 
 const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
 // Those of the canary are for CodeDeploy: test/infra/alarms/canary.test.ts.
 const watching = (of: typeof ofType) => of('AWS::CloudWatch::Alarm').filter(({ id }) => id.startsWith('Watching'))
 const alarms = watching(ofType).map(({ id, Properties }) => ({ id, ...plain(Properties) }))
+const firsts = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }
 const alarmNamed = (name: string) => alarms.find(({ id }) => id.startsWith(`Watching${name}`))
+
+interface Dimension {
+  readonly Name: string
+  readonly Value: string
+}
 
 /** As GitHub makes them of headings. https://github.com/gjtorikian/html-pipeline */
 const anchorOf = (heading: string) =>
@@ -26,60 +34,70 @@ const paragraphs = new Map(
 
 describe('the alarms', () => {
   test('the stack has an alarm for each watched condition', () => {
-    const thresholds = alarms.map(({ id, MetricName, Metrics, Dimensions, Threshold }) => [
+    const thresholds = alarms.map(({ id, MetricName, Metrics, Threshold }) => [
       id.replace(/^Watching|[0-9A-F]{8}$/g, ''),
-      Dimensions?.[0]?.Name === 'event' ? Dimensions[0].Value : (MetricName ?? Metrics[0].Label),
+      MetricName ?? Metrics[0].Label,
       Threshold,
     ])
     expect(thresholds).toEqual([
       ['InDoubt', 'OldestDoubtMinutes', 60],
       ['QueueWaits', 'OldestQueuedMinutes', 30],
-      ['Overrun', 'overrun', 1],
-      ['ImpossibleUnits', 'impossible-units', 1],
-      ['NotSettled', 'not-settled', 1],
-      ['NotFrozen', 'not-frozen', 1],
-      ['AuditNotOk', 'AuditNotOk', 1],
-      ['NotAudited', 'not-audited', 1],
+      ['Units', 'UnitsLines', 1],
       ['AccountNearlyUsed', 'AccountUsedPercent', 90],
-      ['TokenRefused', 'token-refused', 1],
-      ['TokenExpires', 'service-token-expires', 1],
-      ['SecretUnavailable', 'secret-unavailable', 1],
-      ['IssuerUnavailable', 'issuer-unavailable', 1],
-      ['IssuerRenamed', 'issuer-renamed', 1],
-      ['ForeignData', 'foreign-data', 1],
+      ['AuditNotOk', 'AuditNotOk', 1],
+      ['Keys', 'KeysLines', 1],
+      ['NotTold', 'NotToldLines', 1],
       ['PlanNotDone', 'PlansNotDone', 1],
-      ['PlanNotRun', 'plan-not-run', 1],
-      ['AnnouncementLost', 'announcement-lost', 1],
-      ['EventDead', 'event-dead', 1],
       ['SweepSilent', 'OldestDoubtMinutes', 1],
       ['DeadLetters', 'ApproximateNumberOfMessagesVisible', 1],
+      ['IteratorAge', 'IteratorAge', 600_000],
       ['FunctionErrors', 'Errors', 1],
-      ['RequestsFailed', 'failed', 1],
       ['OtherErrors', 'OtherErrorLines', 1],
       ['Throttles', 'Throttles', 1],
-      ['IteratorAge', 'IteratorAge', 600_000],
-      ['ApiUrl5xx', 'Url5xxCount', 5],
-      ['ApiUrlSlow', 'UrlRequestLatency', 90_000],
-      ['DashboardUrl5xx', 'Url5xxCount', 5],
-      ['DashboardUrlSlow', 'UrlRequestLatency', 90_000],
-      ['McpUrl5xx', 'Url5xxCount', 5],
-      ['McpUrlSlow', 'UrlRequestLatency', 90_000],
-      ['SlackUrl5xx', 'Url5xxCount', 5],
-      ['SlackUrlSlow', 'UrlRequestLatency', 3_000],
-      ['Conflicts', 'TransactionConflict', 100],
-      ['TableThrottles', 'ThrottledRequests', 1],
-      ['TableErrors', 'SystemErrors', 1],
-      ['BookSize', 'BookBytes', 307_200],
-      ['DefinitionsSize', 'DefinitionsBytes', 307_200],
+      ['ServerErrors', 'Url5xxCount', 5],
+      ['SlowAnswers', 'UrlRequestLatency', 1],
+      ['Table', 'TableLines', 1],
+      ['TableStrained', 'TransactionConflict', 100],
+      ['ItemSize', 'Bytes', 307_200],
     ])
+    expect(alarms.length).toBeLessThanOrEqual(20)
   })
 
-  test('each alarm states its condition and links a runbook paragraph with a first look and a remedy', () => {
+  test('each alarm states its condition and links a runbook paragraph with a query, a first look and a remedy', () => {
     for (const { id, AlarmDescription } of alarms) {
       const [, sentence, anchor = ''] = /^(.{20,}\.) docs\/runbook\.md#([a-z-]+)$/.exec(AlarmDescription) ?? []
       expect(sentence, id).toBeDefined()
-      expect(paragraphs.get(anchor), `${id}: ${anchor}`).toMatch(/\*First look\*[\s\S]*\*Remedy\*/)
+      expect(paragraphs.get(anchor), `${id}: ${anchor}`).toMatch(
+        /```\nfields [^`]+\n```[\s\S]*\*First look\*[\s\S]*\*Remedy\*/,
+      )
     }
+  })
+
+  test('the query of a paragraph lists the lines that its alarm counts, by events that the log has', () => {
+    const queryOf = (name: string) => {
+      const [, anchor = ''] = /#([a-z-]+)$/.exec(alarmNamed(name)?.AlarmDescription) ?? []
+      return /```\n(fields [^`]+)\n```/.exec(paragraphs.get(anchor) ?? '')?.[1] ?? ''
+    }
+    const listedIn = (query: string, member: string) => {
+      const [, list = ''] = new RegExp(`${member} in \\[([^\\]]*)\\]`).exec(query) ?? []
+      return [...list.matchAll(/"([^"]+)"/g)].map(([, each]) => each)
+    }
+    for (const [name, events] of Object.entries(eventsOf))
+      expect([name, listedIn(queryOf(name), 'event')]).toEqual([name, expect.arrayContaining([...events])])
+    expect(listedIn(queryOf('Table'), 'cause.name')).toEqual([...causesOfTable])
+    const known = [...documentedEvents.keys(), ...Object.keys(schemas)]
+    for (const { id } of alarms) {
+      const named = [...queryOf(id.replace(/^Watching|[0-9A-F]{8}$/g, '')).matchAll(/event = "([^"]+)"/g)]
+      const events = [...named.map(([, event]) => event), ...listedIn(queryOf(id), 'event')]
+      expect(events.filter((event) => !known.includes(event ?? ''))).toEqual([])
+    }
+  })
+
+  test('the first deployment makes the alarms, and only the next one lets them send mail', () => {
+    const first = synthesize({ context: { alarmEmail: 'ops@example.com', firstLedger: 'true' }, env: firsts })
+    const isOnIn = (of: typeof ofType) => watching(of).map(({ Properties }) => Properties.ActionsEnabled)
+    expect(isOnIn(first.ofType)).toEqual(alarms.map(() => false))
+    expect(isOnIn(ofType)).toEqual(alarms.map(() => true))
   })
 
   test('only the alarm of the sweep is raised by missing figures', () => {
@@ -94,8 +112,9 @@ describe('the alarms', () => {
     const functionsIn = (name: string) =>
       alarmNamed(name)
         .Metrics.filter(({ MetricStat }: { MetricStat?: object }) => MetricStat)
-        .map(({ MetricStat }: { MetricStat: { Metric: { Dimensions: [{ Value: string }] } } }) =>
-          MetricStat.Metric.Dimensions[0].Value.replace(/Function$/, ''),
+        .map(
+          ({ MetricStat: { Metric } }: { MetricStat: { Metric: { MetricName: string; Dimensions?: Dimension[] } } }) =>
+            (Metric.Dimensions?.[0]?.Value ?? Metric.MetricName).replace(/Function$/, ''),
         )
     // The calls of answers that broke fail, and are counted by their lines.
     expect(functionsIn('FunctionErrors')).toEqual([
@@ -106,6 +125,8 @@ describe('the alarms', () => {
       'Scheduled',
       'OutboxStart',
       'OutboxTell',
+      'KnownLines',
+      'FunctionErrorsLines',
       'answer-broken',
     ])
     expect(functionsIn('Throttles')).toHaveLength(7)
@@ -127,24 +148,11 @@ describe('the alarms', () => {
 test('the end of an alarm is mailed where it says that the trouble is over', () => {
   const nameOf = ({ id }: { id: string }) => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
   expect(alarms.filter(({ OKActions }) => OKActions).map(nameOf)).toEqual([
-    ...['InDoubt', 'QueueWaits', 'AuditNotOk', 'AccountNearlyUsed', 'SweepSilent', 'DeadLetters', 'FunctionErrors'],
-    ...[
-      'Throttles',
-      'IteratorAge',
-      'ApiUrl5xx',
-      'ApiUrlSlow',
-      'DashboardUrl5xx',
-      'DashboardUrlSlow',
-      'McpUrl5xx',
-      'McpUrlSlow',
-    ],
-    ...['SlackUrl5xx', 'SlackUrlSlow', 'Conflicts', 'TableThrottles', 'TableErrors', 'BookSize', 'DefinitionsSize'],
+    ...['InDoubt', 'QueueWaits', 'AccountNearlyUsed', 'AuditNotOk', 'SweepSilent', 'DeadLetters', 'IteratorAge'],
+    ...['FunctionErrors', 'Throttles', 'ServerErrors', 'SlowAnswers', 'TableStrained', 'ItemSize'],
   ])
   // An hour without another such line settles nothing.
-  const counting = alarms.filter(
-    ({ Dimensions, MetricName }) =>
-      Dimensions?.[0]?.Name === 'event' || ['PlansNotDone', 'OtherErrorLines'].includes(MetricName),
-  )
+  const counting = alarms.filter(({ MetricName }) => MetricName in filters)
   expect(alarms.filter(({ OKActions }) => !OKActions).map(nameOf)).toEqual(counting.map(nameOf))
 })
 
@@ -156,7 +164,7 @@ describe('the alarms of AWS metrics', () => {
     ]
     return all.map(({ Metric, Stat }: { Metric: typeof all; Stat: string }) => [
       `${Metric.Namespace} ${Metric.MetricName} ${Stat}`,
-      ...Metric.Dimensions.map(({ Name, Value }: { Name: string; Value: string }) => `${Name}=${Value}`).toSorted(),
+      ...(Metric.Dimensions ?? []).map(({ Name, Value }: Dimension) => `${Name}=${Value}`).toSorted(),
     ])
   }
 
@@ -166,33 +174,31 @@ describe('the alarms of AWS metrics', () => {
     // Once in each process, at its start.
     const operations = called.filter((name) => name !== 'DescribeTable').toSorted()
     expect(operations).toEqual(['BatchGetItem', 'Query', 'TransactWriteItems'])
-    for (const [alarm, metric] of [
-      ['TableErrors', 'SystemErrors'],
-      ['TableThrottles', 'ThrottledRequests'],
-    ] as const)
-      expect(metricsOf(alarm).toSorted()).toEqual(
+    const ofTable = metricsOf('TableStrained').filter(([metric]: [string]) => metric.startsWith('AWS/DynamoDB'))
+    expect(ofTable.toSorted()).toEqual([
+      ...['SystemErrors', 'ThrottledRequests'].flatMap((metric) =>
         operations.map((name) => [`AWS/DynamoDB ${metric} Sum`, `Operation=${name}`, 'TableName=LedgerTable']),
-      )
-    expect(metricsOf('Conflicts')).toEqual([['AWS/DynamoDB TransactionConflict Sum', 'TableName=LedgerTable']])
+      ),
+      ['AWS/DynamoDB TransactionConflict Sum', 'TableName=LedgerTable'],
+    ])
   })
 
-  test('no alarm of DynamoDB sees missing data, at which it would keep its state', () => {
-    for (const name of ['Conflicts', 'TableErrors', 'TableThrottles']) {
-      const { Metrics } = alarmNamed(name)
-      const [{ Expression }, ...used] = Metrics
+  test.each(['FunctionErrors', 'ServerErrors', 'SlowAnswers', 'TableStrained'])(
+    '%s sees no missing data, at which an alarm of DynamoDB would keep its state, and at most ten metrics',
+    (name) => {
+      const [{ Expression }, ...used] = alarmNamed(name)?.Metrics ?? []
       expect(used.map(({ Id }: { Id: string }) => Expression.includes(`FILL(${Id}, 0)`))).toEqual(used.map(() => true))
-    }
-  })
+      expect(used.length).toBeLessThanOrEqual(10)
+    },
+  )
 
-  test.each([
-    ['Api', 'ApiFunction'],
-    ['Dashboard', 'DashboardFunction'],
-    ['Mcp', 'McpFunction'],
-    ['Slack', 'SlackAppFunction'],
-  ])('the URL of %s is watched by its function', (name, fn) => {
-    expect(metricsOf(`${name}Url5xx`)).toEqual([['AWS/Lambda Url5xxCount Sum', `FunctionName=${fn}`]])
-    expect(metricsOf(`${name}UrlSlow`)).toEqual([['AWS/Lambda UrlRequestLatency Maximum', `FunctionName=${fn}`]])
-  })
+  test.each(['ApiFunction', 'DashboardFunction', 'McpFunction', 'SlackAppFunction'])(
+    'the URL of %s is watched by its function',
+    (fn) => {
+      expect(metricsOf('ServerErrors')).toContainEqual(['AWS/Lambda Url5xxCount Sum', `FunctionName=${fn}`])
+      expect(metricsOf('SlowAnswers')).toContainEqual(['AWS/Lambda UrlRequestLatency Maximum', `FunctionName=${fn}`])
+    },
+  )
 
   test('all functions with a URL are watched', () => {
     // The two of the API belong to one function, whose figures count both.
@@ -226,22 +232,20 @@ describe('the topic', () => {
 
 describe('the metrics', () => {
   test('log metrics count the lines that the guard writes', () => {
-    const filters = ofType('AWS::Logs::MetricFilter').filter(({ id }) => id.startsWith('Watching'))
-    expect(filters.map(({ Properties }) => plain(Properties))).toMatchObject([
+    const made = ofType('AWS::Logs::MetricFilter').filter(({ id }) => id.startsWith('Watching'))
+    const MetricNamespace = 'UnitGuard'
+    expect(made.map(({ Properties }) => plain(Properties))).toMatchObject([
       {
         LogGroupName: 'Log',
         FilterPattern: '{ $.level = "error" }',
         MetricTransformations: [
-          { MetricNamespace: 'UnitGuard', MetricName: 'ErrorLines', Dimensions: [{ Key: 'event', Value: '$.event' }] },
+          { MetricNamespace, MetricName: 'ErrorLines', Dimensions: [{ Key: 'event', Value: '$.event' }] },
         ],
       },
-      { LogGroupName: 'Log', MetricTransformations: [{ MetricNamespace: 'UnitGuard', MetricName: 'OtherErrorLines' }] },
-      {
-        LogGroupName: 'Log',
-        FilterPattern:
-          '{ $.event = "occurrence" && ($.state = "missed" || $.state = "stopped" || $.refused > 0 || $.unsent > 0) }',
-        MetricTransformations: [{ MetricNamespace: 'UnitGuard', MetricName: 'PlansNotDone' }],
-      },
+      ...Object.entries(filters).map(([MetricName, FilterPattern]) => ({
+        ...{ LogGroupName: 'Log', FilterPattern },
+        MetricTransformations: [{ MetricNamespace, MetricName, MetricValue: '1' }],
+      })),
     ])
   })
 

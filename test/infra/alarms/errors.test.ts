@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { errorsWithoutAlarm } from '../../../infra/alarms/watches.ts'
+import { causesOfTable, errorsWithoutAlarm, eventsOf, filters } from '../../../infra/alarms/errors.ts'
 import { createLog } from '../../../shared/platform/log.ts'
 import { alarmsRaisedBy, nameOfAlarm } from '../../support/infra/raised.ts'
-import { plain, synthesize } from '../../support/infra/stack.ts'
+import { synthesize } from '../../support/infra/stack.ts'
 import { documentedEvents, eventsInSource, linesOf } from '../../support/log-lines.ts'
 
 const { ofType } = synthesize()
@@ -12,9 +12,10 @@ const reasons = new Map<string, string>(Object.entries(errorsWithoutAlarm))
 const documents = { log: readFileSync('docs/log.md', 'utf8'), runbook: readFileSync('docs/runbook.md', 'utf8') }
 
 /** The line that the log writes. */
-function lineOf(event: string) {
+function lineOf(event: string, causeName = 'Error') {
   const written: string[] = []
-  createLog({ write: (line) => written.push(line), now: () => 0 }).error(event, { cause: new Error('of a test') })
+  const cause = Object.assign(new Error('of a test'), { name: causeName })
+  createLog({ write: (line) => written.push(line), now: () => 0 }).error(event, { cause })
   return linesOf(written)
 }
 
@@ -23,6 +24,20 @@ describe('each error event of the log', () => {
     const documented = documentedEvents.get(event)?.alarm
     if (reasons.has(event)) expect([documented, alarmsRaisedBy(lineOf(event))]).toEqual(['none', []])
     else expect(alarmsRaisedBy(lineOf(event))).toEqual([documented])
+  })
+
+  test.each(errors)(
+    '%s raises Table instead where the table is the cause, and nothing where a secret has told it',
+    (event) => {
+      for (const cause of causesOfTable)
+        expect(alarmsRaisedBy(lineOf(event, cause))).toEqual(reasons.has(event) ? [] : ['Table'])
+      expect(alarmsRaisedBy(lineOf(event, 'SecretUnavailable'))).toEqual([])
+    },
+  )
+
+  test.each(errors)('%s is silent when others were faster, unless units may be booked wrongly', (event) => {
+    const isOfUnits = eventsOf.Units.some((each) => each === event)
+    expect(alarmsRaisedBy(lineOf(event, 'Contention'))).toEqual(isOfUnits ? ['Units'] : [])
   })
 
   test.each(errors)('%s has a paragraph in the runbook', (event) => {
@@ -56,10 +71,7 @@ test('docs/log.md states the reason of each error without an alarm', () => {
 })
 
 test('the code logs every event that an alarm counts', () => {
-  const counted = ofType('AWS::CloudWatch::Alarm').flatMap(({ Properties: { Dimensions: [dimension] = [] } }) =>
-    dimension?.Name === 'event' ? [String(dimension.Value)] : [],
-  )
-  expect(counted.filter((event) => !errors.includes(event))).toEqual([])
+  expect(Object.values(eventsOf).flatMap((events) => events.filter((event) => !errors.includes(event)))).toEqual([])
 })
 
 test('each alarm that docs/log.md names exists', () => {
@@ -70,10 +82,6 @@ test('each alarm that docs/log.md names exists', () => {
   expect(named.filter((alarm) => !alarms.includes(alarm))).toEqual([])
 })
 
-test('the pattern of OtherErrors is not longer than CloudWatch allows', () => {
-  const [pattern = ''] = ofType('AWS::Logs::MetricFilter')
-    .map(({ Properties }) => plain(Properties))
-    .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === 'OtherErrorLines')
-    .map(({ FilterPattern }) => String(FilterPattern))
+test.each(Object.entries(filters))('the pattern of %s is not longer than CloudWatch allows', (_, pattern) => {
   expect(pattern.length).toBeLessThanOrEqual(1024)
 })

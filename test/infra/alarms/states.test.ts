@@ -19,13 +19,7 @@ const repeated = (pattern: Datapoints, periods: number): Datapoints =>
 const quiet = (periods: number): Datapoints => repeated([0], periods)
 const silent = (periods: number): Datapoints => repeated([null], periods)
 
-const lasting = ['ApiUrl5xx', 'ApiUrlSlow', 'DashboardUrl5xx', 'DashboardUrlSlow', 'McpUrl5xx', 'McpUrlSlow'].concat([
-  'SlackUrl5xx',
-  'SlackUrlSlow',
-  'Conflicts',
-  'TableThrottles',
-  'TableErrors',
-])
+const lasting = ['ServerErrors', 'SlowAnswers', 'TableStrained']
 const single = ['AuditNotOk', 'SweepSilent']
 const once = alarms.map(({ name }) => name).filter((name) => !lasting.includes(name) && !single.includes(name))
 

@@ -1,6 +1,6 @@
 type Line = Readonly<Record<string, unknown>>
 
-const token = /\s*(\(|\)|&&|\|\||!=|>=|<=|=|>|<|"[^"]*"|\$(?:\.\w+)+|-?\d+(?:\.\d+)?)/y
+const token = /\s*(\(|\)|&&|\|\||!=|>=|<=|=|>|<|"[^"]*"|\$(?:\.\w+)+|-?\d+(?:\.\d+)?|NOT EXISTS)/y
 
 /**
  * Whether CloudWatch Logs counts the line: comparisons joined by `&&`, `||` and parentheses. A comparison with a member
@@ -32,7 +32,10 @@ export function matches(pattern: string, line: Line): boolean {
   }
   const single = (): boolean => {
     const first = take()
-    if (first !== '(') return compare(memberOf(line, first), take(), JSON.parse(take()))
+    if (first !== '(') {
+      const [member, operator] = [memberOf(line, first), take()]
+      return operator === 'NOT EXISTS' ? member === undefined : compare(member, operator, JSON.parse(take()))
+    }
     const value = either()
     if (take() !== ')') throw new Error(`${pattern}: a parenthesis is not closed`)
     return value
@@ -64,12 +67,16 @@ function compare(value: unknown, operator: string, other: string | number): bool
   if (value === undefined) return false
   switch (operator) {
     case '=':
-      return value === other
+      return equals(value, other)
     case '!=':
-      return value !== other
+      return !equals(value, other)
     case '>':
       return typeof value === 'number' && value > Number(other)
     default:
       throw new Error(`no rule for ${operator}`)
   }
 }
+
+/** A text that begins with `*` is the end of the value. */
+const equals = (value: unknown, other: string | number): boolean =>
+  typeof other === 'string' && other.startsWith('*') ? String(value).endsWith(other.slice(1)) : value === other

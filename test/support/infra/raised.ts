@@ -1,31 +1,84 @@
+import { runInNewContext } from 'node:vm'
 import type { Line } from '../log-lines.ts'
 import { type Alarm, changesOf } from './alarm-states.ts'
 import { matches } from './filter-pattern.ts'
-import { type Resource, synthesize } from './stack.ts'
+import { plain, type Resource, synthesize } from './stack.ts'
 
 interface Datapoint {
   readonly metric: string
   readonly value: number
 }
 
+/** Five minutes. */
+export interface Period {
+  readonly lines: readonly Line[]
+  /** Of AWS, by `idOf`. */
+  readonly measured?: readonly Datapoint[]
+}
+
+interface Stat {
+  readonly MetricName: string
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: string }[]
+}
+
 const { ofType } = synthesize()
 const filters = ofType('AWS::Logs::MetricFilter').map(({ Properties }) => Properties)
-/** The others read metrics of AWS, which no line feeds. */
-const alarms = ofType('AWS::CloudWatch::Alarm').filter(({ Properties }) => Properties.Namespace === 'UnitGuard')
+const alarms = ofType('AWS::CloudWatch::Alarm').filter(({ id }) => id.startsWith('Watching'))
 
 export const nameOfAlarm = ({ id }: Pick<Resource, 'id'>): string => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
 
 /** The alarms that lines of one period raise: the filters count them, and some lines carry metrics. */
-export function alarmsRaisedBy(lines: readonly Line[]): string[] {
-  const datapoints = lines.flatMap((line) => [...countedIn(line), ...carriedBy(line)])
+export const alarmsRaisedBy = (lines: readonly Line[]): string[] => mailsOf([{ lines }])
+
+/** Each mail that says that an alarm is raised, by the name of the alarm. */
+export function mailsOf(periods: readonly Period[]): string[] {
+  const datapoints = periods.map(({ lines, measured = [] }) => [
+    ...measured,
+    ...lines.flatMap((line) => [...countedIn(line), ...carriedBy(line)]),
+  ])
   return alarms.flatMap((alarm) => {
-    const { MetricName, Dimensions = [], Statistic } = alarm.Properties
-    const metric = idOf(MetricName, Dimensions)
-    const values = datapoints.filter((datapoint) => datapoint.metric === metric).map(({ value }) => value)
-    if (values.length === 0) return []
-    const isRaised = changesOf(alarm.Properties as Alarm, [statisticOf(Statistic, values)]).length > 0
-    return isRaised ? [nameOfAlarm(alarm)] : []
+    const values = datapoints.map((each) => figureOf(plain(alarm.Properties), each))
+    if (values.every((value) => value === null)) return []
+    const changes = changesOf(alarm.Properties as Alarm, values)
+    return changes.filter((change) => change.endsWith('ALARM')).map(() => nameOfAlarm(alarm))
   })
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: templates are JSON.
+function figureOf({ Metrics, Statistic, ...own }: any, datapoints: readonly Datapoint[]): number | null {
+  const read = (stat: Stat, statistic: string) => {
+    const id = idOf(stat.MetricName, stat.Dimensions ?? [])
+    const values = datapoints.filter(({ metric }) => metric === id).map(({ value }) => value)
+    return values.length === 0 ? null : statisticOf(statistic, values)
+  }
+  if (!Metrics) return read(own, Statistic)
+  const [{ Expression }, ...used] = Metrics
+  return resultOf(
+    Expression,
+    Object.fromEntries(
+      used.map(({ Id, MetricStat: { Metric, Stat } }: { Id: string; MetricStat: { Metric: Stat; Stat: string } }) => [
+        Id,
+        read(Metric, Stat),
+      ]),
+    ),
+  )
+}
+
+/**
+ * Of the functions that the alarms use. What is missing makes a result missing.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+ */
+function resultOf(expression: string, values: Readonly<Record<string, number | null>>): number | null {
+  const real = (list: readonly number[]) => list.filter((value) => !Number.isNaN(value))
+  const functions = {
+    FILL: (value: number, filling: number) => (Number.isNaN(value) ? filling : value),
+    SUM: (list: readonly number[]) => (real(list).length ? real(list).reduce((sum, value) => sum + value) : Number.NaN),
+    MAX: (list: readonly number[]) => (real(list).length ? Math.max(...real(list)) : Number.NaN),
+    IF: (condition: boolean, yes: number, no: number) => (condition ? yes : no),
+  }
+  const given = Object.fromEntries(Object.entries(values).map(([id, value]) => [id, value ?? Number.NaN]))
+  const result = Number(runInNewContext(expression, { ...functions, ...given }))
+  return Number.isNaN(result) ? null : result
 }
 
 /** What the filters make of a line. */

@@ -1,0 +1,75 @@
+/** The errors about which a person does the same thing raise one alarm. Those that stand nowhere here raise `OtherErrors`. */
+export const eventsOf = {
+  Units: ['overrun', 'impossible-units', 'not-settled', 'not-frozen', 'late-correction', 'foreign-data'],
+  Keys: ['secret-unavailable', 'token-refused', 'service-token-expires', 'issuer-unavailable', 'issuer-renamed'],
+  NotTold: ['announcement-lost', 'answer-lost', 'event-dead', 'not-answered', 'not-refreshed', 'not-told'],
+  FunctionErrors: [
+    ...['failed', 'not-admitted', 'not-swept', 'slack-failed', 'outlook-not-checked', 'days-not-checked'],
+  ],
+  PlanNotDone: ['plan-not-run'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+export type ErrorGroup = keyof typeof eventsOf
+
+/** Why these errors raise no alarm. */
+export const errorsWithoutAlarm = {
+  'in-doubt': 'most doubts end by themselves; one that is an hour old raises InDoubt',
+  'audit-not-ok': 'the metric of the same audit raises AuditNotOk',
+  'slack-refused': 'announcement-lost or answer-lost follows, and names the lost message',
+  'project-waits': 'the next round retries it; a plan that ends without it raises PlanNotDone',
+  'occurrence-failed': 'the next sweep retries it; a plan that does not end in its hour raises PlanNotDone',
+  'not-begun': 'the next sweep starts it; not-swept or FunctionErrors follows where the sweep cannot',
+  'summary-not-ok': 'the guard counts it again when it logs the line; no answer was wrong',
+  'answer-broken': 'the service broke off its answer, and the caller was cut off; FunctionErrors leaves it out',
+  'change-not-noted': 'the caller has the service’s answer; there is nothing to repair',
+} as const
+
+/** Many events have one cause when the table does not answer, so their lines raise `Table` instead. */
+export const causesOfTable = ['LedgerUnavailable', 'AnswerLost', 'WrongLedger'] as const
+const contention = 'Contention'
+/** The line `secret-unavailable` has told it. */
+const ofSecret = 'SecretUnavailable'
+
+const isOneOf = (member: string, values: readonly string[]) =>
+  `(${values.map((value) => `$.${member}="${value}"`).join('||')})`
+const isNoneOf = (member: string, values: readonly string[]) =>
+  values.map((value) => `$.${member}!="${value}"`).join('&&')
+const hasOtherCause = (than: readonly string[]) => `($.cause.name NOT EXISTS||(${isNoneOf('cause.name', than)}))`
+
+/** A pattern has at most 1,024 characters, and `*` stands for any. */
+const shortened = (values: readonly string[]) => [
+  ...new Set(values.map((value) => value.replace(/^.*(?=-not-checked$|Unavailable$)/, '*'))),
+]
+
+const ignored = Object.keys(errorsWithoutAlarm)
+const causesOfOthers = [...causesOfTable, contention, ofSecret]
+const errorsThat = (...conditions: readonly string[]) => `{$.level="error"&&${conditions.join('&&')}}`
+
+/** Units may be booked wrongly, which is worth a mail also where it is the others' fault. */
+const inGroup = (group: ErrorGroup) => [
+  isOneOf('event', eventsOf[group]),
+  hasOtherCause(group === 'Units' ? [...causesOfTable, ofSecret] : causesOfOthers),
+]
+
+const isPlanNotDone = '($.event="occurrence"&&($.state="missed"||$.state="stopped"||$.refused>0||$.unsent>0))'
+
+const hasCauseOfTable = [isOneOf('cause.name', causesOfTable), isNoneOf('event', ignored)]
+
+/** The filters of the log by the metrics that they feed. Each error line is counted by one alarm at most. */
+export const filters = {
+  UnitsLines: errorsThat(...inGroup('Units')),
+  KeysLines: errorsThat(...inGroup('Keys')),
+  NotToldLines: errorsThat(...inGroup('NotTold')),
+  FunctionErrorsLines: errorsThat(...inGroup('FunctionErrors')),
+  PlansNotDone: `{${isPlanNotDone}||(${inGroup('PlanNotDone').join('&&')})}`,
+  TableLines: errorsThat(...hasCauseOfTable),
+  ContentionLines: errorsThat(isOneOf('cause.name', [contention]), isOneOf('event', eventsOf.FunctionErrors)),
+  /** Requests and calls that fail meanwhile need no mail of their own. */
+  KnownLines: `{$.level="error"&&((${hasCauseOfTable.join('&&')})||${isOneOf('event', ['secret-unavailable', 'token-refused', 'issuer-unavailable'])})}`,
+  OtherErrorLines: errorsThat(
+    isNoneOf('event', shortened([...Object.values(eventsOf).flat(), ...ignored])),
+    hasOtherCause(shortened(causesOfOthers)),
+  ),
+} as const satisfies Readonly<Record<string, string>>
+
+export type LineMetric = keyof typeof filters
