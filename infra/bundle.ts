@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
@@ -110,7 +110,29 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     metafile: true,
     logLevel: 'error',
   })
+  await writeFile(join(options.into, 'NOTICES.txt'), await noticesOf(metafile.outputs))
   return { bytes: loadedAtStart(metafile.outputs) }
+}
+
+const isLicence = (file: string) => /^(licen[cs]e|copying)/i.test(file)
+const isNotice = (file: string) => isLicence(file) || /^notice/i.test(file)
+
+/** What licences ask for: their texts go with each copy. The same text of several packages stands once. */
+async function noticesOf(outputs: Metafile['outputs']): Promise<string> {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs))
+  const packages = new Set(
+    files.flatMap((file) => /^(?:late:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
+  )
+  const namesOf = new Map<string, string[]>()
+  for (const folder of [...packages].sort()) {
+    const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    const found = (await readdir(folder)).filter(isNotice).sort()
+    if (!found.some(isLicence)) throw new Error(`the package ${name} has no licence text, which must go with its code`)
+    const texts = await Promise.all(found.map((file) => readFile(join(folder, file), 'utf8')))
+    const text = texts.map((each) => each.trim()).join('\n\n')
+    namesOf.set(text, [...(namesOf.get(text) ?? []), `${name} ${version}`])
+  }
+  return [...namesOf].map(([text, names]) => `${names.join('\n')}\n\n${text}\n`).join(`\n${'-'.repeat(72)}\n\n`)
 }
 
 function loadedAtStart(outputs: Metafile['outputs']): number {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,4 +20,22 @@ test('a bundle imports Node’s modules unchanged, by import, require and import
   await bundle({ entry: join(folder, 'entry.mjs'), into: join(folder, 'out') })
   const { named, isOne, later } = await import(pathToFileURL(join(folder, 'out', 'index.mjs')).href)
   expect([named, isOne, await later]).toEqual(['function', true, true])
+})
+
+test('a package without a licence text fails the bundle, and a notice travels like a licence', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const own = join(folder, 'node_modules', 'helpful')
+  await mkdir(own, { recursive: true })
+  await writeFile(join(own, 'package.json'), JSON.stringify({ name: 'helpful', version: '1.2.3', main: 'index.js' }))
+  await writeFile(join(own, 'index.js'), 'export const help = 1')
+  await writeFile(join(own, 'NOTICE'), 'Helpful, by Ada')
+  await writeFile(join(folder, 'entry.mjs'), `export { help } from 'helpful'`)
+  const make = () => bundle({ entry: join(folder, 'entry.mjs'), into: join(folder, 'out') })
+  await expect(make()).rejects.toThrow('the package helpful has no licence text')
+  await writeFile(join(own, 'LICENCE.md'), 'Do good.')
+  await make()
+  expect(await readFile(join(folder, 'out', 'NOTICES.txt'), 'utf8')).toBe(
+    'helpful 1.2.3\n\nDo good.\n\nHelpful, by Ada\n',
+  )
 })

@@ -31,6 +31,9 @@ type Loaded = any
 
 const kilobyte = 1024
 
+/** Built into `@modelcontextprotocol/server`, and installed nowhere. */
+const builtIn = ['@modelcontextprotocol/core-internal', 'content-type']
+
 /** The functions as they are deployed, at a real ledger, a scripted service and a scripted Slack. */
 describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   let folder: string
@@ -445,6 +448,31 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     const texts = [commonTexts, ...own.flatMap(({ body, query }) => [body?.input.texts, query?.texts])]
     const words = [...own.map(({ summary }) => summary), ...texts.flatMap((each) => Object.values(each ?? {}))]
     expect(words.filter((each) => typeof each === 'string' && each.length > 20 && code.includes(each))).toEqual([])
+  })
+
+  test('the licence of each package whose code is in a bundle, late parts included, lies beside it', async () => {
+    for (const [name, folder] of Object.entries(bundles.folders)) {
+      const maps = (await readdir(folder)).filter((file) => file.endsWith('.mjs.map'))
+      const sources = (await Promise.all(maps.map((file) => readFile(join(folder, file), 'utf8')))).flatMap(
+        (map): string[] => JSON.parse(map).sources,
+      )
+      const inside = sources.flatMap((source) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? [])
+      const packages = [...new Set(inside)]
+      expect(packages, name).toEqual(expect.arrayContaining(['@aws-sdk/client-dynamodb', 'zod']))
+      const notices = await readFile(join(folder, 'NOTICES.txt'), 'utf8')
+      for (const each of packages.filter((each) => !builtIn.includes(each))) {
+        const { version } = JSON.parse(await readFile(join('node_modules', each, 'package.json'), 'utf8'))
+        expect(notices, name).toContain(`${each} ${version}\n`)
+        const [file = ''] = (await readdir(join('node_modules', each))).filter((file) => /^licen[cs]e/i.test(file))
+        const licence = await readFile(join('node_modules', each, file), 'utf8')
+        expect(notices, `${name}: ${each}`).toContain(licence.trim())
+      }
+    }
+    // Of what the library of the protocol brings inside its own code: the licence in its comment.
+    const code = await readdir(bundles.folders.mcp)
+    const texts = code.filter((file) => file.endsWith('.mjs')).map((file) => join(bundles.folders.mcp, file))
+    const all = (await Promise.all(texts.map((file) => readFile(file, 'utf8')))).join()
+    expect(all).toMatch(/content-type\s+\* Copyright\(c\) 2015 Douglas Christopher Wilson\s+\* MIT Licensed/)
   })
 
   /** The code of each file that a start loads. */
