@@ -156,7 +156,8 @@ const move = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const putQuery = z.strictObject({ release, move })
 const moveText =
   '`true`: a project that another budget lists moves here, with its name and its id. Without it such a row is 400. What is held, in doubt or charged stays where it was.'
-export const putTexts: Texts = { ...releaseTexts, move: moveText }
+// Without a spread, which would keep the texts in the bundle.
+export const putTexts: Texts = { release: releaseText, move: moveText }
 export const applyQuery = z.strictObject({
   release,
   move,
@@ -167,7 +168,8 @@ export const applyQuery = z.strictObject({
 })
 
 export const pruneTexts: Texts = {
-  ...putTexts,
+  release: releaseText,
+  move: moveText,
   'dry-run': '`true`: only show the difference.',
   prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
 }
