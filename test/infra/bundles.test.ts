@@ -405,9 +405,14 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(counts).toEqual({ api: 2, dashboard: 2, mcp: 2, slack: 1, scheduled: 2, outbox: 2, sandbox: 2 })
   })
 
-  test('no function loads the client of EventBridge at its start', async () => {
+  test.each<[string, string, readonly string[]]>([
+    ['the client of EventBridge', 'AWSEvents', []],
+    ['the reader of schedules', 'CronPattern', ['dashboard']],
+  ])('%s is loaded at no start but those that need it', async (_what, word, by) => {
+    const loading: string[] = []
     for (const [name, folder] of Object.entries(bundles.folders))
-      expect([...(await startOf(folder)).values()].join(), name).not.toContain('AWSEvents')
+      if ([...(await startOf(folder)).values()].join().includes(word)) loading.push(name)
+    expect(loading).toEqual(by)
   })
 
   test('the API loads audits, FOCUS and the service’s operations late', async () => {

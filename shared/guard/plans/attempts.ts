@@ -12,7 +12,10 @@ import {
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
-import { callerOfPlan, type Plan } from './plans-file.ts'
+import type { Plan } from './plans-file.ts'
+
+/** Not beside the plan's file, whose schedules would load with each approval. */
+export const callerOfPlan = ({ name }: Pick<Plan, 'name'>): string => `schedule:${name}`
 
 /** Oldest first. */
 export interface ProjectAttempts {

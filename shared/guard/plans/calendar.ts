@@ -22,7 +22,7 @@ import type { Recent } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
-import { attemptId } from './attempts.ts'
+import { attemptId, callerOfPlan } from './attempts.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
 import {
   demandsOf,
@@ -34,7 +34,7 @@ import {
   type PriceOf,
   priceKey,
 } from './forecast.ts'
-import { callerOfPlan, type Plan } from './plans-file.ts'
+import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
 import { type Verdict, verdictOf } from './verdict.ts'
 

@@ -27,8 +27,6 @@ export interface Plan {
   readonly enabled: boolean
 }
 
-export const callerOfPlan = ({ name }: Pick<Plan, 'name'>): string => `schedule:${name}`
-
 export class WrongPlans extends Error {
   override readonly name = 'WrongPlans'
 }

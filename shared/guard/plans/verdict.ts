@@ -15,8 +15,9 @@ import { count, figuresOf, list, refuses, units } from '../sentences.ts'
 import { leavesToNoBudget } from '../update/decide.ts'
 import { budgetFor, ruledBy, spellingFaults, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
+import { callerOfPlan } from './attempts.ts'
 import { type Demand, firstInstant, type PriceOf, takenFrom } from './forecast.ts'
-import { callerOfPlan, type Plan } from './plans-file.ts'
+import type { Plan } from './plans-file.ts'
 
 /** Whether a plan's runs will pass until the month of the next one ends, if only plans spend. */
 export type Verdict =
