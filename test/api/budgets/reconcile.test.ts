@@ -123,7 +123,47 @@ describe('a figure of now', () => {
   })
 })
 
+describe('what was spent since a figure', () => {
+  test('is what moved account, once, though budgets below it moved too', async () => {
+    const { product, preview, at } = await startReconciling()
+    product.clock.advance(hours(1))
+    const asOf = at()
+    product.clock.advance(minutes(1))
+    const enterBelow = (body: object) =>
+      product.call('POST', '/budgets/seo/entries', { body: { reason: 'r', ...body } })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
+    await enterBelow({ type: 'external-spend', units: 7 })
+    await enterBelow({ type: 'grant', units: 5, window: 'month' })
+    const { status, body } = await preview({ unitsLeft: 50_000, asOf })
+    expect([status, body.preview]).toMatchObject([200, { since: 7, available: 49_993, difference: 0 }])
+  })
+
+  test('does not fall with what an answer gives back to the account', async () => {
+    const slow = gate()
+    const { product, update, resolve, preview } = await startReconciling({
+      service: ({ url }) => (url.includes('/slow/run') ? { status: 404, once: slow.opened } : undefined),
+    })
+    const running = update('slow')
+    while ((await product.figures()).held === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    product.clock.advance(hours(1))
+    await (await product.guard.background()).sweep(product.endsAt())
+    const [{ id }] = (await product.call('GET', '/updates?state=in-doubt')).body.updates
+    await resolve(id, 'ran')
+    slow.open()
+    expect(await running).toMatchObject({ state: 'settled', units: { charged: 0 } })
+    expect((await preview({ unitsLeft: 50_000 })).body.preview).toMatchObject({ since: 40, available: 50_000 })
+  })
+})
+
 describe('a figure with a time', () => {
+  test('of this very instant is a figure of now', async () => {
+    const { update, preview, at } = await startReconciling()
+    await update('globex')
+    const { body } = await preview({ unitsLeft: 50_000, asOf: at() })
+    expect(body.preview).toMatchObject({ asOf: null, since: 40, difference: 0 })
+    expect((await preview({ unitsLeft: 50_001, asOf: at() })).body.units).toBe(-1)
+  })
+
   test('gives no units back, and says to look again', async () => {
     const { product, update, preview, book, at } = await startReconciling()
     await update('globex')
