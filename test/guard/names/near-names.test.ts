@@ -4,62 +4,7 @@ import { nearName } from '../../../shared/ledger/book/near-names.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { startProduct } from '../../support/product.ts'
-
-const listed = [
-  { name: 'initech', id: '8203' },
-  { name: 'sp-z1' },
-  { name: 'café.example' },
-  { name: 'Ærøskøbing Łódź' },
-]
-
-const digitsFrom = (zero: number) => [8, 2, 0, 3].map((digit) => String.fromCodePoint(zero + digit)).join('')
-
-/** Another way to write what a budget lists, as a lenient service reads it. */
-const spellings: Readonly<Record<string, readonly string[]>> = {
-  '8203': [
-    ...[
-      '08203',
-      '008203',
-      '+8203',
-      '-8203',
-      '8203.0',
-      '8203.00',
-      '8203.',
-      '8.203e3',
-      '82.03E2',
-      '0.8203e4',
-      '82030e-1',
-    ],
-    ...['0x200b', '0X200B', '0x0200b', '0o20013', '0b10000000001011', '+08203', '8203.5', '+0x200b'],
-    ...[
-      '8203x',
-      '8203-a',
-      '8203 a',
-      '8203_',
-      '8203:',
-      '8203!',
-      '8203a',
-      '8203.x',
-      '8203e',
-      '8203\t1',
-      '8203$',
-      '8203)',
-    ],
-    ...['"8203"', "'8203'", '"8203', "'8203", ' "8203"', '8203"', "8203'", '"8203"x', '" 8203', '08203x', '8203’'],
-    ...['8203?x=1', '8203#a', '8203&a=1', '8203=', '8203|1', '8203~'],
-    ...[0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1810, 0x0a66, 0x0ce6].map(digitsFrom),
-    ...[`${digitsFrom(0x660)}x`, `+${digitsFrom(0x966)}`],
-  ],
-  'sp-z1': [
-    ...['sp-z1.', 'sp-z1..', '"sp-z1"', "'sp-z1'", '“sp-z1”', '«sp-z1»', '`sp-z1`', '"sp-z1', "sp-z1'", '"sp-z1."'],
-    ...['sp‐z1', 'sp‑z1', 'sp‒z1', 'sp–z1', 'sp—z1', 'sp―z1', 'sp﹘z1', 'SP–Z1', 'sp-z1?x=1', 'sp-z1#a', 'sp-z1&a'],
-    ...['šp-z1', 'sp-ž1', 'ṣp-z1', 'sp-z١', 'sp-z۱', 'sp-z१', '"sp—z1".', 'sp-z1.?x'],
-  ],
-  'café.example': ['cafe.example', 'cafè.example', 'CAFE.example', 'cafe.example.', '"cafe.example"', 'ĉafe.example'],
-  'Ærøskøbing Łódź': ['aeroskobing lodz', 'Aerøskøbing Łódz', 'AEROSKOBING LODZ', 'ærøskøbing lódź'],
-}
-
-const rows = Object.entries(spellings).flatMap(([reading, all]) => all.map((spelling) => [spelling, reading] as const))
+import { listed, spellings as rows } from './spellings.ts'
 
 /** Whether the adversary's service would run one of the frozen budget's projects. */
 const start = async () => {
@@ -148,6 +93,63 @@ describe('a number that is written oddly', () => {
       expect(only(await (await startGuard()).ask({ projects: [project] })).state).toBe('settled')
     },
   )
+})
+
+describe('the letters of a name', () => {
+  const isNear = (name: string, project: string) => {
+    const budget = { name: 'a', parent: 'account', limits: [], projects: [{ name }] }
+    return nearName({ budgets: { a: budget } }, project) !== null
+  }
+
+  test.each([
+    ['øre', 'ore'],
+    ['łan', 'lan'],
+    ['đak', 'dak'],
+    ['ħam', 'ham'],
+    ['ære', 'aere'],
+    ['œuf', 'oeuf'],
+    ['þin', 'thin'],
+    ['Ǿre', 'ORE'],
+    ['йога', 'иога'],
+    ['άλφα', 'αλφα'],
+    ['a−b—c', 'a−b-c'],
+    ['shop', '«shop…»'],
+    ['shop?x', 'shop'],
+    ['shop', 'shop;jsessionid=1'],
+    ['東京都', '"東京都".'],
+  ])('%s and %s may be read as each other', (one, other) => {
+    expect([isNear(one, other), isNear(other, one)]).toEqual([true, true])
+  })
+
+  test.each([
+    ['éa', 'ea'],
+    ['किताब', 'कताब'],
+    ['がぎぐ', 'かきく'],
+    ['a-bc', 'abc'],
+    ['shop.de', 'shopde'],
+    ['shop', '.shop'],
+    ['шор', 'шоp'],
+    ['8203', '820'],
+    ['123', '123x'],
+  ])('%s and %s are two names', (one, other) => {
+    expect([isNear(one, other), isNear(other, one)]).toEqual([false, false])
+  })
+
+  test('are compared for the first name that no budget lists, and not again', () => {
+    let readings = 0
+    const projects = {
+      *[Symbol.iterator]() {
+        readings++
+        yield { name: 'shop' }
+      },
+    } as unknown as readonly { name: string }[]
+    const definitions = { budgets: { a: { name: 'a', parent: 'account', limits: [], projects } } }
+    const readingsAfter = (project: string) => [nearName(definitions, project)?.reading ?? null, readings]
+    expect(readingsAfter('shop')).toEqual([null, 1])
+    expect(readingsAfter('SHOP')).toEqual([null, 1])
+    expect(readingsAfter('shóp')).toEqual(['shop', 2])
+    expect(readingsAfter('other')).toEqual([null, 2])
+  })
 })
 
 describe('a name that is not near', () => {
