@@ -17,6 +17,10 @@ export const count = (units: number): string => grouped(units).replace('-', '−
 
 export const units = (number: number): string => `${count(number)} ${number === 1 ? 'unit' : 'units'}`
 
+/** Rounds down, so that 100 % means all. */
+export const percent = (used: number, of: number): string =>
+  `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
+
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (number: number) => String(number).padStart(2, '0')
 

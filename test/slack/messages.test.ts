@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { percent } from '../../shared/guard/sentences.ts'
 import type { Message } from '../../shared/slack/blocks.ts'
 import { occurrenceMessage } from '../../shared/slack/messages/announcements.ts'
 import { approvalMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
 import { confirmMessage } from '../../shared/slack/messages/estimate.ts'
 import { digestMessage, figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { decidedMessage, outcomeMessage } from '../../shared/slack/messages/updates.ts'
-import { bar, percent, person } from '../../shared/slack/messages/words.ts'
+import { bar, person } from '../../shared/slack/messages/words.ts'
 import {
   anyText,
   at,

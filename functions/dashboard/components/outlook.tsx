@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
-import { count, type Figures } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, percent } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, Section, shortDay, Time } from './parts.tsx'
 
@@ -25,8 +25,10 @@ function reasonWords(reason: Reason, zone: string): readonly [short: string, lon
       return [`out ${shortDay(reason.at, zone)}`, `runs out ${dayAndTime(reason.at, zone)}`]
     case 'ancestor-binds':
       return [`${reason.budget} short`, `${reason.budget} has too little`]
-    case 'threshold':
-      return [`over ${reason.percent} %`, `over ${reason.percent} %`]
+    case 'threshold': {
+      const used = `${percent(reason.used, reason.of)} used`
+      return [used, used]
+    }
     case 'plan-paused':
       return ['plan paused', 'plan paused']
     case 'reconcile-overdue':

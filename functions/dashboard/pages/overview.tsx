@@ -4,7 +4,7 @@ import type { NextRun } from '../../../shared/guard/plans/calendar.ts'
 import { dayUses } from '../../../shared/guard/reports/months.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
 import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
-import { count, duration, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, duration, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { rootBudget, topsOf, unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
@@ -219,7 +219,7 @@ function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: s
   if (first?.kind === 'plans-run-out' || first?.kind === 'pace-runs-out')
     return `${name} runs out on ${dayAndTime(first.at, zone)}`
   if (first?.kind === 'cannot-pay') return `${name} cannot pay for an update`
-  if (first?.kind === 'threshold') return `${first.percent} % of ${name} is used`
+  if (first?.kind === 'threshold') return `${percent(first.used, first.of)} of ${name} is used`
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
     ? null
     : 'at risk'

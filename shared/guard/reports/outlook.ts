@@ -17,7 +17,7 @@ import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
 import type { ForecastReading, NextRun } from '../plans/calendar.ts'
 import type { Forecast } from '../plans/forecast.ts'
-import { count, type Figures, figuresOf, refuses, tightest, units, when, zoneOf } from '../sentences.ts'
+import { count, type Figures, figuresOf, percent, refuses, tightest, units, when, zoneOf } from '../sentences.ts'
 import { limited } from '../update/limits.ts'
 import { type History, historyOf, lastRunOf } from './history.ts'
 import { type Saved, savedIn } from './summary.ts'
@@ -52,7 +52,7 @@ type Reason =
     }
   | { readonly kind: 'pace-runs-out'; readonly at: number; readonly perDay: number; readonly short: number }
   | { readonly kind: 'ancestor-binds'; readonly budget: string; readonly left: number; readonly needed: number }
-  | { readonly kind: 'threshold'; readonly percent: number; readonly used: number; readonly of: number }
+  | { readonly kind: 'threshold'; readonly used: number; readonly of: number }
   | { readonly kind: 'plan-paused'; readonly plan: string; readonly stop: Stop }
   | { readonly kind: 'reconcile-overdue'; readonly days: number }
 
@@ -212,8 +212,8 @@ function whatAncestorsLack(view: View, above: readonly Budget[], { available, co
 function thresholdOf(view: View, budget: Budget): readonly Reason[] {
   const figures = figuresOf(view, budget, 'month')
   const [of, used] = [totalOf(figures), usedOf(figures)]
-  const passed = (budget.thresholds ?? usualThresholds).filter((percent) => of > 0 && used * 100 >= of * percent)
-  return passed.length > 0 ? [{ kind: 'threshold', percent: Math.max(...passed), used, of }] : []
+  const isPassed = (budget.thresholds ?? usualThresholds).some((percent) => of > 0 && used * 100 >= of * percent)
+  return isPassed ? [{ kind: 'threshold', used, of }] : []
 }
 
 function sentenceOf(reason: Reason, zone: string, nameOf: (caller: string) => string): string {
@@ -243,7 +243,7 @@ function sentenceOf(reason: Reason, zone: string, nameOf: (caller: string) => st
     case 'ancestor-binds':
       return `Its plans need ${units(reason.needed)} until the reset, and ${reason.budget} has ${count(reason.left)} left.`
     case 'threshold':
-      return `${count(reason.used)} of ${units(reason.of)} are used, over ${reason.percent} %.`
+      return `${percent(reason.used, reason.of)} is used: ${count(reason.used)} of ${units(reason.of)}.`
     case 'plan-paused':
       return `The plan ${reason.plan} was paused by ${nameOf(reason.stop.by)} on ${when(reason.stop.at, zone)}: ${reason.stop.reason}`
     case 'reconcile-overdue':

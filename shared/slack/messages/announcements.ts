@@ -1,4 +1,4 @@
-import { count, list } from '../../guard/sentences.ts'
+import { count, list, percent } from '../../guard/sentences.ts'
 import type { WillRunOut } from '../../ledger/updates/news.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
@@ -95,7 +95,6 @@ function countLines({ counts }: Occurrence): string[] {
 export function thresholdMessage({
   budget,
   window,
-  percent,
   used,
   of,
   resetsAt,
@@ -105,7 +104,6 @@ export function thresholdMessage({
   readonly budget: string
   readonly isObserved?: boolean
   readonly window: 'month' | 'day'
-  readonly percent: number
   readonly used: number
   readonly of: number
   readonly resetsAt: number
@@ -113,9 +111,9 @@ export function thresholdMessage({
 }): Message {
   const span = window === 'day' ? "today's" : "this month's"
   const left = of - used
-  const rest = left > 0 ? `${bold(count(left))} are left` : 'Nothing is left'
-  const share = `${used > of ? 'more than ' : ''}${bold(`${Math.min(100, Math.floor((used * 100) / of))} %`)}`
-  const lead = `${code(budget)} has used ${share} of ${span} units: ${count(used)} of ${count(of)}.`
+  const rest = left > 0 ? `${bold(count(left))} ${left === 1 ? 'is' : 'are'} left` : 'Nothing is left'
+  const share = percent(used, of)
+  const lead = `${code(budget)} has used ${bold(share)} of ${span} units: ${count(used)} of ${count(of)}.`
   const next = isObserved
     ? 'It is only observed, so its limit refuses nothing.'
     : left > 0
@@ -123,7 +121,7 @@ export function thresholdMessage({
       : 'Updates are refused until then, unless an administrator grants more.'
   // Nothing stops at this limit, so a notification must say so, too.
   return message(`${lead} ${rest} until ${date(resetsAt, zone)}.${isObserved ? ` ${next}` : ''}`, [
-    header(left > 0 ? `A budget is over ${percent} %` : 'A budget is used up'),
+    header(left > 0 ? `${share} of a budget is used` : 'A budget is used up'),
     section(`${lead}\n${bar(used, of)}  ${rest} until ${date(resetsAt, zone)}. ${next}`),
     context('“Used” includes what is held for running updates and what is in doubt. `/units` shows all budgets.'),
   ])
@@ -140,7 +138,7 @@ export function willRunOutMessage({
 }: Omit<WillRunOut, 'kind'> & { readonly zone: string }): Message {
   const why = plan === undefined ? 'at its recent pace' : `with the plan ${code(plan)}`
   const lead = `${code(budget)} will run out on ${date(at, zone)} ${why}.`
-  const rest = `${bold(count(left))} are left until ${date(resetsAt, zone)}, ${bold(count(short))} short.`
+  const rest = `${bold(count(left))} ${left === 1 ? 'is' : 'are'} left until ${date(resetsAt, zone)}, ${bold(count(short))} short.`
   return message(`${lead} ${rest}`, [
     header('A budget will run out'),
     section(`${lead}\n${rest}`),

@@ -64,8 +64,4 @@ export function bar(used: number, of: number): string {
   return `${'█'.repeat(cells)}${'░'.repeat(10 - cells)}`
 }
 
-/** Rounds down, so that 100 % means all. */
-export const percent = (used: number, of: number): string =>
-  `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
-
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -64,6 +64,15 @@ describe('thresholds', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('says what is used, and not the threshold that it passed', async () => {
+    const { limit, spend, told } = await startWatched()
+    await limit(41)
+    await spend()
+    expect(await told()).toEqual([
+      "account has used 97 % of this month's units: 40 of 41. 1 is left until 1 Dec 2026 00:00 UTC.",
+    ])
+  })
+
   test('a jump over both thresholds announces the higher one; the next month starts again', async () => {
     const { product, limit, spend, told } = await startWatched()
     await limit(40)

@@ -137,9 +137,8 @@ function warningSamples({ by, problem }: Records): Sample[] {
       thresholdMessage({
         budget: by.budget,
         window: 'month',
-        percent: 80,
-        used: 1612,
-        of: 2000,
+        used: 118,
+        of: 120,
         resetsAt: at('2026-12-11T23:00:00Z'),
         zone,
       }),
@@ -149,7 +148,6 @@ function warningSamples({ by, problem }: Records): Sample[] {
       thresholdMessage({
         budget: by.budget,
         window: 'day',
-        percent: 100,
         used: 300,
         of: 300,
         resetsAt: at('2026-11-20T23:00:00Z'),
@@ -159,7 +157,7 @@ function warningSamples({ by, problem }: Records): Sample[] {
     [
       'threshold: observed',
       thresholdMessage({
-        ...{ budget: by.budget, window: 'month', percent: 100, used: 2060, of: 2000, isObserved: true },
+        ...{ budget: by.budget, window: 'month', used: 2060, of: 2000, isObserved: true },
         ...{ resetsAt: at('2026-12-11T23:00:00Z'), zone },
       }),
     ],
