@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { keepTogether } from '../../functions/dashboard/answer.tsx'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
-import { hours } from '../support/clock.ts'
+import { hours, minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 
 // What the pages show, to whom, and what they never carry.
@@ -281,19 +281,6 @@ describe('the overview', () => {
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
 
-  test('shows a loop of refusals as one row that unfolds', async () => {
-    const { product, browser } = await start()
-    for (let times = 0; times < 13; times++) {
-      await ask(product, { project: 'one' })
-      product.clock.advance(1000)
-    }
-    const { html, text } = await browser.get('/dashboard/updates')
-    expect(html.match(/<th scope="row">/g)).toHaveLength(2)
-    expect(text).toContain('13 updates, 40 units charged')
-    expect(text).toContain('12 times since 10:00')
-    expect(html.match(/class="note"><time/g)).toHaveLength(11)
-  })
-
   test('says of a refusal before the estimate what is known of its price', async () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })
@@ -433,6 +420,46 @@ describe('the updates', () => {
     expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
     expect(csv.html.split('\r\n').map((line) => line.split(',')[0])).toEqual(['id', ids.dear, ''])
   })
+
+  describe('of a loop', () => {
+    async function withLoop() {
+      const { product, browser, projectsAt } = await withUpdates()
+      const again = (project: string, sub: string) =>
+        product.update({ kind: 'ranking', project }, { token: product.signed({ sub, scope: 'run', budgets: '*' }) })
+      await again('acme shop', 'bob')
+      for (let times = 0; times < 60; times++) {
+        product.clock.advance(minutes(1))
+        await again('acme shop', 'dora')
+      }
+      await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+      return { product, browser, projectsAt }
+    }
+
+    test('are one row, with how many there were and when, beside all others of the page', async () => {
+      const { browser, projectsAt } = await withLoop()
+      expect(await projectsAt('')).toEqual(['acme shop', 'acme shop', 'acme shop', 'four', 'dear', 'two', 'one'])
+      const { text, html } = await browser.get('/dashboard/updates?since=2026-11-21')
+      expect(text).toContain('21 Nov 2026 17:01 – 21 Nov 2026 18:00')
+      expect(text).toContain('60 times: show all')
+      expect(text).toContain('refused 61')
+      const [, link = ''] = /<a href="([^"]+)">show all</.exec(html) ?? []
+      const query = link.replaceAll('&amp;', '&').replace('/dashboard/updates', '')
+      const each = [...(await projectsAt(query)), ...(await projectsAt(await nextOf(browser, query)))]
+      expect(each).toEqual(Array.from({ length: 60 }, () => 'acme shop'))
+    })
+
+    test('are each a line of the CSV', async () => {
+      const { browser } = await withLoop()
+      const { html } = await browser.get('/dashboard/updates.csv?state=refused&caller=dora')
+      expect(html.trim().split('\r\n')).toHaveLength(61)
+    })
+  })
+
+  async function nextOf(browser: Awaited<ReturnType<typeof start>>['browser'], query: string): Promise<string> {
+    const { html } = await browser.get(`/dashboard/updates${query}`)
+    const [, next = ''] = /<a href="([^"]+)" rel="next">/.exec(html) ?? []
+    return next.replaceAll('&amp;', '&').replace('/dashboard/updates', '')
+  }
 
   test('page by page', async () => {
     const { product, browser, projectsAt } = await withUpdates()

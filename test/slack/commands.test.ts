@@ -325,6 +325,15 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
+  test('an empty budget has the button, too, with the price', async () => {
+    const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_000 } })
+    await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })
+    await type('run ranking acme budget=seo', { user: 'U2BOB' })
+    await press('ask', button(), { user: 'U2BOB' })
+    const [update] = await updates()
+    expect([update.state, update.units.estimated]).toEqual(['awaiting-approval', 40])
+  })
+
   test('a refusal that no grant would lift has no button', async () => {
     const { product, type } = await slackProduct({ units: { dear: 50_001 } })
     await type('run ranking dear', { user: 'U1ADA' })

@@ -25,10 +25,8 @@ function reasonWords(reason: Reason, zone: string): readonly [short: string, lon
       return [`out ${shortDay(reason.at, zone)}`, `runs out ${dayAndTime(reason.at, zone)}`]
     case 'ancestor-binds':
       return [`${reason.budget} short`, `${reason.budget} has too little`]
-    case 'threshold': {
-      const used = `${percent(reason.used, reason.of)} used`
-      return [used, used]
-    }
+    case 'threshold':
+      return [`${percent(reason.used, reason.of)} used`, `${percent(reason.used, reason.of)} used`]
     case 'plan-paused':
       return ['plan paused', 'plan paused']
     case 'reconcile-overdue':

@@ -32,7 +32,7 @@ import {
 } from '../components/parts.tsx'
 import { CallerName } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
-import { whyText } from '../components/why.tsx'
+import { whyText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 

@@ -4,8 +4,8 @@ import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
 import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { tagCriterion } from '../../../shared/guard/tags.ts'
-import { foldRefusals } from '../../../shared/guard/update/repeats.ts'
-import { isTerminal, type State, type Update, vias } from '../../../shared/ledger/updates/update.ts'
+import { foldedPage, type Repeated } from '../../../shared/guard/update/repeats.ts'
+import { isTerminal, type State, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
@@ -19,21 +19,9 @@ import {
   pagingFields,
   SelectField,
 } from '../components/lists.tsx'
-import {
-  askAddress,
-  BudgetLink,
-  numberColumns,
-  StateName,
-  TableHead,
-  Time,
-  UnitsCell,
-  updateAddress,
-  words,
-  ZoneNote,
-} from '../components/parts.tsx'
-import { CallerName } from '../components/people.tsx'
+import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
-import { EarlierRefusals, whyText } from '../components/why.tsx'
+import { UpdateTable } from '../components/update-table.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
@@ -66,7 +54,7 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
       const { countUpdates } = await guard.background()
       const isValid = isEmpty(faults)
       const [{ rows, next }, counts] = await Promise.all([
-        isValid ? guard.ledger.updates(filter, pageSize, cursor) : { rows: [], next: undefined },
+        isValid ? listed(guard, filter, cursor) : { rows: [], next: undefined },
         isValid ? countUpdates(filter, view) : null,
       ])
       return visit.show(
@@ -89,7 +77,7 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
               {rows.length === 0 ? (
                 <EmptyList {...{ visit, filters, view, isEnd: next === undefined }} />
               ) : (
-                <UpdateTable rows={rows} view={view} />
+                <UpdateTable rows={rows} view={view} filters={filters} />
               )}
               <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
             </>
@@ -111,6 +99,16 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
       return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
     },
   })
+}
+
+/** The refusals of one caller and project are listed each by itself. */
+async function listed({ ledger }: Visit['guard'], filter: UpdateFilter, cursor: string | undefined) {
+  const { state, caller, project } = filter
+  const read = (after: string | undefined) => ledger.updates(filter, pageSize, after)
+  if (state !== 'refused' || caller === undefined || project === undefined)
+    return foldedPage(read, { cursor, wanted: pageSize / 2 })
+  const { rows, next } = await read(cursor)
+  return { rows: rows.map((update): Repeated => ({ update, count: 1, since: update.createdAt })), next }
 }
 
 /** Unfinished updates are listed whenever they were asked for. */
@@ -251,41 +249,3 @@ function EmptyList({
     </p>
   )
 }
-
-const UpdateTable = ({ rows, view }: { rows: readonly Update[]; view: View }) => (
-  <div class="wide">
-    <table class="rows updates" aria-label="Updates, newest first">
-      <TableHead
-        columns={['Asked for', 'Project', 'State', ...numberColumns('Estimated', 'Charged'), 'Budget', 'By', 'Reason']}
-      />
-      <tbody>
-        {foldRefusals(rows).map(({ update, before }) => (
-          <tr>
-            <td data-name="Asked for">
-              <Time at={update.createdAt} zone={zoneOf(view)} />
-            </td>
-            <th scope="row">
-              <a href={updateAddress(update.id)}>{update.project}</a>
-              <span class="note">{update.kind}</span>
-            </th>
-            <td data-name="State">
-              <StateName state={update.state} />
-            </td>
-            <UnitsCell name="Estimated" units={update.estimated} />
-            <UnitsCell name="Charged" units={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
-            <td data-name="Budget">
-              <BudgetLink name={update.budget} />
-            </td>
-            <td data-name="By">
-              <CallerName update={update} definitions={view.definitions} />
-            </td>
-            <td data-name="Reason">
-              {whyText(update)}
-              <EarlierRefusals updates={before} zone={zoneOf(view)} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)

@@ -132,7 +132,7 @@ const statementFigures = {
   granted: whole,
   held: units,
   inDoubt: units,
-  refused: units,
+  refused: described(units, 'Updates that were refused. What a plan found done is not counted.'),
   wouldHaveRefused: described(units, 'Updates that limits of observed budgets would have refused.'),
   wouldHaveRefusedUnits: described(units, 'What these were charged.'),
   amount: z.exactOptional(z.number()),

@@ -82,7 +82,8 @@ export function createDigest(parts: {
     const inDoubt = doubts.rows
     const deadline = ({ approvableUntil = 0 }: Update) => approvableUntil
     const approvals = waiting.rows.toSorted((a, b) => deadline(a) - deadline(b))
-    const refused = updates.filter((update) => update.state === 'refused' && !wasUpToDate(update)).length
+    const isRefused = (update: Update) => update.state === 'refused' && !(update.plan && wasUpToDate(update))
+    const refused = updates.filter(isRefused).length
     const priceMoves = known.flatMap((price) => moveOf(price, until))
     return {
       // The digest may be sent days later.

@@ -193,10 +193,8 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
     rows.set(key, sumOfRows(rows.get(key) ?? emptyRow(key), more))
   for (const line of lines) {
     const { settled: updates = 0, charged = 0, held = 0, inDoubt = 0, owner } = line
-    // To a plan, work that was done already is not refused.
-    const refused = (line.refused ?? 0) + (line.plan === undefined ? (line.upToDate ?? 0) : 0)
     const atPrices = atPrice(priceOn(unitPrices, line.heldOn ?? line.day.name), charged)
-    const figures = { updates, charged, refused, held, inDoubt, ...(charged > 0 && { atPrices }) }
+    const figures = { updates, charged, refused: refusedIn(line), held, inDoubt, ...(charged > 0 && { atPrices }) }
     if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), figures)
     const observers = by === 'budget' ? (line.wouldHaveRefused ?? []) : [keyOf(definitions, by, line)]
     for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
@@ -218,6 +216,9 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
   }
   return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
+
+/** As the list of updates counts them, but for what a plan found done: to a plan that is no refusal. */
+const refusedIn = ({ refused = 0, upToDate = 0, plan }: Line): number => refused + (plan === undefined ? upToDate : 0)
 
 /** Name and id share one key: the owner's name for the project. */
 function keyOf(

@@ -24,6 +24,8 @@ export interface Estimate {
   readonly allowed: boolean
   readonly problem: Problem | null
   readonly approval: string | null
+  /** The most that an approval would grant a budget. */
+  readonly lacks: number
   /** What limits that are only observed lack for all of it. */
   readonly wouldHaveRefused: readonly Grant[]
   readonly budgets: readonly string[]
@@ -46,6 +48,8 @@ export interface EstimateRequest {
   readonly projects: readonly string[]
   readonly budget?: string
   readonly query?: Readonly<Record<string, string>>
+  /** What is short would be asked of an approver. */
+  readonly whenShort?: 'ask'
 }
 
 export interface EstimatesParts {
@@ -69,11 +73,8 @@ async function estimate(
   const allowed = permissionsOf(view.definitions, asker)
   const unseen = whyNotSeen(view.definitions, allowed, wanted)
   if (unseen) return unseen
-  const faults = spellingFaults(
-    view.definitions,
-    wanted.projects.map((project) => ({ project })),
-    options.separator,
-  )
+  const names = wanted.projects.map((project) => ({ project }))
+  const faults = spellingFaults(view.definitions, names, options.separator)
   if (faults.length > 0) return invalidRequest(faults)
   const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
   if (wrong) return wrong
@@ -87,6 +88,7 @@ async function estimate(
       ...{ id: '', kind: wanted.kind, project, budget, caller: asker.caller, via },
       ...(token && { token: keptOf(view.definitions, token, budget) }),
       ...(wanted.query && { query: wanted.query }),
+      ...(wanted.whenShort && { whenShort: wanted.whenShort }),
       ...{ content: { digest: '', count: 0 }, createdAt: view.now },
     }
     return { view, asked, request }
@@ -97,7 +99,7 @@ async function estimate(
   }))
   const rows = []
   const projects: EstimatedProject[] = []
-  const asks: (DecisionInput & { readonly reason: string })[] = []
+  const asks: (DecisionInput & { readonly reason: string; readonly short: readonly Grant[] })[] = []
   for (const { known, quote } of quoted) {
     const { project } = known.request
     if (quote.kind === 'problem') {
@@ -107,12 +109,13 @@ async function estimate(
     const decision = decide(known, quote, options)
     rows.push({ known, quote, isDone: decision.kind === 'refuse' && isDone(decision.problem) })
     projects.push({ project, units: quote.units, ...(decision.kind === 'refuse' && { problem: decision.problem }) })
-    if (decision.kind === 'ask') asks.push({ ...known, reason: decision.reason })
+    if (decision.kind === 'ask') asks.push({ ...known, ...decision })
   }
   const first = worstOf(projects)
   if (first && quoted.every(({ quote }) => quote.kind === 'problem')) return first
   const charged = rows.some((row) => !row.isDone) ? rows.filter((row) => !row.isDone) : rows
-  const refusal = first && !(isDone(first) && !charged[0]?.isDone) ? first : allOrNothing(charged)
+  const refusal =
+    first && !(isDone(first) && !charged[0]?.isDone) ? first : wanted.whenShort ? null : allOrNothing(charged)
   const requests = quoted.map(({ known }) => known.request)
   return {
     kind: wanted.kind,
@@ -121,6 +124,7 @@ async function estimate(
     allowed: refusal === null,
     problem: refusal,
     approval: asks[0] ? [asks[0].reason, ...(await sameWorkWaiting(ledger, asks, allowed))].join('; ') : null,
+    lacks: lackOf(asks),
     wouldHaveRefused: refusal === null ? lackedBy(neededTogether(charged, observed)) : [],
     budgets: [...new Set(requests.map(({ budget }) => budget))],
     payers: Object.fromEntries(requests.map((request) => [request.project, payerOf(view.definitions, request)])),
@@ -129,6 +133,9 @@ async function estimate(
     figures: figuresOfChain(view, countersOfAll(view, requests)),
   }
 }
+
+const lackOf = (asks: readonly { readonly short: readonly Grant[] }[]): number =>
+  Math.max(0, ...asks.flatMap(({ short }) => short.map((each) => each.units)))
 
 const worksOf = ({ asked }: DecisionInput): readonly string[] => asked.works.map(({ key }) => key)
 

@@ -1,6 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
+import type { Page } from '../../ledger/views/pages.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { repeatsToTell, repeatsWithinMs } from '../sweep/unusual.ts'
@@ -37,27 +38,6 @@ export function createRepeats({ ledger, clock, log }: { ledger: Ledger; clock: C
   return { note }
 }
 
-export interface Folded {
-  /** The latest of them. */
-  readonly update: Update
-  /** The others, the newest first: refused for the same caller, project and reason, with no other update between. */
-  readonly before: readonly Update[]
-}
-
-/** A loop of refusals is one row. @param updates the newest first. */
-export function foldRefusals(updates: readonly Update[]): readonly Folded[] {
-  const rows: { update: Update; before: Update[] }[] = []
-  for (const update of updates) {
-    const last = rows.at(-1)
-    if (last && update.state === 'refused' && loopOf(update) === loopOf(last.update)) last.before.push(update)
-    else rows.push({ update, before: [] })
-  }
-  return rows
-}
-
-const loopOf = ({ state, kind, project, budget, caller, problem }: Update): string =>
-  JSON.stringify([state, kind, project, budget, caller, problem?.slug])
-
 export type Repeats = ReturnType<typeof createRepeats>
 
 /** The last update of an answer that did nothing new: a replay, or refused duplicates alone. */
@@ -65,4 +45,48 @@ export function repeatedIn({ replayed, updates }: { readonly replayed: boolean; 
   const isDuplicate = ({ state, problem }: Update) =>
     state === 'refused' && (problem?.slug === 'already-updated' || problem?.slug === 'duplicate-work')
   return replayed || updates.every(isDuplicate) ? updates.at(-1) : undefined
+}
+
+/** `since`: when the first of them was asked for. */
+export interface Repeated {
+  readonly update: Update
+  readonly count: number
+  readonly since: number
+}
+
+/** A loop's refusals, one after another, are one. @param updates the newest first. */
+export function foldRefusals(updates: readonly Update[]): readonly Repeated[] {
+  const folded: Repeated[] = []
+  for (const update of updates) {
+    const last = folded.at(-1)
+    const isRepeat = last !== undefined && isSameRefusal(last.update, update)
+    const first = isRepeat ? folded.pop() : undefined
+    folded.push({ update: first?.update ?? update, count: (first?.count ?? 0) + 1, since: update.createdAt })
+  }
+  return folded
+}
+
+const isSameRefusal = (a: Update, b: Update): boolean =>
+  [a, b].every(({ state, plan }) => state === 'refused' && plan === undefined) &&
+  (['caller', 'kind', 'project', 'budget'] as const).every((name) => a[name] === b[name]) &&
+  a.problem?.slug === b.problem?.slug
+
+const maxPages = 5
+
+/** Reads on while folding leaves fewer than `wanted`. */
+export async function foldedPage(
+  read: (cursor: string | undefined) => Promise<Page<Update>>,
+  { cursor, wanted }: { readonly cursor?: string | undefined; readonly wanted: number },
+): Promise<Page<Repeated>> {
+  const found: Update[] = []
+  let next = cursor
+  for (let pages = 1; ; pages++) {
+    const page = await read(next)
+    found.push(...page.rows)
+    next = page.next
+    const rows = foldRefusals(found)
+    // A short page is that of a search that finds little.
+    if (next === undefined || pages === maxPages || rows.length >= wanted || page.rows.length < wanted)
+      return { rows, ...(next !== undefined && { next }) }
+  }
 }

@@ -55,9 +55,12 @@ export function confirmMessage({
   reason,
   tags,
   approval,
+  lacks = 0,
 }: {
   readonly askId: string
   readonly estimate: Estimate
+  /** What an approver could grant it. */
+  readonly lacks?: number
   readonly budgets: readonly string[]
   readonly reason?: string
   readonly tags?: Tags
@@ -67,7 +70,7 @@ export function confirmMessage({
   const what = capital(whatOf(kind, names(projects)))
   if (problem) {
     const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${whyNot(estimate)}`
-    return message(refusal, [section(refusal), ...costs(projects), ...askForMore(askId, estimate)], toAsker)
+    return message(refusal, [section(refusal), ...costs(projects), ...askForMore(askId, lacks)], toAsker)
   }
   const charged = list(
     firstLines(
@@ -94,17 +97,15 @@ export function confirmMessage({
   return message(`${lead} Nothing is spent before you press Confirm.`, blocks, toAsker)
 }
 
-/** Only a budget below the root can be granted what it lacks. */
-function askForMore(askId: string, { problem, projects }: Estimate): Block[] {
-  const { short, budgets = [] } = problem?.members ?? {}
-  const isGrantable = Array.isArray(budgets) && budgets.every(({ budget }) => budget !== rootBudget)
-  if (problem?.slug !== 'over-budget' || typeof short !== 'number' || !isGrantable) return []
-  if (projects.some(({ units }) => units === null)) return []
-  return [
-    buttons(button('ask', askId, { text: `Ask for ${count(short)} more` })),
-    context('An approver then grants what is missing, once, with the update. Nothing is spent before that.'),
-  ]
-}
+const askForMore = (askId: string, lacks: number): Block[] =>
+  lacks === 0
+    ? []
+    : [
+        buttons(button('ask', askId, { text: `Ask for ${count(lacks)} more` })),
+        context(
+          'An approver then grants what is missing, once, with this update. If enough is left when you press, it runs at this price without approval.',
+        ),
+      ]
 
 const observedIn = ({ wouldHaveRefused }: Estimate): string =>
   wouldHaveRefused.length === 0 ? '' : `\n👁 ${prose(capital(wouldRefuse(wouldHaveRefused)))}.`

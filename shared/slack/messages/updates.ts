@@ -1,5 +1,5 @@
 import { count, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
-import { foldRefusals } from '../../guard/update/repeats.ts'
+import { foldRefusals, type Repeated } from '../../guard/update/repeats.ts'
 import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
@@ -34,6 +34,9 @@ import {
 const maxRows = 15
 const maxLines = 15
 
+const timesOf = ({ count: times, since }: Omit<Repeated, 'update'>, zone: string): string =>
+  times === 1 ? '' : ` · ${count(times)} times since ${date(since, zone)}`
+
 /** `/units updates` */
 export function updatesMessage({
   updates,
@@ -48,8 +51,8 @@ export function updatesMessage({
   const rows = foldRefusals(updates)
   const shown = rows
     .slice(0, most)
-    .flatMap(({ update, before }) => [
-      section(`${summaryOf(update)}${before.length > 0 ? ` · ${count(before.length + 1)} times` : ''}`),
+    .flatMap(({ update, ...times }) => [
+      section(`${summaryOf(update)}${timesOf(times, zone)}`),
       context(
         `${date(update.createdAt, zone)} · ${person(update.caller)} · ${budgetName(update.budget)} · ${pageOrId(update.id, links)}`,
       ),
@@ -57,7 +60,7 @@ export function updatesMessage({
   const more = rows.length > most ? `These are the latest ${most}. ` : ''
   return message(
     `The latest updates: ${firstLines(
-      rows.map(({ update }) => summaryOf(update)),
+      rows.map(({ update, ...times }) => `${summaryOf(update)}${timesOf(times, zone)}`),
       5,
     ).join('; ')}`,
     [

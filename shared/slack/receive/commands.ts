@@ -212,16 +212,23 @@ async function offer(
     )
   }
   const { approval } = estimateResult
+  // An empty budget made the estimate needless; an approver has to know the price.
+  const mayAsk = estimateResult.problem?.slug === 'over-budget' && projects.length === 1
+  const asked = mayAsk ? await guard.estimate({ ...request, whenShort: 'ask' }, { caller, via: 'slack' }) : null
+  const asking = asked && !('slug' in asked) && asked.problem === null && asked.lacks > 0 ? asked : null
   const message = confirmMessage({
     askId: event.id,
     estimate: estimateResult,
+    lacks: asking?.lacks ?? 0,
     budgets: estimateResult.budgets,
     ...(reason !== undefined && { reason }),
     ...(tags && { tags }),
     ...(approval !== null && { approval }),
   })
   const quotes = Object.fromEntries(
-    estimateResult.projects.flatMap(({ project, units }) => (units === null ? [] : [[project, units] as const])),
+    (asking ?? estimateResult).projects.flatMap(({ project, units }) =>
+      units === null ? [] : [[project, units] as const],
+    ),
   )
   // A lost answer may have arrived, and its button must keep its price.
   const { payers } = estimateResult

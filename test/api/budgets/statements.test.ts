@@ -11,14 +11,22 @@ const none = {
   ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
 }
 
+interface November {
+  readonly isCounted?: boolean
+  readonly repeats?: number
+  readonly env?: Record<string, string>
+  readonly plans?: readonly { readonly name: string }[]
+}
+
 /**
  * Two clients and four people in November: what was updated, refused, left in doubt, granted and spent elsewhere.
  *
  * @param options.isCounted whether the sweep has already counted the updates.
+ * @param options.repeats how often bob asks again for what was done.
  */
-async function november({ isCounted = false, env = {} }: { isCounted?: boolean; env?: Record<string, string> } = {}) {
+async function november({ isCounted = false, repeats = 0, env = {}, plans = [] }: November = {}) {
   const product = await startProduct({
-    env,
+    ...{ env, plans },
     store: createMemoryStore(),
     units: { site: 40, '77': 25, big: 500, other: 10, broken: 15 },
     service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
@@ -33,6 +41,9 @@ async function november({ isCounted = false, env = {} }: { isCounted?: boolean; 
   await ask('bob', { project: 'big', budget: 'globex' })
   await ask('eve', { project: 'other', budget: 'globex' })
   await ask('eve', { project: 'broken' })
+  for (let again = 0; again < repeats; again++) await ask('bob', { project: 'site' })
+  for (const { name } of plans)
+    await product.triggers.handle({ plan: name, time: '2026-11-20T10:00:00Z' }, product.endsAt())
   const enter = async (budget: string, body: object) =>
     (await product.call('POST', `/budgets/${budget}/entries`, { body: { reason: 'r', ...body } })).body
   await enter('acme', { type: 'grant', units: 50, wholeChain: true })
@@ -141,6 +152,18 @@ describe.each([
       'window,status,caller,updates,charged,external,granted,held,inDoubt,refused,wouldHaveRefused,wouldHaveRefusedUnits',
     )
     expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0,0,0')
+  })
+
+  test('a statement counts the refusals of a loop, and not what a plan found done', async () => {
+    const plan = { name: 'night', kind: 'ranking', projects: ['site'], schedule: 'cron(0 10 * * ? *)' }
+    const { product, statement } = await november({ isCounted, plans: [plan], repeats: 60 })
+    const { body } = await statement('?by=caller')
+    expect((await product.call('GET', '/updates?plan=night')).body.updates).toMatchObject([
+      { state: 'refused', problem: { type: expect.stringContaining('already-updated') } },
+    ])
+    const refused = body.rows.map((row: Record<string, unknown>) => [row.caller, row.refused])
+    expect(Object.fromEntries(refused)).toMatchObject({ bob: 61, eve: 0, 'schedule:night': 0 })
+    expect(body.total.refused).toBe(61)
   })
 
   test('a statement says what units cost where a price is set, beside the reader’s own price', async () => {

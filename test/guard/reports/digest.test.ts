@@ -55,13 +55,14 @@ describe('the digest', () => {
     product.clock.advance(hours(25))
     await update('mine', { budget: 'seo' })
     await update('other')
+    for (const budget of ['seo', 'seo', 'account']) await update('mine', { budget })
     await update('dear', { budget: 'seo' })
     await update('broken', { budget: 'seo' })
     product.clock.advance(minutes(1))
     await digest()
     const message = await last()
     expect(message?.text).toBe(
-      '2026-11-21: 80 units spent in 24 hours by account and all below it. 1 update refused, 1 in doubt.',
+      '2026-11-21: 80 units spent in 24 hours by account and all below it. 4 updates refused, 1 in doubt.',
     )
     const read = readIn(message)
     expect(read).toContain('*account*: 80 in 24 hours')

@@ -27,7 +27,15 @@ describe('an estimate', () => {
     const today = { start: at('2026-11-20T00:00:00Z'), end: at('2026-11-21T00:00:00Z') }
     const empty = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
     expect(await estimate(['a', 'b'])).toStrictEqual({
-      ...{ kind: 'ranking', units: 80, allowed: true, problem: null, approval: null, budgets: ['account', 'seo'] },
+      ...{
+        kind: 'ranking',
+        units: 80,
+        allowed: true,
+        problem: null,
+        approval: null,
+        lacks: 0,
+        budgets: ['account', 'seo'],
+      },
       wouldHaveRefused: [],
       unowned: { a: 'pay', b: null },
       payers: { a: { budget: 'account', owner: null }, b: { budget: 'seo', owner: 'seo' } },

@@ -147,6 +147,7 @@ export const estimate = (changes: Partial<Estimate> = {}, { project }: Written =
   allowed: true,
   problem: null,
   approval: null,
+  lacks: 0,
   wouldHaveRefused: [],
   budgets: ['seo'],
   works: {},
