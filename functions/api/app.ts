@@ -1,4 +1,5 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import { acceptRequests, refuseTwoHosts } from '../../shared/api/face.ts'
 import { createRequestRates } from '../../shared/api/rate-limits.ts'
 import type { Reference } from '../../shared/api/reference.ts'
@@ -37,6 +38,8 @@ export function createApi(services: Services, reference: Reference = async () =>
   app.use(async (c, next) => {
     const checked = await tokens.verify(c.req.header('authorization'))
     if (checked.kind === 'refused') {
+      const { dashboardUrl } = services
+      if (dashboardUrl !== null && isStray(c)) return c.redirect(`${dashboardUrl}/dashboard${rawTarget(c).path}`, 303)
       c.set('refusedToken', checked)
       c.header('WWW-Authenticate', 'Bearer')
       return answerProblem(c, problem('unauthorized', 'This address needs a valid bearer token of Unit Guard.'))
@@ -83,4 +86,12 @@ export function createApi(services: Services, reference: Reference = async () =>
   })
 
   return app
+}
+
+/** A browser at an address of no route: the dashboard, which knows whether its user is logged in, has a page for it. */
+function isStray(c: Context<ApiEnv>): boolean {
+  const { authorization, accept = '' } = c.req.header()
+  const isPage = c.req.method === 'GET' && authorization === undefined && accept.includes('text/html')
+  const isRoute = rawTarget(c).path.startsWith(`${gatewayPath}/`) || matchedRoutes(c).some(({ path }) => path !== '/*')
+  return isPage && !isRoute
 }

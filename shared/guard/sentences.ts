@@ -4,6 +4,7 @@ import {
   callerOfCounter,
   isEnforced,
   limitOf,
+  planOfCaller,
   unseenBudget,
   type WindowKind,
   windowKinds,
@@ -41,7 +42,13 @@ export function onTheWall(instant: number, zone: string): string {
   return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
-export const shownCounter = (name: string): string => callerOfCounter(name) ?? name
+export const shownCounter = (name: string): string => shownCaller(callerOfCounter(name) ?? name)
+
+/** `plan morning` for the caller `schedule:morning`. */
+export function shownCaller(caller: string): string {
+  const plan = planOfCaller(caller)
+  return plan === null ? caller : `plan ${plan}`
+}
 
 /** For updates: only a budget above the reader's own can be unseen. */
 export const shownBudget = (name: string): string => (name === unseenBudget ? 'a budget above' : name)

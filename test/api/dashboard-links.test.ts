@@ -57,6 +57,39 @@ describe('a page that is asked for on the host of the API', () => {
     },
   )
 
+  test('an address of no route leads a browser to a page of the dashboard, and programs to their answer', async () => {
+    const product = await start()
+    const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+      product.api.request(path, { method, headers })
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    for (const path of ['/nix', '//evil.example', '/nix/@evil.example']) {
+      const answer = await ask(path, { accept })
+      const to = answer.headers.get('location') ?? ''
+      expect([answer.status, new URL(to).origin, to.startsWith(`${DASHBOARD_URL}/dashboard/`)]).toEqual([
+        ...[303, DASHBOARD_URL, true],
+      ])
+    }
+    for (const [path, headers, method] of [
+      ['/nix', { accept: '*/*' }, 'GET'],
+      ['/nix', { accept }, 'POST'],
+      ['/nix', { accept, authorization: 'Bearer wrong' }, 'GET'],
+      ['/budgets', { accept }, 'GET'],
+      ['/budgets/acme', { accept }, 'GET'],
+      ['/v3/projects', { accept }, 'GET'],
+    ] as const) {
+      const answer = await ask(path, headers, method)
+      expect([path, method, answer.status]).toEqual([path, method, 401])
+    }
+    const browser = openBrowser(product)
+    await browser.post(
+      '/login',
+      { token: await product.signed({ sub: 'ada', scope: 'read' }) },
+      { origin: DASHBOARD_URL },
+    )
+    const page = await browser.get('/dashboard/nix', { origin: DASHBOARD_URL })
+    expect([page.status, page.html.includes('<nav aria-label="Dashboard">')]).toEqual([404, true])
+  })
+
   test('a form sent to the API is redirected, and the dashboard refuses forms of another origin', async () => {
     const product = await start()
     const body = new URLSearchParams({ token: 'x' })

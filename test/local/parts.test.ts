@@ -349,7 +349,7 @@ describe('the doctor, looking at the ledger', () => {
     )
     const { toDo } = await examineStore({}, store, clock, { plans })
     expect(toDo).toEqual([
-      'correct the plan night, which is refused for a, b, c, d, e and 2 more: schedule:night may not charge account for a, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
+      'correct the plan night, which is refused for a, b, c, d, e and 2 more: plan night may not charge account for a, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
       'correct the plan wrong, which is refused for a: a belongs to acme, so it is charged there or to a parent of it, not to globex.',
       'The plan typo leaves units of the budget acount to others, and there is no such budget: correct the plans file, or create the budget.',
       'The plan greedy leaves 100 units of acme to others, which has 100 a month, so none of its updates can pass. Lower leave in the plans file.',

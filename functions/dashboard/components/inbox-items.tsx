@@ -7,6 +7,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Action, actionLabels, type Choices, Evidence, ShownUnitsField } from './decide.tsx'
 import { type FieldProps, TextField } from './fields.tsx'
 import { BudgetLink, dayAndTime, Sign, Time, updateAddress, words } from './parts.tsx'
+import { Who } from './people.tsx'
 
 interface Given {
   readonly choices: Choices
@@ -44,7 +45,7 @@ export function ApprovalItem({ row, zone, choices, isChosen, field }: Given & { 
         )}
       </p>
       <p>
-        {caller} asked via {via} on <Time at={update.createdAt} zone={zone} />
+        <Who name={caller} /> asked via {via} on <Time at={update.createdAt} zone={zone} />
         {reason === undefined ? null : <>: “{reason}”</>}
       </p>
       {why === undefined ? null : <p class="note">Needs approval: {why}.</p>}
@@ -85,7 +86,7 @@ export function DoubtItem({ entry, view, options, kinds, choices, isChosen, fiel
         {update.history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'}
       </p>
       <p>
-        {caller} asked via {via}
+        <Who name={caller} /> asked via {via}
         {reason === undefined ? null : <>: “{reason}”</>}
       </p>
       <SameWork updates={sameWork} zone={zone} />
@@ -149,7 +150,7 @@ const SameWork = ({ updates, zone }: { updates: readonly Update[]; zone: string 
     {updates.map(({ id, caller, state, createdAt }) => (
       <p class="warning">
         <Sign name="warning" /> <a href={updateAddress(id)}>Another request</a> for this project is {words(state)}:{' '}
-        {caller} asked on <Time at={createdAt} zone={zone} />.
+        <Who name={caller} /> asked on <Time at={createdAt} zone={zone} />.
       </p>
     ))}
   </>

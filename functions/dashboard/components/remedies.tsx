@@ -1,5 +1,5 @@
 import type { Permissions } from '../../../shared/guard/people/permissions.ts'
-import { count, units as inUnits, list, shownCounter } from '../../../shared/guard/sentences.ts'
+import { count, units as inUnits, list, shownCaller, shownCounter } from '../../../shared/guard/sentences.ts'
 import { counterOf } from '../../../shared/ledger/book/book.ts'
 import {
   callerOfCounter,
@@ -70,7 +70,7 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
 }
 
 const changeOf = (name: string, { definitions }: View): Remedy => ({
-  label: `Change the rules of ${name}…`,
+  label: `Change the rules of ${shownCaller(name)}…`,
   to: Object.hasOwn(definitions.budgets, name) ? budgetAddress(name, '/edit') : callerAddress(name),
 })
 
@@ -111,7 +111,7 @@ function lastPrice({ results: [asked], now }: View): number | null {
 function grantOf(counter: ShortCounter, view: View): readonly Remedy[] {
   const { budget, window } = counter
   const caller = callerOfCounter(budget)
-  if (caller !== null) return [{ label: `Raise the limit of ${caller}…`, to: callerAddress(caller) }]
+  if (caller !== null) return [{ label: `Raise the limit of ${shownCaller(caller)}…`, to: callerAddress(caller) }]
   const missing = missingNow(counter, view)
   if (missing !== null && missing <= 0) return []
   const query = new URLSearchParams({ type: 'grant', window, ...(missing !== null && { units: String(missing) }) })

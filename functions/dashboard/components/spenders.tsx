@@ -2,7 +2,8 @@ import type { Spent } from '../../../shared/guard/reports/spent-on.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import { ShareBar } from './charts.tsx'
 import { addressWith } from './lists.tsx'
-import { planAddress, Section } from './parts.tsx'
+import { Section } from './parts.tsx'
+import { PlanName } from './people.tsx'
 
 const maxShown = 5
 
@@ -32,11 +33,7 @@ function SpenderName({ spender: { kind, name } }: { spender: Spent }) {
   if (kind === 'others' || name === null) return <>others</>
   switch (kind) {
     case 'plan':
-      return (
-        <>
-          plan <a href={planAddress(name)}>{name}</a>
-        </>
-      )
+      return <PlanName name={name} />
     case 'person':
       return <>{name}</>
     default:

@@ -33,6 +33,7 @@ import {
   words,
   ZoneNote,
 } from '../components/parts.tsx'
+import { Who } from '../components/people.tsx'
 import { dateSchema, PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
@@ -209,7 +210,9 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
             <td data-name="Units" class="number">
               {signedUnits(entry)}
             </td>
-            <td data-name="By">{entry.by}</td>
+            <td data-name="By">
+              <Who name={entry.by} />
+            </td>
             <td data-name="Reason">
               {entry.reason}
               <EntryDifferences entry={entry} />

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, findPath, planAddress, Section, updateAddress } from '../components/parts.tsx'
+import { planIn } from '../components/people.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
@@ -18,6 +19,8 @@ export function addFind({ page }: PageRoutes): void {
       const words = readFields(query, querySchema).q?.trim() ?? ''
       if (/^upd_[0-9a-z]+$/.test(words)) return c.redirect(updateAddress(words), 303)
       const [{ definitions }, { budgetsOf }] = await Promise.all([guard.ledger.view(), guard.background()])
+      const plan = planIn(words)
+      if (plan !== null && (await budgetsOf(plan)).length > 0) return c.redirect(planAddress(plan), 303)
       const name = words.toLowerCase().replace(/\s+/g, '-')
       if (Object.hasOwn(definitions.budgets, name)) return c.redirect(budgetAddress(name), 303)
       if (name !== '' && (await budgetsOf(name)).length > 0) return c.redirect(planAddress(name), 303)

@@ -7,6 +7,7 @@ import { ApprovalItem, DoubtItem } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { RiskSection } from '../components/outlook.tsx'
 import { inboxPath, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
+import { Who } from '../components/people.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 export function addInbox({ page }: PageRoutes, services: PageServices): void {
@@ -134,7 +135,8 @@ function entryItem(visit: Visit, services: PageServices, { view, entries }: Inbo
   return (
     <li class="group">
       <p class="what">
-        {first?.update.caller} asked for {count(entry.rows.length)} updates: {units(entry.units)}
+        {first ? <Who name={first.update.caller} /> : null} asked for {count(entry.rows.length)} updates:{' '}
+        {units(entry.units)}
       </p>
       <ul>{items}</ul>
     </li>

@@ -8,10 +8,11 @@ import {
   sumOfRows,
 } from '../../../shared/guard/reports/statements.ts'
 import { list, units } from '../../../shared/guard/sentences.ts'
-import { type Definitions, personOf } from '../../../shared/ledger/book/definitions.ts'
+import { type Definitions, personOf, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, numberColumns, TableHead, UnitsCell } from '../components/parts.tsx'
+import { PlanName } from '../components/people.tsx'
 
 export interface DetailsProps {
   readonly statement: Statement
@@ -110,6 +111,8 @@ function RowName({ by, row: { key, keys } }: { by: Statement['by']; row: ShownRo
   const tag = tagKeyIn(by)
   if (key === null) return <>{tag === null ? 'outside the guard' : `without ${tag}, or outside the guard`}</>
   if (tag !== null) return <a href={addressWith('/dashboard/updates', { tag: `${tag}:${key}` })}>{key}</a>
+  const plan = by === 'caller' ? planOfCaller(key) : null
+  if (plan !== null) return <PlanName name={plan} />
   const [only, ...others] = keys
   if (others.length > 0 || only !== key)
     return (

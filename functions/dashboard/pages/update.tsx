@@ -21,7 +21,6 @@ import {
   dayNamed,
   Fact,
   Facts,
-  planAddress,
   Section,
   Sign,
   StateName,
@@ -30,7 +29,7 @@ import {
   updateAddress,
   ZoneNote,
 } from '../components/parts.tsx'
-import { CallerName } from '../components/people.tsx'
+import { CallerName, Who } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
 import { whyText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
@@ -127,7 +126,7 @@ const ProblemLine = ({ problem: { slug, detail } }: { problem: Problem }) => (
 )
 
 function DetailsSection({ update, zone }: { update: Update; zone: string }) {
-  const { id, kind, budget, caller, via, plan, force, maxUnits, query, tags, finishedAt, month } = update
+  const { id, kind, budget, caller, via, force, maxUnits, query, tags, finishedAt, month } = update
   const owner = update.hold?.owners?.[0]
   return (
     <Section id="details" title="Details">
@@ -145,13 +144,8 @@ function DetailsSection({ update, zone }: { update: Update; zone: string }) {
           </Fact>
         )}
         <Fact name="Caller">
-          {caller}, via {via}
+          <Who name={caller} />, via {via}
         </Fact>
-        {plan === undefined ? null : (
-          <Fact name="Plan">
-            <a href={planAddress(plan)}>{plan}</a>
-          </Fact>
-        )}
         <Fact name="Month">from {dayNamed(month.slice('month:'.length))}</Fact>
         {finishedAt === undefined ? null : (
           <Fact name="Ended">
@@ -232,7 +226,10 @@ const History = ({ update, zone }: { update: Update; zone: string }) => (
       {update.history.map(({ state, at, by, note }) => (
         <li>
           <p>
-            <StateName state={state} /> <Time at={at} zone={zone} /> <span class="note">by {by}</span>
+            <StateName state={state} /> <Time at={at} zone={zone} />{' '}
+            <span class="note">
+              by <Who name={by} />
+            </span>
           </p>
           {note === undefined ? null : <p>{note}</p>}
         </li>

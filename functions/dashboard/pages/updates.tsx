@@ -20,6 +20,7 @@ import {
   SelectField,
 } from '../components/lists.tsx'
 import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
+import { planIn } from '../components/people.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
 import { UpdateTable } from '../components/update-table.tsx'
 import type { FieldFaults } from '../flash.ts'
@@ -46,6 +47,11 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
     GET: async (visit) => {
       visit.mustHave('read')
       const { guard } = visit
+      const plan = planIn(visit.query.get('caller') ?? '')
+      if (plan !== null) {
+        const filters = Object.fromEntries(visit.query)
+        return visit.c.redirect(addressWith(path, { ...filters, caller: undefined, plan }), 303)
+      }
       const { filters: read, faults } = readFilters(visit.query, querySchema, fieldNames)
       const { cursor, trail, ...filters } = read
       const view = await guard.ledger.view()

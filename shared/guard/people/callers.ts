@@ -12,7 +12,7 @@ import {
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { invalidRequest, problem } from '../problems.ts'
-import { list } from '../sentences.ts'
+import { list, shownCaller } from '../sentences.ts'
 import {
   type Author,
   type ChangeResult,
@@ -84,7 +84,7 @@ async function deleteCaller(parts: CallersParts, name: string, by: Author): Prom
     const note = {
       type: 'caller',
       budget: rootBudget,
-      reason: by.reason ?? `${name} is not listed any more`,
+      reason: by.reason ?? `${shownCaller(name)} is not listed any more`,
     } as const
     if (name === unlistedCallers) {
       const { unlisted: _gone, ...rest } = definitions
@@ -147,7 +147,7 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
   if (isPattern(name)) return { refused: noPatterns }
   const stale = staleness(definitions, by, listedAs(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
-  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${name} is listed` } as const
+  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${shownCaller(name)} is listed` } as const
   if (name === unlistedCallers) {
     const others = Object.keys(caller).filter((member) => !membersForAll.includes(member))
     return others.length > 0

@@ -1,5 +1,5 @@
 import type { Difference, Member } from '../../ledger/book/difference.ts'
-import { count, list } from '../sentences.ts'
+import { count, list, shownCaller } from '../sentences.ts'
 
 const maxNamed = 3
 
@@ -9,8 +9,9 @@ type Projects = readonly { readonly name: string; readonly id?: string }[]
 export function differenceInWords({ kind, name, how, members }: Difference): string {
   if (kind === 'plan') return `plan ${name}: ${pausesInWords[how]}`
   const told = how === 'removed' ? [] : membersInWords(members, how === 'made')
-  if (told.length === 0) return `${kind} ${name}: ${inWords[how]}`
-  return `${kind} ${name}: ${how === 'made' ? 'new: ' : ''}${told.join(', ')}`
+  const changed = `${kind} ${kind === 'caller' ? shownCaller(name) : name}`
+  if (told.length === 0) return `${changed}: ${inWords[how]}`
+  return `${changed}: ${how === 'made' ? 'new: ' : ''}${told.join(', ')}`
 }
 
 const inWords = { made: 'new', changed: 'changed', removed: 'removed' } as const

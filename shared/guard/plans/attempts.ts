@@ -1,3 +1,4 @@
+import { callerOfPlan } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import {
@@ -13,9 +14,6 @@ import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
-
-/** Not beside the plan's file, whose schedules would load with each approval. */
-export const callerOfPlan = ({ name }: Pick<Plan, 'name'>): string => `schedule:${name}`
 
 /** Oldest first. */
 export interface ProjectAttempts {
@@ -192,7 +190,7 @@ export async function requestOf(
     ...((updates.length > 0 || startedAt - time > hourMs) && { again: true as const }),
     budget: budgetFor(definitions, plan, project),
     ...ownedBy(definitions, project, plan.budget === undefined),
-    caller: callerOfPlan(plan),
+    caller: callerOfPlan(plan.name),
     via: 'schedule',
     ...(query && { query }),
     ...(leave !== undefined && { leave }),

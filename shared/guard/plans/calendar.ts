@@ -1,5 +1,6 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
 import {
+  callerOfPlan,
   chainOf,
   type Definitions,
   limitsOfCaller,
@@ -22,7 +23,7 @@ import type { Recent } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { budgetFor, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
-import { attemptId, callerOfPlan } from './attempts.ts'
+import { attemptId } from './attempts.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
 import {
   demandsOf,
@@ -259,13 +260,13 @@ function chargedBy(definitions: Definitions, plan: Plan, project: string): reado
   if (whyNotPaidBy(definitions, plan, project) !== null) return []
   const counters = [
     ...chainOf(definitions, budgetFor(definitions, plan, project)),
-    ...limitsOfCaller(definitions, callerOfPlan(plan)),
+    ...limitsOfCaller(definitions, callerOfPlan(plan.name)),
   ]
   return counters.map(({ name }) => name)
 }
 
 export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
-  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan) }
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan.name) }
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 

@@ -2,6 +2,7 @@ import {
   type CounterOwner,
   callerNamed,
   callerOfCounter,
+  callerOfPlan,
   chainOf,
   type Definitions,
   limitsOfCaller,
@@ -11,11 +12,10 @@ import {
 import { dayAt } from '../../ledger/book/windows.ts'
 import { leftOf } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { count, figuresOf, list, refuses, units } from '../sentences.ts'
+import { count, figuresOf, list, refuses, shownCaller, shownCounter, units } from '../sentences.ts'
 import { leavesToNoBudget } from '../update/decide.ts'
 import { budgetFor, ruledBy, spellingFaults, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
-import { callerOfPlan } from './attempts.ts'
 import { type Demand, firstInstant, type PriceOf, takenFrom } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 
@@ -85,7 +85,7 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
 /** The budgets that the plan is charged to, and its own counter as a caller. */
 function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[] {
   const budgets = plan.projects.flatMap((project) => chainOf(definitions, budgetFor(definitions, plan, project)))
-  const owners = [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan))]
+  const owners = [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan.name))]
   return [...new Map(owners.map((owner) => [owner.name, owner])).values()]
 }
 
@@ -113,19 +113,19 @@ function whyNever(
   { project, priceOf, separator }: Pick<VerdictParts, 'priceOf' | 'separator'> & { readonly project: string },
 ): string | null {
   const { kind } = plan
-  const caller = callerOfPlan(plan)
+  const caller = callerOfPlan(plan.name)
   const charge = { project, budget: budgetFor(definitions, plan, project), caller }
   const rules = ruledBy(definitions, charge)
   const frozen = rules.find((budget) => budget.frozen)
   if (frozen) return `${frozen.name} frozen`
-  if (callerNamed(definitions, caller)?.disabled) return `${caller} disabled`
+  if (callerNamed(definitions, caller)?.disabled) return `${shownCaller(caller)} disabled`
   const strict = rules.find(({ kinds }) => kinds && !kinds.includes(kind))
   if (strict) return `${strict.name} allows no ${kind} updates`
   const price = priceOf(kind, project)?.units ?? 0
   const least = [...rules, { name: caller, perUpdate: rulesOfCaller(definitions, caller)?.perUpdate }].find(
     ({ perUpdate = Number.POSITIVE_INFINITY }) => price > perUpdate,
   )
-  if (least) return `${least.name} allows ${count(least.perUpdate ?? 0)} for one update`
+  if (least) return `${shownCaller(least.name)} allows ${count(least.perUpdate ?? 0)} for one update`
   return (
     spellingFaults(definitions, [{ project }], separator)[0]?.message ??
     (whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project))?.detail ??
@@ -144,8 +144,8 @@ function leavesTooMuch(view: View, plan: Plan): { readonly short: string; readon
       if (leave === 0 || !refuses(figures) || limit === 'unlimited' || leave < limit + granted) continue
       const has = `has ${count(limit + granted)} a ${window}`
       return {
-        short: `it leaves ${count(leave)} of ${owner.name}, which ${has}`,
-        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${owner.name} to others, which ${has}, so none of its updates can pass. Lower leave in the plans file.`,
+        short: `it leaves ${count(leave)} of ${shownCounter(owner.name)}, which ${has}`,
+        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${shownCounter(owner.name)} to others, which ${has}, so none of its updates can pass. Lower leave in the plans file.`,
       }
     }
   }

@@ -23,7 +23,7 @@ import {
   whyNotSubmit,
 } from '../people/permissions.ts'
 import { invalidRequest, problem } from '../problems.ts'
-import { count, type Figures, units as inUnits, when, zoneOf } from '../sentences.ts'
+import { count, type Figures, units as inUnits, shownCaller, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost, runsOf } from './duplicate-work.ts'
 import {
   countersOf,
@@ -148,7 +148,7 @@ function whyNotListed(known: DecisionInput): Problem | null {
 function whyStopped({ view, request, plan }: DecisionInput): Problem | null {
   const { caller } = request
   if (callerNamed(view.definitions, caller)?.disabled) {
-    return problem('forbidden', `${caller} is disabled; ask an administrator.`)
+    return problem('forbidden', `${shownCaller(caller)} is disabled; ask an administrator.`)
   }
   return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
 }
@@ -170,7 +170,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
     if (perUpdate === undefined || units <= perUpdate) continue
     return refuse(
       'over-update-limit',
-      `This update needs ${inUnits(units)}, and ${name} allows at most ${count(perUpdate)} for one update.`,
+      `This update needs ${inUnits(units)}, and ${shownCaller(name)} allows at most ${count(perUpdate)} for one update.`,
       { units, budget: name, perUpdate },
     )
   }

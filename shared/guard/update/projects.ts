@@ -6,11 +6,13 @@ import {
   folded,
   listingsOf,
   ownerOf,
+  planOfCaller,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
 import { nearName } from '../../ledger/book/near-names.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
+import { shownCaller } from '../sentences.ts'
 
 interface NamedPayer {
   readonly budget?: string
@@ -65,10 +67,9 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   const wrong = wrongBudget(definitions, { budget }, [project])
   if (wrong) return wrong
   if (owner === undefined || owner === budget || mayChargeAncestors) return null
-  const right = caller.startsWith('schedule:')
-    ? 'mayChargeAncestors in the plan'
-    : 'the scope admin or mayChargeAncestors'
-  const detail = `${caller} may not charge ${budget} for ${project}, which belongs to ${owner}; that needs ${right}. Without a budget, ${owner} pays.`
+  const right =
+    planOfCaller(caller) === null ? 'the scope admin or mayChargeAncestors' : 'mayChargeAncestors in the plan'
+  const detail = `${shownCaller(caller)} may not charge ${budget} for ${project}, which belongs to ${owner}; that needs ${right}. Without a budget, ${owner} pays.`
   return problem('forbidden', detail, { budget })
 }
 

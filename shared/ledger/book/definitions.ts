@@ -166,9 +166,18 @@ export const isObserved = (definitions: Definitions, name: string): boolean =>
 export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
+const ofPlan = 'schedule:'
+
+/** A plan is a caller, too. */
+export const callerOfPlan = (plan: string): string => `${ofPlan}${plan}`
+
+/** `null`: the caller is not a plan. */
+export const planOfCaller = (caller: string): string | null =>
+  caller.startsWith(ofPlan) ? caller.slice(ofPlan.length) : null
+
 /** A listed caller follows its own entry alone. Plans are reviewed, and limited by their budgets. */
 export const rulesOfCaller = (definitions: Definitions, caller: string): CallerDefaults | undefined =>
-  callerNamed(definitions, caller) ?? (caller.startsWith('schedule:') ? undefined : definitions.unlisted)
+  callerNamed(definitions, caller) ?? (planOfCaller(caller) === null ? definitions.unlisted : undefined)
 
 /** The person's name is last. */
 export function namesOf(definitions: Definitions, caller: string, claimed?: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { count, units as inUnits, shownBudget } from '../../guard/sentences.ts'
-import { unseenBudget } from '../../ledger/book/definitions.ts'
+import { planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type State, type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
@@ -28,7 +28,8 @@ export const countOf = (number: number, one: string, many = `${one}s`): string =
 export function person(caller: string): string {
   const user = /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
   if (user !== undefined) return `<@${user}>`
-  return caller.startsWith('schedule:') ? `the plan ${code(caller.slice('schedule:'.length))}` : code(caller)
+  const plan = planOfCaller(caller)
+  return plan === null ? code(caller) : `the plan ${code(plan)}`
 }
 
 export function mentions(callers: readonly string[], max: number): string {

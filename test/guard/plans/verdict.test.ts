@@ -126,11 +126,11 @@ describe('whether a plan will pass', () => {
     ],
     ['another budget owns its projects', { account: { projects: [{ name: 'one' }, { name: 'two' }] } }, null],
     ['account refuses unlisted projects', { account: { unowned: 'refuse' } }, null],
-    ['it is disabled as a caller', { caller: { disabled: true } }, 'no: schedule:night disabled'],
+    ['it is disabled as a caller', { caller: { disabled: true } }, 'no: plan night disabled'],
     [
       'its own limit is reached',
       { caller: { limits: month(100) } },
-      'until 21 Nov 2026 23:00, then schedule:night has too little',
+      'until 21 Nov 2026 23:00, then plan night has too little',
     ],
     ['its next run is years away', { plan: { schedule: 'cron(0 5 29 2 ? *)' } }, 'unknown'],
   ])('if %s', async (_what, given, expected) => {

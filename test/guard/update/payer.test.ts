@@ -365,7 +365,7 @@ describe('a plan that names an ancestor of the owner', () => {
         problem: {
           slug: 'forbidden',
           detail:
-            'schedule:night may not charge account for shop, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
+            'plan night may not charge account for shop, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
         },
       },
     ])

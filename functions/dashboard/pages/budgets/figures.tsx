@@ -8,6 +8,7 @@ import type { View } from '../../../../shared/ledger/views/views.ts'
 import { Bar, ChartFigure, ShareBar } from '../../components/charts.tsx'
 import { LeftAtReset, totalOf } from '../../components/outlook.tsx'
 import { Fact, Facts, Section, StateName, Time, UnitsFact, updateAddress } from '../../components/parts.tsx'
+import { Who } from '../../components/people.tsx'
 import { shortLabel } from '../../components/period.tsx'
 
 interface UnitsProps {
@@ -112,7 +113,7 @@ export const UpdatesSection = ({ name, updates, zone }: { name: string; updates:
           <a href={updateAddress(id)}>{project}</a> <StateName state={state} />{' '}
           {(charged ?? estimated) ? units(charged ?? estimated ?? 0) : null}{' '}
           <span class="note">
-            <Time at={createdAt} zone={zone} /> by {caller}
+            <Time at={createdAt} zone={zone} /> by <Who name={caller} />
           </span>
         </li>
       ))}

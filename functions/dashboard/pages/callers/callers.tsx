@@ -26,6 +26,7 @@ import {
   Units,
   ZoneNote,
 } from '../../components/parts.tsx'
+import { Who } from '../../components/people.tsx'
 import type { Flash } from '../../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, readFields } from '../../forms.ts'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
@@ -236,7 +237,7 @@ function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { 
       )}
       <div>
         <p class="what">
-          {sub}
+          <Who name={sub} />
           {person === undefined ? null : <span class="note"> is {person}</span>}
           {sub === visit.session.sub ? <span class="note"> (you: someone else has to disable you)</span> : null}
         </p>
