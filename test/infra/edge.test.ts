@@ -7,6 +7,7 @@ import { readEdge, readProps } from '../../infra/options.ts'
 import { pathsOf } from '../../shared/api/paths.ts'
 import { behindEdge, needed } from '../support/infra/deployment.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
+import { variants } from '../support/infra/variants.ts'
 
 const { template, edge, functions, ofType } = synthesize({ context: behindEdge })
 const only = (type: string) => edge.filter(({ Type }) => Type === type).map(({ Properties }) => Properties)
@@ -129,15 +130,14 @@ describe('the name', () => {
   })
 
   test('has the given certificate, and no records', () => {
-    const certificate = 'arn:aws:acm:us-east-1:123456789012:certificate/0f2a1c9e-1111-4222-8333-444455556666'
-    const context = { domain: 'guard.example.com', certificate, originVersion: 'a'.repeat(32), edgeRequests: '500' }
-    const given = synthesize({ context }).edge
+    const { context } = variants.givenCertificate
+    const given = synthesize(variants.givenCertificate).edge
     expect(given.map(({ Type }) => Type).toSorted()).toEqual(['AWS::CloudFront::Distribution', 'AWS::WAFv2::WebACL'])
     const text = JSON.stringify(given)
-    expect(text).toContain(`"AcmCertificateArn":"${certificate}"`)
+    expect(text).toContain(`"AcmCertificateArn":"${context.certificate}"`)
     expect(text).toContain('"Limit":500')
     // A changed reference is what makes CloudFormation read the secret again.
-    expect(text).toContain(`SecretString:current::${'a'.repeat(32)}}}`)
+    expect(text).toContain(`SecretString:current::${context.originVersion}}}`)
   })
 })
 
@@ -178,7 +178,7 @@ describe('the guard behind it', () => {
   })
 
   test('stays open while callers move to the domain', () => {
-    const moving = synthesize({ context: { ...behindEdge, openUrls: 'true' } })
+    const moving = synthesize({ ...variants.edgeInOneRegion, region: 'eu-central-1' })
     expect(settingOf('ORIGIN_SECRET', moving.functions)).toEqual([])
     expect(secretsIn(moving.ofType)).toHaveLength(1)
     expect(moving.edge).toHaveLength(edge.length)

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { everyOption } from '../support/infra/deployment.ts'
 import { type Resource, synthesize } from '../support/infra/stack.ts'
+import { variants } from '../support/infra/variants.ts'
 
 interface Statement {
   readonly Sid: string
@@ -17,7 +18,7 @@ const policy: { readonly Statement: readonly Statement[] } = JSON.parse(
 )
 
 const full = synthesize(everyOption)
-const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+const withSandbox = synthesize(variants.standIn)
 const resources = [...full.resources, ...withSandbox.resources]
 
 /** What CloudFormation calls to make, change and delete a resource of the type, and under which ARN. */

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { login, okta, warehouse } from '../support/infra/deployment.ts'
 import { grantsOf } from '../support/infra/grants.ts'
 import { plain, type Resource, type Synthesized, synthesize } from '../support/infra/stack.ts'
+import { variants } from '../support/infra/variants.ts'
 
 const guard = synthesize()
-const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+const withSandbox = synthesize(variants.standIn)
 
 const logs = { may: ['logs:CreateLogStream', 'logs:PutLogEvents'], on: ['Log.Arn'] }
 const looks = { may: ['dynamodb:BatchGetItem', 'dynamodb:DescribeTable'], on: ['LedgerTable.Arn'] }

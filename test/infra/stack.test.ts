@@ -5,6 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { describe, expect, test } from 'vitest'
 import { everyOption, login, warehouse } from '../support/infra/deployment.ts'
 import { plain, synthesize, withoutVersion } from '../support/infra/stack.ts'
+import { variants } from '../support/infra/variants.ts'
 
 const { ofType, template } = synthesize()
 
@@ -59,14 +60,13 @@ describe('the ledger table', () => {
   })
 
   test('a restored ledger table is bound instead of a new one', () => {
-    const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2026-11-20T10:00:00.000'
-    const restored = synthesize({ context: { ledgerTable: 'restored', ledgerStream: stream } })
+    const restored = synthesize(variants.restored)
     expect(restored.ofType('AWS::DynamoDB::Table')).toEqual([])
     for (const { Properties } of Object.values(restored.functions)) {
       expect(Properties.Environment.Variables.TABLE_NAME).toBe('restored')
     }
     for (const { Properties } of restored.ofType('AWS::Lambda::EventSourceMapping')) {
-      expect(Properties.EventSourceArn).toBe(stream)
+      expect(Properties.EventSourceArn).toBe(variants.restored.context.ledgerStream)
     }
   })
 })

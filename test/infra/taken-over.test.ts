@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { everyOption } from '../support/infra/deployment.ts'
 import { grantsOf, type Statement } from '../support/infra/grants.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
+import { variants } from '../support/infra/variants.ts'
 
 const full = synthesize(everyOption)
-const withSandbox = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+const withSandbox = synthesize(variants.standIn)
 
 interface Row {
   readonly reads: string

@@ -58,11 +58,12 @@ describe('the alias of the API', () => {
   })
 
   test('is what the edge leads to', () => {
-    const { edge } = synthesize(everyOption)
+    const { edge, template } = synthesize(everyOption)
     const [distribution] = edge.filter(({ Type }) => Type === 'AWS::CloudFront::Distribution')
     const { DefaultCacheBehavior, Origins } = distribution?.Properties.DistributionConfig ?? {}
     const origin = Origins.find(({ Id }: { Id: string }) => Id === DefaultCacheBehavior.TargetOriginId)
-    expect(JSON.stringify(origin)).toContain('PublishOutputFnGetAttApiFunctionAliasliveFunctionUrl')
+    const { OutputName } = origin.DomainName['Fn::GetStackOutput']
+    expect(JSON.stringify(template.toJSON().Outputs[OutputName])).toContain('"ApiFunctionAliasliveFunctionUrl')
   })
 })
 

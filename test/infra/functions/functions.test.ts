@@ -6,6 +6,7 @@ import { guardSettings, settleMarginMs } from '../../../shared/guard/options.ts'
 import { ledgerOnlySettings, parseSettings } from '../../../shared/platform/settings.ts'
 import { login, needed, okta, warehouse, writePlans } from '../../support/infra/deployment.ts'
 import { plain, synthesize } from '../../support/infra/stack.ts'
+import { variants } from '../../support/infra/variants.ts'
 
 const all = {
   ACCOUNT_UNITS_USED_AT_START: '12800',
@@ -118,7 +119,7 @@ describe('the environment of', () => {
   })
 
   test('with the stand-in deployed, the guard calls it as the service', () => {
-    const { functions } = synthesize({ env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } })
+    const { functions } = synthesize(variants.standIn)
     const { SANDBOX_TABLE, SERVICE_TOKEN_SECRET } = parseSettings(sandboxSettings, environmentOf('Sandbox', functions))
     expect([SANDBOX_TABLE, SERVICE_TOKEN_SECRET]).toEqual(['SandboxTable', 'SecretsServiceToken'])
     for (const name of ['Api', 'Dashboard', 'Mcp', 'Scheduled', 'OutboxStart', 'OutboxTell']) {
