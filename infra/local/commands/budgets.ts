@@ -87,7 +87,6 @@ async function apply(service: Service, file: BudgetsFile, how: How): Promise<voi
   const unnamed = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
   const lines = [
     ...linesOf(differences, wanted.budgets),
-    ...notes,
     ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune removes them`] : []),
     ...aboutIds,
     ...notes.map((note) => `! ${note}`),
