@@ -51,8 +51,9 @@ export function moveRows(
     const old = budgetNamed(before, to)?.projects ?? []
     for (const row of rows.filter((each) => !old.some((listed) => isSameRow(listed, each)))) {
       for (const { name: from, projects } of Object.values(before.budgets).filter(({ name }) => name !== to)) {
-        const listed = budgets[from]?.projects.find((each) => isSharing(each, row))
-        if (!listed || !projects.some((each) => isSharing(each, row))) continue
+        // Also where the same change takes it out of the old list: a project must not lose its id on the way.
+        const listed = projects.find((each) => isSharing(each, row))
+        if (!listed) continue
         if (named.get(from)?.some((each) => isSharing(each, row)))
           fail(to, `${row.name} stands in two budgets of this change, ${from} and ${to}; name it in one`)
         else if (!isWhole(listed, row))
@@ -87,7 +88,7 @@ const shown = ({ name, id }: OwnedProject): string => (id === undefined ? name :
 
 const without = (budget: Budget | undefined, project: OwnedProject): Budget => {
   if (!budget) throw new Error('a project moves out of a budget that there is')
-  return { ...budget, projects: budget.projects.filter((each) => each !== project) }
+  return { ...budget, projects: budget.projects.filter((each) => !isSharing(each, project)) }
 }
 
 const withRow = (budget: Budget | undefined, row: OwnedProject): Budget => {

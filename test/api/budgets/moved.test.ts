@@ -92,6 +92,24 @@ describe('a row that another budget lists', () => {
     expect(await product.projectsOf('acme')).toHaveLength(2)
   })
 
+  test('needs move where the same file takes it out of the old list, and moves whole there, too', async () => {
+    const product = await start()
+    const rows = (row: object) => [
+      { name: 'acme', projects: [{ name: 'hooli' }] },
+      { name: 'press', projects: [row] },
+    ]
+    for (const [row, query, detail] of [
+      [initech, 'prune=projects', 'initech belongs to acme. To move it to press, add move=true'],
+      [{ name: 'initech', id: '1004' }, 'prune=projects&move=true', 'is initech (id 1003) in acme'],
+    ] as const) {
+      const { status, body } = await apply(product, rows(row), query)
+      expect([status, body.detail]).toEqual([400, expect.stringContaining(detail)])
+    }
+    expect((await apply(product, rows(initech), 'prune=projects&move=true')).status).toBe(200)
+    expect(await product.projectsOf('press')).toEqual([initech])
+    expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+  })
+
   test('is 400 where a file names it in two budgets', async () => {
     const product = await start()
     const rows = [

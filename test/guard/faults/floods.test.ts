@@ -190,7 +190,8 @@ describe('in the middle of a flood', () => {
     )
     expect(stopped.status).toBe(200)
     for (const update of after) if (update.units.held > 0) expect(admitted).toContain(update.id)
-    const refused = after.find(({ state }) => state === 'refused')
+    const { id } = after.find(({ state }) => state === 'refused')
+    const { body: refused } = await product.call('GET', `/updates/${id}`)
     expect(refused.problem).toMatchObject({
       type: '/problems/budget-frozen',
       detail:
