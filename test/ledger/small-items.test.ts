@@ -219,6 +219,7 @@ describe('the summary of a day', () => {
       rows: [],
       open: [],
       spenders: [],
+      unlisted: [],
     })
     expect((await read()).mark).not.toBe(changed.mark)
     expect(stored(day.name)).toMatchObject([{ expiresAt: (day.start + days(780)) / 1000 }])

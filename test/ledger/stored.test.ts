@@ -209,7 +209,7 @@ describe('a damaged item is refused by its key and its first wrong member', () =
     [
       itemOf('slack-event', ({ kind }) => kind === 'press'),
       { action: 'dance' },
-      'action must be one of confirm, approve, reject, resolve-ran, resolve-did-not-run',
+      'action must be one of confirm, ask, approve, reject, resolve-ran, resolve-did-not-run',
     ],
     [
       itemOf('slack-event', ({ kind }) => kind === 'command'),

@@ -132,7 +132,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
     [
       'budgets',
       ['apply', 'x.csv', '--frobnicate'],
-      'There is no option --frobnicate; there are --dry-run, --prune, --release, --reason',
+      'There is no option --frobnicate; there are --dry-run, --move, --prune, --release, --reason',
     ],
     ['budgets', ['aply', 'x.csv'], "There is no command 'aply'; did you mean apply?"],
     ['budgets', ['apply'], 'apply needs a file, such as clients.csv'],

@@ -100,7 +100,7 @@ describe('a change that gives each project another budget', () => {
         { name: 'other', projects: [initech, hooli] },
       ],
     }
-    const { status } = await product.call('PUT', '/budgets?prune=projects', { body })
+    const { status } = await product.call('PUT', '/budgets?prune=projects&move=true', { body })
     expect(status).toBe(200)
     expect(await announced(product)).toEqual([])
     expect((await product.call('DELETE', '/budgets/client')).status).toBe(204)

@@ -166,7 +166,7 @@ describe('the outlook of a budget', () => {
         reasons: [
           { kind: 'cannot-pay', budget: 'poor', price: 40, left: 30, refusedSince: expect.any(Number) },
           { kind: 'pace-runs-out' },
-          { kind: 'threshold', percent: 80, used: 240, of: 270 },
+          { kind: 'threshold', used: 240, of: 270 },
         ],
       },
       waits: {
