@@ -190,7 +190,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'a limit above an observed budget does not refuse',
-    seed: 1087,
+    seed: 1247,
     file: ledger('book/hold'),
     find: ".filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')",
     replace:
