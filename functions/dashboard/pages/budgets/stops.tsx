@@ -122,7 +122,7 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
         <p>{consequence(name)}</p>
         {action === 'delete' && budget.projects.length > 0 ? (
           <p class="warning">
-            {`No budget will list ${list(budget.projects.map((project) => project.name))}, and from then on ${unownedPayer(definitions, budget.projects.length === 1 ? 'it' : 'them')}. If another budget should pay, list ${budget.projects.length === 1 ? 'it' : 'them'} there and here no more, in one file, before you delete ${name}.`}
+            {`No budget will list ${list(budget.projects.map((project) => project.name))}, and from then on ${unownedPayer(definitions, budget.projects.length === 1 ? 'it' : 'them')}. If another budget should pay, move ${budget.projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Add project” on its page asks for that.`}
           </p>
         ) : null}
         <form method="post" action={budgetAddress(name, `/${action}`)}>
