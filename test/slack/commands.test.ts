@@ -330,8 +330,11 @@ describe('/units run', () => {
     await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })
     await type('run ranking acme budget=seo', { user: 'U2BOB' })
     await press('ask', button(), { user: 'U2BOB' })
-    const [update] = await updates()
-    expect([update.state, update.units.estimated]).toEqual(['awaiting-approval', 40])
+    const asked: { project: string }[] = await updates()
+    expect(asked.toSorted((one, other) => one.project.localeCompare(other.project))).toMatchObject([
+      { project: 'acme', state: 'awaiting-approval', units: { estimated: 40 } },
+      { project: 'dear', state: 'settled', units: { estimated: 1_000 } },
+    ])
   })
 
   test('a refusal that no grant would lift has no button', async () => {
