@@ -77,7 +77,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addCallers(app, services)
   addPlans(app, services)
   addForecast(app)
-  addStatements(app, services)
+  addStatements(app)
   app.notFound((c) => answerProblem(c, unknownAddress))
 
   app.onError((error, c) => {

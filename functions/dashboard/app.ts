@@ -44,7 +44,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addDecisions(routes, services)
   addPlans(routes)
   addPlan(routes, services)
-  addStatements(routes, services)
+  addStatements(routes)
   addActivity(routes)
   addAudit(routes)
   addBudgetPages(routes, services)

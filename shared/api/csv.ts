@@ -15,33 +15,24 @@ export const wantsCsv = <E extends FaceEnv>(c: Context<E>): boolean =>
 const byteOrderMark = '\ufeff'
 const isDownload = <E extends FaceEnv>(c: Context<E>): boolean => c.req.path.startsWith('/dashboard/')
 
-/** A program that guesses the type of a column should not guess integers. */
-const toDecimal = (number: number): string => (Number.isInteger(number) ? `${number}.0` : String(number))
-
 /**
  * The first page is read before the status is sent, so that a failing ledger is a problem, not half a file. Formulas
  * are escaped, because others name projects.
- *
- * @param how.isForPrograms without the mark, and with decimals.
  */
 export async function answerCsv<E extends FaceEnv, Row>(
   c: Context<E>,
   name: string,
   columns: Columns<Row>,
   page: (cursor?: string) => Promise<Page<Row>>,
-  { isForPrograms = false } = {},
 ): Promise<Response> {
   const inTurn = (cursor?: string) => c.get('expensiveReads').inTurn(() => page(cursor))
   // Exports are rare, so this import must not delay a cold start.
   const [first, { stringify }] = await Promise.all([inTurn(), import('csv-stringify/sync')])
   // Without this, a custom record delimiter turns the quoting of line breaks off.
-  const style = {
-    ...({ escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const),
-    ...(isForPrograms && { cast: { number: toDecimal } }),
-  }
+  const style = { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const
   const line = (cells: readonly (string | number)[]) => stringify([[...cells]], style)
   async function* lines() {
-    if (isDownload(c) && !isForPrograms) yield byteOrderMark
+    if (isDownload(c)) yield byteOrderMark
     yield line(Object.keys(columns))
     for (let read = first; ; read = await inTurn(read.next)) {
       for (const row of read.rows) yield line(Object.values(columns).map((cell) => cell(row)))

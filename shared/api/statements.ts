@@ -16,21 +16,16 @@ const byTag = z.pipe(
 
 export const statementKey = z.union([z.enum(statementKeys), byTag], takesKey)
 
-const takesFormat = 'must be focus; without it Accept decides between JSON and CSV'
-
 export const statementQuery = z.strictObject({
   window: z.exactOptional(monthWindow),
   by: z._default(statementKey, 'budget'),
   price: z.exactOptional(pricePerUnit),
-  format: z.exactOptional(z.literal('focus', takesFormat)),
 })
 
 export const statementTexts: Texts = {
   by: 'What a row is: `budget`, `project`, `caller`, or the value of a tag, as in `tag:client`.',
   price:
     'For one unit, up to six decimals, with a point or a comma; adds `amount`, rounded to the cent in each row and in the total.',
-  format:
-    '`focus`: CSV with the columns of FOCUS 1.2, one row for each day, budget, project, kind, caller and tags; `by` does not apply, and `price` is refused.',
 }
 
 export const noWindow = (window: string | undefined): Refusal =>

@@ -99,9 +99,6 @@ export function costOf(units: UnitsAtPrices): number {
   return Number(exact < 0n ? -cents : cents) / 100
 }
 
-/** Not rounded, so that prices times units are the cost. */
-export const exactCostOf = (units: number, perUnit: bigint): number => Number(BigInt(units) * perUnit) / perWhole
-
 /** `0.012` */
 export const inWhole = ({ perUnit }: Price): number => Number(perUnit) / perWhole
 

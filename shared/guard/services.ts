@@ -11,7 +11,7 @@ import { createSecret, createSecretsClient, type Secret } from '../platform/secr
 import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
-import { type UnitPrices, unitPricesOf } from './money.ts'
+import { unitPricesOf } from './money.ts'
 import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 
 export interface Services {
@@ -37,7 +37,6 @@ export interface Services {
   readonly kinds: Kinds
   /** Without a slash at its end. */
   readonly dashboardUrl: string | null
-  readonly unitPrices: UnitPrices | null
   /** Endpoints are on this machine; Slack may be a stand-in. */
   readonly isLocal: boolean
   readonly metricNamespace: string
@@ -119,7 +118,6 @@ export function createServices(
     options,
     kinds,
     dashboardUrl: settings.DASHBOARD_URL === undefined ? null : new URL(settings.DASHBOARD_URL).origin,
-    unitPrices,
     isLocal: settings.SECRETS_ENDPOINT !== undefined,
     metricNamespace: settings.METRIC_NAMESPACE,
     clock,

@@ -151,10 +151,8 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([statusCode, text.length, text === rows]).toEqual([200, rows.length, true])
     })
 
-    test('api loads the audit and the FOCUS file when they are asked for', async () => {
+    test('api loads the audit when it is asked for', async () => {
       expect(await call('GET', '/audit')).toMatchObject({ statusCode: 200, body: { ok: true } })
-      const { statusCode, body } = await call('GET', '/statements?format=focus')
-      expect([statusCode, body.detail]).toEqual([409, expect.stringContaining('FOCUS does not allow empty costs')])
     })
 
     test('api ignores the body of a GET and answers 400 to TRACE', async () => {
@@ -415,8 +413,8 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(loading).toEqual(by)
   })
 
-  test('the API loads audits, FOCUS and the service’s operations late', async () => {
-    const words = ['marketshare-projects', 'sk:"latest"', 'CommitmentDiscountStatus']
+  test('the API loads audits and the service’s operations late', async () => {
+    const words = ['marketshare-projects', 'sk:"latest"']
     const start = [...(await startOf(bundles.folders.api)).values()].join()
     expect(words.filter((word) => start.includes(word))).toEqual([])
     const late = (await readdir(bundles.folders.api)).filter((file) => file.endsWith('.mjs'))

@@ -10,7 +10,6 @@ import {
 } from '../../../shared/api/statements.ts'
 import { costOf, perWhole } from '../../../shared/guard/money.ts'
 import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
@@ -18,17 +17,11 @@ import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-export function addStatements(app: Hono<ApiEnv>, { unitPrices }: Services): void {
+export function addStatements(app: Hono<ApiEnv>): void {
   route(app, '/statements', {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
-      const { window, by, price, format } = readQuery(c, statementQuery)
-      if (format === 'focus') {
-        c.get('expensiveReads').admit(c.get('caller').sub)
-        const read = async (name: string | null) => (await guard.background()).charges(name)
-        const { answerFocus } = await import('../../../shared/api/focus.ts')
-        return answerFocus(c, unitPrices, { window, price }, read)
-      }
+      const { window, by, price } = readQuery(c, statementQuery)
       const isExport = wantsCsv(c)
       const reads = c.get('expensiveReads')
       if (isExport) reads.admit(c.get('caller').sub)
@@ -47,7 +40,7 @@ export const statementOperations: readonly Operation[] = [
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',
     answers: { 200: { description: 'Adds up to the book of the month', body: 'Statement', csv: true } },
-    problems: ['wrong-state'],
+    problems: [],
   },
 ]
 

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { answerFocus } from '../../../shared/api/focus.ts'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { SpentCosts } from '../../../shared/guard/reports/spent-cost.ts'
@@ -15,7 +14,7 @@ import { budgetAddress, numberColumns, TableHead, UnitsCell, ZoneNote } from '..
 import { type Period, PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
-import type { PageRoutes, PageServices } from '../session.tsx'
+import type { PageRoutes } from '../session.tsx'
 import { auditPath } from './audit.tsx'
 import { type DetailsProps, StatementTable } from './statement-table.tsx'
 
@@ -24,7 +23,7 @@ const statementsPath = '/dashboard/statements'
 const { window, price } = statementQuery.shape
 const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
 
-export function addStatements({ page }: PageRoutes, { unitPrices }: PageServices): void {
+export function addStatements({ page }: PageRoutes): void {
   page(statementsPath, {
     GET: async ({ query, mustHave, show, permissions, guard }) => {
       mustHave('read')
@@ -38,7 +37,7 @@ export function addStatements({ page }: PageRoutes, { unitPrices }: PageServices
       return show(
         'Statements',
         <>
-          <Subhead {...{ filters, period, view }} hasPrice={unitPrices !== null} />
+          <Subhead {...{ filters, period, view }} />
           <Tabs filters={filters} tagKeys={details?.statement.tagKeys ?? []} />
           {details === null ? (
             <BookTable {...(await figuresIn(guard, view, month))} />
@@ -56,9 +55,7 @@ export function addStatements({ page }: PageRoutes, { unitPrices }: PageServices
     GET: async ({ c, query, mustHave, session, guard }) => {
       mustHave('read')
       c.get('expensiveReads').admit(session.sub)
-      const { window, by, price, format } = readFields(query, statementQuery)
-      const { charges } = await guard.background()
-      if (format === 'focus') return answerFocus(c, unitPrices, { window, price }, charges)
+      const { window, by, price } = readFields(query, statementQuery)
       const statement = await c.get('expensiveReads').inTurn(() => statementOf(guard, window, by))
       return answerStatementCsv(c, statement, price)
     },
@@ -109,10 +106,9 @@ interface SubheadProps {
   readonly filters: StatementFilters
   readonly period: Period
   readonly view: View
-  readonly hasPrice: boolean
 }
 
-function Subhead({ filters, period, view, hasPrice }: SubheadProps) {
+function Subhead({ filters, period, view }: SubheadProps) {
   const { by = 'budget', window = view.month.name } = filters
   return (
     <div class="subhead">
@@ -121,11 +117,6 @@ function Subhead({ filters, period, view, hasPrice }: SubheadProps) {
         <a href={addressWith(`${statementsPath}.csv`, { ...filters, window, by })} download>
           Download as CSV
         </a>
-        {hasPrice ? (
-          <a href={addressWith(`${statementsPath}.csv`, { window, format: 'focus' })} download>
-            Download as FOCUS
-          </a>
-        ) : null}
       </span>
     </div>
   )

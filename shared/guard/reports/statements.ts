@@ -6,13 +6,19 @@ import { type Calendar, dayAt, monthAfter, monthBefore, monthNamed, type Window 
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, isTerminal, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
-import { emptySummary, type Summary, type SummaryDay, summaryDayAt, summaryDays } from '../../ledger/views/summary.ts'
+import {
+  emptySummary,
+  type Summary,
+  type SummaryDay,
+  type SummaryRow,
+  summaryDayAt,
+  summaryDays,
+} from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
 import { addAtPrices, atPrice, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
-import { chargesOf, firstEntries, type Line, type MonthLines } from './charges.ts'
 import { believed, countedOn, heldIn, rowOf } from './summary.ts'
 
 /** The rows add up to the month's book. */
@@ -56,26 +62,30 @@ export interface StatementRow extends StatementSum {
   readonly paidElsewhere: number
 }
 
+interface Line extends SummaryRow {
+  readonly day: SummaryDay
+  /** Not ended. */
+  readonly open?: number
+  readonly held?: number
+  readonly inDoubt?: number
+}
+
+interface MonthLines {
+  readonly summaries: readonly Summary[]
+  readonly lines: readonly Line[]
+  readonly entries: readonly Entry[]
+  readonly book: Book | null
+  readonly isStill: boolean
+}
+
 const pageSize = 100
 const maxRounds = 3
 
 export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?: UnitPrices | null }) {
   const { ledger, log, unitPrices = null } = parts
 
-  async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
-    const month = await monthOf(name)
-    return month && statementOf(month, by)
-  }
-
-  async function charges(name: string | null) {
-    const month = await monthOf(name)
-    if (!month) return null
-    const { view, window, read } = month
-    return { window, account: view.definitions.identity?.ledger, charges: chargesOf(view.definitions, window, read) }
-  }
-
   /** `null`: no such month, or a later one. */
-  async function monthOf(name: string | null) {
+  async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
     if (!window || window.start > view.now) return null
@@ -86,11 +96,11 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
     const read = await linesOf(calendar, window, summed, seen)
     const counted = read.summaries.filter(({ mark }) => mark !== null)
     const month = { view, window, read, unitPrices }
-    if (counted.length === 0 || statementOf(month, 'budget').addsUp !== false) return month
+    if (counted.length === 0 || statementOf(month, 'budget').addsUp !== false) return statementOf(month, by)
     const whole = await linesOf(calendar, window, async () => days.map(emptySummary))
     const again = { ...month, read: whole }
     if (statementOf(again, 'budget').addsUp) await countAgain(window, counted)
-    return again
+    return statementOf(again, by)
   }
 
   /** Reads again if the book moved, because lines and book must match. */
@@ -126,7 +136,7 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
     await Promise.all(summaries.map((summary) => ledger.summaries.spoil(summary)))
   }
 
-  return { statement, charges }
+  return { statement }
 }
 
 /** Ignores summaries of older versions, which lack the days of holds, if the price changed around the month. */
@@ -215,6 +225,16 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
     }
   }
   return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
+}
+
+/** A correction belongs to the budget and the day of the first entry. */
+function firstEntries(entries: readonly Entry[]): (entry: Entry) => Entry {
+  const named = new Map<string | undefined, Entry>(entries.map((entry) => [entry.id, entry]))
+  const firstOf = (entry: Entry): Entry => {
+    const corrected = named.get(entry.corrects)
+    return corrected ? firstOf(corrected) : entry
+  }
+  return firstOf
 }
 
 /** As the list of updates counts them, but for what a plan found done: to a plan that is no refusal. */

@@ -42,7 +42,6 @@ export interface SummaryRow extends Figures {
   readonly budget: string
   readonly project: string
   readonly caller: string
-  readonly kind: string
   readonly via: string
   readonly plan?: string
   /** If an ancestor paid. */
@@ -278,7 +277,7 @@ const storedSummary = record<StoredSummary>({
   rows: optional(
     list(
       record<SummaryRow>({
-        ...{ budget: text, project: text, caller: text, kind: text, via: text },
+        ...{ budget: text, project: text, caller: text, via: text },
         ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole) },
         heldOn: optionalText,
         ...(Object.fromEntries(summaryFigures.map((name) => [name, optional(whole)])) as Members<Figures>),
