@@ -429,8 +429,14 @@ describe('projects', () => {
       { name: 'initech', id: '987' },
       { name: 'globex, inc.', id: 'g-1' },
     ])
+    expect((await eve.get(`${acme}/delete`)).text).toContain(
+      'No budget will list initech and globex, inc., and from then on requests for globex, inc. are refused',
+    )
     const gone = await press(eve, added, 'Remove chosen projects', { project: ['initech', 'globex, inc.'] })
-    expect(gone.text).toContain('✓ initech and globex, inc.: no longer owned by acme.')
+    const refused = 'requests for globex, inc. are refused until a budget lists it, and account pays for the other'
+    expect(added.text).toContain(`If you remove projects, no budget lists them, and from then on ${refused}.`)
+    expect((await eve.get(`${acme}/delete`)).text).not.toContain('No budget will list')
+    expect(gone.text).toContain(`✓ initech and globex, inc.: no longer owned by acme. From now on ${refused}.`)
     expect(gone.text).toContain('It owns no project.')
   })
 

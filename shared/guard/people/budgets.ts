@@ -207,13 +207,14 @@ export function whyNotReleased(
   if (release) return null
   const released = releasedBy(before, after)
   if (released.length === 0) return null
-  const [names, them] = [
-    list(released.map(({ project }) => project.name)),
-    released.length === 1 ? 'it' : 'them',
-  ] as const
+  const texts = released.map(({ text }) => text)
+  const names = list(
+    released.map(({ project: { name }, text }) => (text === name ? name : `${text} (the id of ${name})`)),
+  )
+  const them = released.length === 1 ? 'it' : 'them'
   const from = list([...new Set(released.map(({ budget }) => budget.name))])
-  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(before, them)}. Move ${them} to another budget instead (PUT of that budget with move=true; in a file: apply --move), or add release=true if you want that.`
-  return problem('wrong-state', detail, { projects: released.map(({ project }) => project.name) })
+  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(after, texts)}. Move ${them} to another budget instead (PUT of that budget with move=true; in a file: apply --move), or add release=true if you want that.`
+  return problem('wrong-state', detail, { projects: texts })
 }
 
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {

@@ -103,7 +103,11 @@ interface ProjectName {
  * A service may read such names as another project, or as several: the wrong limits would apply.
  * @param separator between projects in one segment.
  */
-export function spellingFaults(definitions: Definitions, request: readonly ProjectName[], separator?: string) {
+export function spellingFaults(
+  definitions: Pick<Definitions, 'budgets'>,
+  request: readonly ProjectName[],
+  separator?: string,
+) {
   const first = new Map<string, string>()
   return request.flatMap((spelled, position) => {
     const { project } = spelled
@@ -120,7 +124,11 @@ export function spellingFaults(definitions: Definitions, request: readonly Proje
 const namedTwice = (before: string, project: string): string =>
   before === project ? `${project} is named twice.` : `${before} and ${project} are the same project; name it once.`
 
-function whyNotProject(definitions: Definitions, { project, segment }: ProjectName, separator?: string): string | null {
+function whyNotProject(
+  definitions: Pick<Definitions, 'budgets'>,
+  { project, segment }: ProjectName,
+  separator?: string,
+): string | null {
   const [listing, other] = listingsOf(definitions, project)
   if (listing && other) {
     const [one, two] = [listing, other].map((each) => `${each.project.name} of ${each.budget.name}`)

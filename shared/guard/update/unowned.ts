@@ -1,6 +1,10 @@
-import { budgetNamed, type Definitions, rootBudget, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import { type Definitions, rootBudget, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { problem } from '../problems.ts'
+import { list } from '../sentences.ts'
+import { spellingFaults } from './projects.ts'
+
+type Budgets = Pick<Definitions, 'budgets'>
 
 /** `account` may refuse projects that no budget lists, whichever budget the request names. */
 export function whyNotUnowned(definitions: Definitions, project: string): Problem | null {
@@ -9,16 +13,29 @@ export function whyNotUnowned(definitions: Definitions, project: string): Proble
   return problem('project-unowned', detail, { project })
 }
 
-/** A clause about projects that no budget lists. */
-export function unownedPayer(definitions: Definitions, them: 'it' | 'them'): string {
-  switch (budgetNamed(definitions, rootBudget)?.unowned) {
-    case 'refuse':
-      return `requests for ${them} are refused until a budget lists ${them}`
-    case 'approve':
-      return `${rootBudget} pays for ${them} after an approval`
-    default:
-      return `${rootBudget} pays for ${them}`
-  }
+/**
+ * Who pays for projects that no budget lists after a change, as a clause.
+ *
+ * @param more projects without a name here.
+ */
+export function unownedPayer(after: Budgets, projects: readonly string[], more = 0): string {
+  const refused = projects.filter((project) => spellingFaults(after, [{ project }]).length > 0)
+  const paid = projects.length - refused.length + more
+  if (refused.length === 0 || isRefusing(after)) return payerFor(after, projects.length + more === 1 ? 'it' : 'them')
+  const them = refused.length === 1 ? 'it' : 'them'
+  if (paid === 0) return refusal(them, them)
+  return `${refusal(list(refused), them)}, and ${payerFor(after, paid === 1 ? 'the other' : 'the others')}`
+}
+
+const ruleOf = (definitions: Budgets) => definitions.budgets[rootBudget]?.unowned
+
+const isRefusing = (definitions: Budgets): boolean => ruleOf(definitions) === 'refuse'
+
+const refusal = (what: string, them: string): string => `requests for ${what} are refused until a budget lists ${them}`
+
+function payerFor(definitions: Budgets, them: string): string {
+  if (isRefusing(definitions)) return refusal(them, them)
+  return `${rootBudget} pays for ${them}${ruleOf(definitions) === 'approve' ? ' after an approval' : ''}`
 }
 
 export const wantsUnownedApproval = (definitions: Definitions, project: string): boolean =>

@@ -4,25 +4,27 @@ import { type Budget, type Definitions, type Listing, listingsOf, rootBudget } f
 
 type Budgets = Pick<Definitions, 'budgets'>
 
-/**
- * What a change takes out of a budget without another owner: names that no budget lists any more, and ids that a row
- * has lost. A row that gets another id keeps its project.
- */
-export function releasedBy(before: Budgets, after: Budgets): readonly Listing[] {
+export interface Release extends Listing {
+  /** No budget lists it any more: the name, or the id that a row has lost while its name stays. */
+  readonly text: string
+}
+
+/** What a change takes out of a budget without another owner. A row that gets another id keeps its project. */
+export function releasedBy(before: Budgets, after: Budgets): readonly Release[] {
   const stays = (text: string) => listingsOf(after, text).length > 0
   const hasId = (name: string) => listingsOf(after, name).some(({ project }) => project.id !== undefined)
   return Object.values(before.budgets).flatMap((budget) =>
     budget.projects.flatMap((project) => {
       const { name, id } = project
-      const isKept = stays(name) && (id === undefined || stays(id) || hasId(name))
-      return isKept ? [] : [{ budget, project }]
+      if (!stays(name)) return [{ budget, project, text: name }]
+      return id === undefined || stays(id) || hasId(name) ? [] : [{ budget, project, text: id }]
     }),
   )
 }
 
 const maxNamed = 20
 
-/** Says which projects no budget lists any more. */
+/** Says what no budget lists any more. */
 export function releaseAnnouncement(
   { before, after, now }: { readonly before: Definitions; readonly after: Definitions; readonly now: number },
   { by, reason }: { readonly by: string; readonly reason: string },
@@ -30,7 +32,7 @@ export function releaseAnnouncement(
   const released = releasedBy(before, after)
   const [budget, ...others] = new Set(released.map((listing) => listing.budget.name))
   if (budget === undefined) return []
-  const projects = released.slice(0, maxNamed).map(({ project }) => project.name)
+  const projects = released.slice(0, maxNamed).map(({ text }) => text)
   const more = released.length - projects.length
   const about = { kind: 'released', budget, otherBudgets: others.length, projects, more, by, reason } as const
   return [announce(`released#${after.revision}`, now, about)]

@@ -271,7 +271,7 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
 }
 
 const payerOfReleased = async ({ guard: { ledger } }: ComposerParts, { projects, more }: Released) =>
-  unownedPayer((await ledger.view()).definitions, projects.length + more === 1 ? 'it' : 'them')
+  unownedPayer((await ledger.view()).definitions, projects, more)
 
 async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolean> {
   const { planStatuses } = await guard.background()

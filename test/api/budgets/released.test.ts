@@ -29,7 +29,7 @@ const acts = [
   ['deletes the budget', 'DELETE', '/budgets/client', {}, ['initech', 'hooli']],
   ['replaces it without projects', 'PUT', '/budgets/client', put(), ['initech', 'hooli']],
   ['replaces it with a shorter list', 'PUT', '/budgets/client', put([initech]), ['hooli']],
-  ['replaces it with a row without its id', 'PUT', '/budgets/client', put([{ name: 'initech' }, hooli]), ['initech']],
+  ['replaces it with a row without its id', 'PUT', '/budgets/client', put([{ name: 'initech' }, hooli]), ['1003']],
   ['renames a project', 'PUT', '/budgets/client', put([{ ...initech, name: 'initech-2' }, hooli]), ['initech']],
   ['prunes it by a file', 'PUT', '/budgets?prune=projects', row([hooli]), ['initech']],
   ['prunes all of it by a file', 'PUT', '/budgets?prune=all', row([]), ['initech', 'hooli']],
@@ -76,6 +76,70 @@ describe('a change that leaves a project without a budget', () => {
     expect(product.slack.news().map(({ text }) => text)).toEqual([
       `ada took initech and hooli out of the budget client. No budget lists them, and from now on ${payer}.`,
     ])
+  })
+
+  // The service reads them as 8203, or as two projects: requests for them are 400 once no budget lists them.
+  const odd = [{ name: '08203' }, { name: 'p,q' }]
+  test.each([
+    ['one', [{ name: '08203' }], 'requests for it are refused until a budget lists it'],
+    ['all', odd, 'requests for them are refused until a budget lists them'],
+    [
+      'some',
+      [...odd, hooli],
+      'requests for 08203 and p,q are refused until a budget lists them, and account pays for the other',
+    ],
+    [
+      'a few',
+      [{ name: '08203' }, initech, hooli],
+      'requests for 08203 are refused until a budget lists it, and account pays for the others',
+    ],
+  ])(
+    'says that requests are refused where %s of the names may be read as another',
+    async (_which, projects, effect) => {
+      const product = await startProduct({ store: createMemoryStore(), slack: true })
+      await product.call('PUT', '/budgets/client', { body: { limits, projects } })
+      const refused = await product.call('DELETE', '/budgets/client')
+      expect(refused.body.detail).toContain(`: from then on ${effect}. Move`)
+      await product.call('DELETE', '/budgets/client?release=true')
+      await product.deliver()
+      expect(product.slack.news().map(({ text }) => text)).toEqual([
+        expect.stringContaining(`, and from now on ${effect}.`),
+      ])
+      for (const { name } of projects) {
+        const { status } = await product.update({ kind: 'ranking', project: name })
+        expect([name, status]).toEqual([name, /^0|,/.test(name) ? 400 : 201])
+      }
+    },
+  )
+
+  test('says that a row lost its id, and not that its project leaves', async () => {
+    const product = await startProduct({ store: createMemoryStore(), slack: true })
+    await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech] } })
+    const shorter = put([{ name: 'initech' }])
+    const refused = await product.call('PUT', '/budgets/client', shorter)
+    expect(refused.body.detail).toMatch(
+      /^This takes 1003 \(the id of initech\) out of client, and no budget would list it: from then on account pays for it\./,
+    )
+    await product.call('PUT', '/budgets/client?release=true', shorter)
+    await product.deliver()
+    expect(product.slack.news().map(({ text }) => text)).toEqual([
+      'ada took 1003 out of the budget client. No budget lists it, and from now on account pays for it.',
+    ])
+    const { body } = await product.update({ kind: 'ranking', projects: ['initech', '1003'] })
+    expect(body.updates.map(({ budget }: { budget: string }) => budget)).toEqual(['client', 'account'])
+  })
+
+  test.each([
+    ['refuse', 'pay', 'requests for them are refused until a budget lists them'],
+    ['pay', 'refuse', 'account pays for them'],
+  ])('names the rule of the same revision: %s, and not %s', async (unowned, before, effect) => {
+    const product = await start()
+    await product.call('PUT', '/budgets/account', { body: { limits, unowned: before } })
+    const body = { budgets: [{ name: 'account', unowned }, ...row([]).body.budgets] }
+    for (const path of ['/budgets?prune=projects', '/budgets?prune=projects&dry-run=true']) {
+      const refused = await product.call('PUT', path, { body })
+      expect(refused.body.detail).toContain(`: from then on ${effect}. Move`)
+    }
   })
 
   test('is refused in a dry run as well', async () => {

@@ -44,18 +44,12 @@ export function addProjects({ page }: PageRoutes): void {
         return redirect({ done: [], failed: [] }, `${budgetAddress(name)}#projects`)
       const preview = change.do === 'add' ? await moveAsked(visit, name, change) : null
       if (preview) return preview
-      const [message, reason] =
-        change.do !== 'remove'
-          ? [`${change.name} belongs to ${name}.`, `owns ${change.name}`]
-          : [
-              `${list(change.project)}: no longer owned by ${name}. From now on ${unownedPayer((await guard.ledger.view()).definitions, change.project.length === 1 ? 'it' : 'them')}.`,
-              `no longer owns ${list(change.project)}`,
-            ]
+      const reason = change.do === 'remove' ? `no longer owns ${list(change.project)}` : `owns ${change.name}`
       const by = { caller: session.sub, reason: reason.slice(0, 500).toWellFormed() }
       const result = await retryOnConflict(() => changeProjects(guard, name, change, by))
       const flash =
         result.kind === 'changed'
-          ? { done: [[message, ...(await notesOf(guard, name, change))].join(' ')], failed: [] }
+          ? { done: [(await doneOf(guard, name, change)).join(' ')], failed: [] }
           : { done: [], failed: [result.problem.detail] }
       return redirect(flash, `${budgetAddress(name)}#projects`)
     },
@@ -114,14 +108,25 @@ async function moveAsked(
   )
 }
 
-/** What the new name brings for others. */
-async function notesOf(guard: Guard, name: string, change: Change): Promise<readonly string[]> {
-  if (change.do !== 'add') return []
+/** After the change, with what a new name brings for others. */
+async function doneOf(guard: Guard, name: string, change: Change): Promise<readonly string[]> {
   const view = await guard.ledger.view()
+  if (change.do === 'remove') {
+    const payer = unownedPayer(view.definitions, change.project)
+    return [`${list(change.project)}: no longer owned by ${name}. From now on ${payer}.`]
+  }
+  const done = `${change.name} belongs to ${name}.`
+  if (change.do === 'move') return [done]
   const to = budgetNamed(view.definitions, name)?.projects ?? []
   const members = [{ member: 'projects', from: to.filter((owned) => owned.name !== change.name), to }]
-  return (await guard.background()).notesOf([{ budget: name, isNew: false, members }], view)
+  return [done, ...(await (await guard.background()).notesOf([{ budget: name, isNew: false, members }], view))]
 }
+
+const payerWithout = ({ budgets }: Definitions, { name, projects, ...rest }: Budget): string =>
+  unownedPayer(
+    { budgets: { ...budgets, [name]: { ...rest, name, projects: [] } } },
+    projects.map((owned) => owned.name),
+  )
 
 /** Idempotent, because users press twice. */
 function projectsAfter(projects: Budget['projects'], change: Change): Budget['projects'] {
@@ -161,7 +166,7 @@ export const ProjectsSection = (props: {
             ))}
           </ul>
           <p class="note">
-            If you remove a project, no budget lists it, and from then on {unownedPayer(definitions, 'it')}.
+            {`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${payerWithout(definitions, budget)}.`}
           </p>
           <p class="buttons">
             <button type="submit" name="do" value="remove">

@@ -7,6 +7,7 @@ import { noBudget } from '../../../../shared/guard/problems.ts'
 import { list } from '../../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
 import { budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
+import { releasedBy } from '../../../../shared/ledger/book/releases.ts'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
@@ -120,11 +121,7 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
           </p>
         ) : null}
         <p>{consequence(name)}</p>
-        {action === 'delete' && budget.projects.length > 0 ? (
-          <p class="warning">
-            {`No budget will list ${list(budget.projects.map((project) => project.name))}, and from then on ${unownedPayer(definitions, budget.projects.length === 1 ? 'it' : 'them')}. If another budget should pay, move ${budget.projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Add project” on its page asks for that.`}
-          </p>
-        ) : null}
+        {action === 'delete' ? <Released definitions={definitions} name={name} /> : null}
         <form method="post" action={budgetAddress(name, `/${action}`)}>
           <FormToken frame={frame} />
           <HiddenFields values={{ revision: String(definitions.revision) }} />
@@ -145,5 +142,15 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
         </form>
       </Section>
     </>,
+  )
+}
+
+const Released = ({ definitions, name }: { readonly definitions: Definitions; readonly name: string }) => {
+  const { [name]: _deleted, ...budgets } = definitions.budgets
+  const projects = releasedBy(definitions, { budgets }).map(({ text }) => text)
+  return projects.length === 0 ? null : (
+    <p class="warning">
+      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}. If another budget should pay, move ${projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Add project” on its page asks for that.`}
+    </p>
   )
 }
