@@ -67,13 +67,11 @@ export function operation(routes: Hono<SandboxEnv>, method: Method, path: string
   })
 }
 
-export type Rows = Iterable<object | undefined>
-
 const chunkLength = 32_768
 const maxChunkMs = 15
 
-/** Computes while the caller reads, so that other requests are answered in between. A row may be `undefined`. */
-export function streamRows(c: Context, rows: Rows): Response {
+/** Computes while the caller reads, so that other requests are answered in between. */
+export function streamRows(c: Context, rows: Iterable<object>): Response {
   const iterator = rows[Symbol.iterator]()
   let separator = ''
   const nextChunk = (start: string): { text: string; done: boolean } => {
@@ -82,7 +80,6 @@ export function streamRows(c: Context, rows: Rows): Response {
     while (text.length < chunkLength && performance.now() < until) {
       const { value, done } = iterator.next()
       if (done) return { text: `${text}\n]\n`, done }
-      if (value === undefined) continue
       text += `${separator}\n${JSON.stringify(value)}`
       separator = ','
     }

@@ -2,9 +2,8 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Clock } from '../../shared/platform/clock.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
-import { operation, type Rows, type SandboxEnv, streamRows, unknownProject, wrongInput } from './answers.ts'
+import { operation, type SandboxEnv, streamRows, unknownProject, wrongInput } from './answers.ts'
 import { datesOf, difficultyDatesOf, findProject, type Project, type Run } from './project.ts'
-import type { State } from './state/state.ts'
 import {
   clickThroughRates,
   keywordDifficulty,
@@ -12,11 +11,11 @@ import {
   rankings,
   searchConsole,
   topSites,
+  type View,
   visibility,
-} from './views.ts'
-import { createWorld, type World } from './world.ts'
+} from './rows.ts'
+import type { State } from './state/state.ts'
 
-type View = (world: World, dates: readonly string[]) => Rows
 type DatesOf = (project: Project, runs: readonly Run[], now: number, kinds: Kinds) => readonly string[]
 
 export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clock; kinds: Kinds }): Hono<SandboxEnv> {
@@ -30,7 +29,7 @@ export function exportRoutes({ state, clock, kinds }: { state: State; clock: Clo
       const query = period.safeParse(c.req.query())
       if (!query.success) return wrongInput(c, query.error)
       const dates = available(project, await state.runsOf(project.name), clock.now(), kinds)
-      return streamRows(c, view(createWorld(project), datesWithin(query.data, dates)))
+      return streamRows(c, view(project, datesWithin(query.data, dates)))
     }
 
   operation(routes, 'GET', '/projects/:name/export-rankings', exportHandler(rankings))

@@ -1,143 +1,153 @@
 import { describe, expect, it } from 'vitest'
-import { publicHosts } from '../../functions/sandbox/result-page.ts'
 import { sandbox } from '../support/sandbox.ts'
 
-/** Tracks every host that there is beside its own, so that its rankings show whole result pages. */
-const watcher = {
-  keywords: Array.from({ length: 30 }, (_, index) => ({ name: `garden tool ${index}` })),
-  searchengines: [{ name: 'example search' }, { name: 'example search', country: 'DE', se_type: 'mobile organic' }],
-  websites: [{ name: 'garden.example' }, ...publicHosts.map(({ name }) => ({ name }))],
-}
-const days = 'startDate=2026-11-18&stopDate=2026-11-20'
+const place = ['date', 'svc_id', 'search_engine']
+const acme = '/v3/projects/acme.example'
+const share = '/v3/marketshare/projects/1001'
+const url = 'https://www.acme.example/guides'
 
-interface Ranking {
-  date: string
-  svc_id: number
-  keyword: string
-  search_volume: number
-  website: string
-  rank: number | null
-  url: string | null
-}
-interface TopSite {
-  date: string
-  svc_id: number
-  domain: string
-  keywords: number
-}
-type Ranked = Ranking & { rank: number; url: string }
+/** What each export and lookup has of a project with 40 keywords, one engine and three websites, on one date. */
+const views: readonly (readonly [path: string, count: number | null, columns: readonly string[]])[] = [
+  [`${acme}/export-rankings`, 40 * 3, [...place, 'keyword', 'search_volume', 'website', 'rank', 'url']],
+  [
+    ...([`${acme}/export-visibility`, 3] as const),
+    [...place, 'website', 'visibility', 'keywords_ranked', 'average_rank', 'in_first_3', 'in_first_10'],
+  ],
+  [
+    ...([`${acme}/export-pages`, 3 * 4] as const),
+    [...place, 'website', 'url', 'keywords', 'best_rank', 'average_rank', 'estimated_clicks'],
+  ],
+  [`${acme}/export-topsites`, 20, [...place, 'place', 'domain', 'keywords', 'average_rank']],
+  [
+    ...([`${acme}/export-gsc`, null] as const),
+    [...place, 'query', 'page', 'country', 'device', 'position', 'impressions', 'clicks', 'ctr'],
+  ],
+  [`${acme}/export-ctr`, 20, [...place, 'position', 'ctr', 'keywords', 'impressions', 'clicks']],
+  [
+    ...(['/v3/projects/1001/export-keyword-difficulty', 40] as const),
+    ['date', 'keyword', 'country', 'difficulty', 'search_volume'],
+  ],
+  [
+    ...([`${share}/metadata`, 3] as const),
+    [
+      ...['date', 'website', 'main', 'market_share', 'visibility', 'estimated_clicks', 'keywords_ranked'],
+      'average_rank',
+    ],
+  ],
+  [`${share}/url-keywords?url=${url}`, null, [...place, 'keyword', 'search_volume', 'rank']],
+  [
+    ...([`${share}/domain-urls?domain=acme.example`, 4] as const),
+    ['url', 'keywords', 'best_rank', 'first_seen', 'last_seen'],
+  ],
+]
 
-async function watch() {
-  const world = sandbox()
-  world.at('2026-11-16T08:00:00Z')
-  await world.post('/v3/projects/garden/create?frequency=daily', watcher)
-  world.at('2026-11-20T10:00:00Z')
-  const rankings: Ranking[] = await world.rows(`/v3/projects/garden/export-rankings?${days}`)
-  const ctr = new Map<number, number>()
-  for (const row of await world.rows(`/v3/projects/garden/export-ctr?${days}`, { method: 'POST' }))
-    ctr.set(row.position, row.ctr)
-  const clicksOf = ({ rank, search_volume }: Ranked) => (ctr.get(rank) ?? 0) * search_volume
-  const ranked = rankings.filter((row): row is Ranked => row.rank !== null)
-  return { ...world, rankings, ranked, ctr, clicksOf }
+const ranges: Record<string, readonly [from: number, to: number]> = {
+  ...{ rank: [1, 20], position: [1, 20], best_rank: [1, 20], average_rank: [1, 20], place: [1, 20] },
+  ...{ keywords: [0, 40], keywords_ranked: [0, 40], in_first_3: [0, 40], in_first_10: [0, 40] },
+  ...{ difficulty: [0, 100], market_share: [0, 100], visibility: [0, 100], ctr: [0, 1] },
+  ...{ search_volume: [0, 1e6], impressions: [0, 1e6], clicks: [0, 1e6], estimated_clicks: [0, 1e6] },
 }
 
-function groupBy<Row>(rows: readonly Row[], key: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) groups.set(key(row), [...(groups.get(key(row)) ?? []), row])
-  return groups
-}
-const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
-const place = (row: { date: string; svc_id: number }) => `${row.date} ${row.svc_id}`
+describe('sandbox: the rows of exports and lookups', () => {
+  it.each(views)(
+    '%s has its columns, figures in their ranges, and the same rows each time',
+    async (path, count, columns) => {
+      const { rows, json } = sandbox()
+      await json('/v3/on-demand/1001/run')
+      await json('/v3/keyword-difficulty/1001/run')
+      const init = path.endsWith('export-ctr') ? { method: 'POST' } : {}
+      const found = await rows(path, init)
+      if (count === null) expect(found.length).toBeGreaterThan(10)
+      else expect(found).toHaveLength(count)
+      for (const row of found) {
+        expect(Object.keys(row)).toEqual(columns)
+        for (const [name, [from, to]] of Object.entries(ranges))
+          if (columns.includes(name) && row[name] !== null)
+            expect([name, row[name] >= from && row[name] <= to]).toEqual([name, true])
+      }
+      expect(await rows(path, init)).toEqual(found)
+    },
+  )
 
-describe('sandbox: the exports agree', () => {
-  it('rankings show each date, engine, keyword and website once, and whole pages', async () => {
-    const { rankings, ranked } = await watch()
-    expect(rankings).toHaveLength(3 * 2 * 30 * 65)
-    for (const page of groupBy(ranked, (row) => `${place(row)} ${row.keyword}`).values())
-      expect(page.map(({ rank }) => rank).sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+  it('a website ranks for some keywords and not for others, and another day looks different', async () => {
+    const { rows } = sandbox()
+    const ranks = async (date: string) => {
+      const found = await rows(`/v3/projects/daily.example/export-rankings?startDate=${date}&stopDate=${date}`)
+      return found.map(({ rank, url }) => {
+        expect(url === null).toBe(rank === null)
+        return rank
+      })
+    }
+    const [one, other] = [await ranks('2026-11-18'), await ranks('2026-11-19')]
+    expect(one.filter((rank) => rank === null).length).toBeGreaterThan(5)
+    expect(new Set(one).size).toBeGreaterThan(10)
+    expect(other).not.toEqual(one)
   })
 
-  it('visibility', async () => {
-    const { rows, ranked, rankings, clicksOf } = await watch()
-    const searches = sum(rankings.slice(0, 30 * 65).map((row) => row.search_volume)) / 65
-    const own = groupBy(ranked, (row) => `${place(row)} ${row.website}`)
-    const visibility = await rows(`/v3/projects/garden/export-visibility?${days}`)
-    expect(visibility).toHaveLength(3 * 2 * 65)
-    for (const row of visibility) {
-      const mine = own.get(`${place(row)} ${row.website}`) ?? []
-      expect(row.visibility).toBeCloseTo((100 * sum(mine.map(clicksOf))) / searches, 3)
-      expect([row.keywords_ranked, row.in_first_10]).toEqual([
-        mine.length,
-        mine.filter(({ rank }) => rank <= 10).length,
-      ])
-    }
-  })
-
-  it('top sites', async () => {
-    const { rows, ranked } = await watch()
-    const sites: TopSite[] = await rows(`/v3/projects/garden/export-topsites?${days}`)
-    const top = groupBy(sites, place)
-    const above = groupBy(
-      ranked.filter(({ rank }) => rank <= 10),
-      place,
-    )
-    expect(top.size).toBe(6)
-    for (const [where, sites] of top) {
-      const counts = [...groupBy(above.get(where) ?? [], (row) => row.website)]
-        .map(([domain, { length }]) => ({ domain, keywords: length }))
-        .sort((a, b) => b.keywords - a.keywords || (a.domain < b.domain ? -1 : 1))
-      expect(sites.map(({ domain, keywords }) => ({ domain, keywords }))).toEqual(counts.slice(0, 20))
-    }
-  })
-
-  it('market share: metadata, URLs and keywords', async () => {
-    const { rows, ranked, clicksOf } = await watch()
-    const byDate = groupBy(ranked, (row) => row.date)
-    for (const row of await rows(`/v3/marketshare/projects/1006/metadata?${days}`)) {
-      const all = byDate.get(row.date) ?? []
-      const mine = all.filter(({ website }) => website === row.website.name)
-      expect(row.market_share).toBeCloseTo((100 * sum(mine.map(clicksOf))) / sum(all.map(clicksOf)), 3)
-      expect(row.main).toBe(row.website.name === 'garden.example')
-    }
-    const domain = 'www.atlas-shop.example'
-    const mine = ranked.filter(({ website }) => website === domain)
-    const urls = await rows(`/v3/marketshare/projects/1006/domain-urls?domain=${domain}&date=2026-11-18`)
-    expect(urls.map(({ url }) => url).sort()).toEqual([...new Set(mine.map(({ url }) => url))].sort())
-    const { url } = urls[0]
-    const keywords = await rows(`/v3/marketshare/projects/1006/url-keywords?date=2026-11-19&url=${url}`)
-    expect(keywords.map(({ svc_id, keyword, rank }) => ({ svc_id, keyword, rank }))).toEqual(
-      mine
-        .filter((row) => row.url === url && row.date === '2026-11-19')
-        .map(({ svc_id, keyword, rank }) => ({ svc_id, keyword, rank })),
+  it('search-console rows are those rankings of the main website', async () => {
+    const { rows } = sandbox()
+    const rankings = await rows(`${acme}/export-rankings`)
+    const main = rankings.filter(({ website, rank }) => website === 'www.acme.example' && rank !== null)
+    expect((await rows(`${acme}/export-gsc`)).map(({ query, page, position }) => [query, page, position])).toEqual(
+      main.map((row) => [row.keyword, row.url, row.rank]),
     )
   })
 
-  it('landing pages, search console and click-through', async () => {
-    const { rows, ranked, send } = await watch()
-    const own = ranked.filter(({ website }) => website === 'garden.example')
-    expect(own.length).toBeGreaterThan(20)
-    const pages = await rows(`/v3/projects/garden/export-pages?${days}`)
-    expect(sum(pages.map(({ keywords }) => keywords))).toBe(ranked.length)
-    const gsc = await rows(`/v3/projects/garden/export-gsc?${days}`)
-    expect(gsc.map(({ query, page, position }) => [query, page, position])).toEqual(
-      own.map(({ keyword, url, rank }) => [keyword, url, rank]),
-    )
-    const ctr = await rows(`/v3/projects/garden/export-ctr?${days}`, { method: 'POST' })
-    expect(sum(ctr.map(({ clicks }) => clicks))).toBe(sum(gsc.map(({ clicks }) => clicks)))
-    expect(sum(ctr.map(({ keywords }) => keywords))).toBe(own.length)
-    expect((await send(`/v3/projects/garden/export-ctr?${days}`)).status).toBe(405)
-  })
-
-  it('difficulty is exported once it was updated, by keyword and country', async () => {
-    const { rows, json } = await watch()
-    const path = '/v3/projects/1006/export-keyword-difficulty'
+  it('difficulty has rows only after a keyword-difficulty update, one for each keyword and country', async () => {
+    const { rows, json } = sandbox()
+    const path = '/v3/projects/1002/export-keyword-difficulty'
     expect(await rows(path)).toEqual([])
-    await json('/v3/keyword-difficulty/1006/run')
-    const difficulty = await rows(path)
-    expect(difficulty).toHaveLength(60)
-    expect(new Set(difficulty.map(({ country }) => country))).toEqual(new Set(['US', 'DE']))
-    for (const row of difficulty) expect(row.difficulty >= 0 && row.difficulty <= 100).toBe(true)
-    expect(new Set(difficulty.map((row) => row.difficulty)).size).toBeGreaterThan(5)
+    await json('/v3/keyword-difficulty/1002/run')
+    const found = await rows(path)
+    expect(found).toHaveLength(160 * 3)
+    expect(new Set(found.map(({ country }) => country))).toEqual(new Set(['US', 'DE', 'FR']))
+  })
+
+  it('a website that is written as an address has URLs below its host', async () => {
+    const { post, json, rows } = sandbox()
+    await post('/v3/projects/shoes/create', { ...project, websites: [{ name: 'https://Shoes.example/start' }] })
+    await json('/v3/on-demand/shoes/run')
+    const urls = (await rows('/v3/projects/shoes/export-pages')).map(({ url }) => new URL(url))
+    expect(urls.map(({ host, pathname }) => host + pathname)).toContain('shoes.example/guides')
+  })
+})
+
+const project = {
+  keywords: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+  searchengines: [{ name: 'example search' }],
+  websites: [{ name: 'a.example' }],
+}
+
+describe('sandbox: a week', () => {
+  it('a daily, a weekly and an on-demand project gain dates as time passes and as runs are paid for', async () => {
+    const { post, json, at, dates, rows, used } = sandbox()
+    at('2026-11-16T10:00:00Z')
+    await post('/v3/projects/d/create?frequency=daily', { ...project, keywords: [{ name: 'a' }] })
+    await post('/v3/projects/w/create?frequency=weekly', project)
+    await post('/v3/projects/o/create', project)
+    expect([await dates('d'), await dates('w'), await dates('o')]).toEqual([['2026-11-16'], ['2026-11-16'], []])
+    expect(await rows('/v3/projects/o/export-rankings')).toEqual([])
+    for (const day of ['17', '18', '19', '20', '21', '22']) {
+      at(`2026-11-${day}T10:00:00Z`)
+      if (day === '18') await json('/v3/on-demand/o/run')
+      if (day === '21') await json('/v3/on-demand/o,d/run')
+      expect((await dates('d')).at(-1)).toBe(`2026-11-${day}`)
+    }
+    at('2026-11-23T00:00:00Z')
+    expect(await dates('d')).toHaveLength(8)
+    expect(await dates('w')).toEqual(['2026-11-16', '2026-11-23'])
+    expect(await dates('o')).toEqual(['2026-11-18', '2026-11-21'])
+    expect(await used()).toBe(2 * 3 + 1)
+    const exported = await rows('/v3/projects/o/export-rankings?startDate=2026-11-01&stopDate=2026-11-30')
+    expect([...new Set(exported.map(({ date }) => date))]).toEqual(['2026-11-18', '2026-11-21'])
+  })
+
+  it('no second data set on the same day: the export does not grow', async () => {
+    const { json, rows } = sandbox()
+    await json('/v3/on-demand/initech/run')
+    const first = await rows('/v3/projects/initech/export-rankings?startDate=2026-11-01')
+    await json('/v3/on-demand/initech/run')
+    expect(await rows('/v3/projects/initech/export-rankings?startDate=2026-11-01')).toEqual(first)
   })
 })
 
