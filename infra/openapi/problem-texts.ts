@@ -50,12 +50,6 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     counted: recorded,
     toDo: 'Make the project smaller, or ask an administrator to raise `perUpdate`; then ask with a new key.',
   },
-  'too-many-callers': {
-    meaning:
-      'The caller is not listed, callers that are not listed have limits (`PUT /callers/*`), and the window counts as many of them as it can.',
-    counted: recorded,
-    toDo: 'Ask an administrator to list this caller (`PUT /callers/{sub}`), or ask again, with a new key, after `resetsAt`.',
-  },
   'kind-not-allowed': {
     meaning: 'A budget that would be charged does not allow this kind of update.',
     counted: recorded,

@@ -1,14 +1,12 @@
 import * as z from 'zod/mini'
 import { budgetName, units } from '../guard/fields.ts'
 import { figuresOf } from '../guard/sentences.ts'
-import { maxUnlisted, unlistedIn } from '../ledger/book/book.ts'
 import {
   type Caller,
   type CallerDefaults,
   limitOf,
   limitsOfCaller,
   unlistedCallers,
-  type WindowKind,
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import type { View } from '../ledger/views/views.ts'
@@ -59,7 +57,7 @@ export const callerTexts: Texts = {
   mayChargeAncestors:
     'May name a budget above the one that owns a project, without `admin`. The rules of the owner hold, its limits do not.',
   limits:
-    'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`. Of `*`: each caller that is not listed is counted on its own, at most 200 in a month or day. A listed caller follows its own entry alone; plans follow none of `*`.',
+    'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`. Not of `*`.',
   ratePerMinute: 'More requests in a minute are 429, counted by each process.',
 }
 
@@ -79,17 +77,12 @@ export function callerAs({
 }
 
 /** The entry `*`. */
-export function showUnlisted({ definitions, book }: View, { limits, perUpdate, ratePerMinute }: CallerDefaults) {
-  const countedIn = (window: WindowKind) => unlistedIn(book, definitions, window).length
-  return {
-    sub: unlistedCallers,
-    disabled: false,
-    ...(limits && { limits }),
-    ...(perUpdate !== undefined && { perUpdate }),
-    ...(ratePerMinute !== undefined && { ratePerMinute }),
-    ...(limits && { counted: { month: countedIn('month'), day: countedIn('day'), max: maxUnlisted } }),
-  }
-}
+export const showUnlisted = ({ perUpdate, ratePerMinute }: CallerDefaults) => ({
+  sub: unlistedCallers,
+  disabled: false,
+  ...(perUpdate !== undefined && { perUpdate }),
+  ...(ratePerMinute !== undefined && { ratePerMinute }),
+})
 
 export const showCaller = (view: View, sub: string, caller: Caller) => {
   const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors } = caller

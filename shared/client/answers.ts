@@ -228,7 +228,6 @@ export interface ProblemMembers {
     wouldPass?: string[]
   }
   'over-update-limit': { units: number; budget?: string | null; perUpdate?: number }
-  'too-many-callers': { caller: string; window: 'month' | 'day'; maxCallers: number; resetsAt: string }
   'project-unowned': { project?: string }
   'kind-not-allowed': { budget: string | null }
   'over-max-units': { units: number; maxUnits: number }

@@ -13,7 +13,6 @@ export const problems = {
   'wrong-address': { status: 403, title: 'This address is not open' },
   'over-budget': { status: 402, title: 'Not enough units available' },
   'over-update-limit': { status: 402, title: 'More units than one update may cost' },
-  'too-many-callers': { status: 402, title: 'No more unlisted callers can be counted' },
   'kind-not-allowed': { status: 402, title: 'The budget does not allow this kind of update' },
   'project-unowned': { status: 402, title: 'No budget lists the project' },
   'over-max-units': { status: 402, title: 'More units than the request allows' },

@@ -146,21 +146,6 @@ describe('the ledger', () => {
     expect(csv.html.split('\r\n')).toHaveLength(4)
   })
 
-  test('a change of the rules for unlisted callers names five of them, and counts the others', async () => {
-    const { product, browser } = await start()
-    const limit = (units: number) =>
-      product.call('PUT', '/callers/*', { body: { limits: [{ window: 'month', units }], reason: 'each' } })
-    await limit(100)
-    for (let pod = 1; pod <= 7; pod += 1)
-      await product.update(
-        { kind: 'ranking', project: `p-${pod}` },
-        { token: product.signed({ sub: `pod-${pod}`, scope: 'run', budgets: '*' }) },
-      )
-    await limit(200)
-    const { html } = await browser.get('/dashboard/activity')
-    expect(rowsIn(html)[1]).toContain('account and pod-1, pod-2, pod-3, pod-4, pod-5 and 2 more ')
-  })
-
   test('nothing booked, and no such month', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/activity')).text).toContain('No entries.')

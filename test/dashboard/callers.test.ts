@@ -101,17 +101,15 @@ describe('callers', () => {
     const { product, eve } = await start()
     expect((await eve.get('/dashboard/callers')).text).toContain('No rules are set: tokens allow what they say.')
     const form = await eve.get('/dashboard/callers/edit?sub=*')
-    expect(form.text).toContain('Each caller is counted on its own. A listed caller follows its own entry alone;')
-    expect(form.html).not.toMatch(/name="(scopes|budgets|person|mayForce|disabled)"/)
-    const preview = await press(eve, form, 'Preview', { month: '500', perUpdate: '60' })
-    expect(preview.text).toContain('Limit per month unlimited → then 500')
+    expect(form.text).toContain('A listed caller follows its own entry alone;')
+    expect(form.html).not.toMatch(/name="(scopes|budgets|person|mayForce|disabled|month|day)"/)
+    const preview = await press(eve, form, 'Preview', { ratePerMinute: '500', perUpdate: '60' })
+    expect(preview.text).toContain('Requests a minute none → then 500')
     const saved = await press(eve, preview, 'Save', {})
     expect(saved.text).toContain(
       '✓ The permissions of callers that are not listed are changed from the next request on.',
     )
-    expect(saved.text).toContain(
-      'Limit per month, each 500 At most for one update 60 Counted this month 0 of at most 200 Change these rules',
-    )
+    expect(saved.text).toContain('At most for one update 60 Requests a minute 500 Change these rules')
     expect((await product.call('GET', '/callers/*')).body).toMatchObject({ perUpdate: 60 })
     const gone = await press(eve, await eve.get('/dashboard/callers/edit?sub=*'), 'Remove rules', {})
     expect(gone.text).toContain('✓ The rules are removed.')

@@ -21,7 +21,7 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
       const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
       return c.json({
         callers: [
-          ...(definitions.unlisted ? [showUnlisted(view, definitions.unlisted)] : []),
+          ...(definitions.unlisted ? [showUnlisted(definitions.unlisted)] : []),
           ...callers.map(([sub, caller]) => showCaller(view, sub, caller)),
         ],
       })
@@ -57,7 +57,7 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     const caller = listedAs(definitions, sub)
     if (!caller) throw notListed(sub, definitions)
     c.header('ETag', `"${definitions.revision}"`)
-    return c.json(sub === unlistedCallers ? showUnlisted(view, caller) : showCaller(view, sub, caller), status)
+    return c.json(sub === unlistedCallers ? showUnlisted(caller) : showCaller(view, sub, caller), status)
   }
 }
 

@@ -42,7 +42,7 @@ const askAgainAddress = ({ kind, project, budget, byDefault, plan }: RefusedWork
   askAddress({ kind, project, ...(byDefault || plan !== undefined || budget === unseenBudget ? {} : { budget }) })
 
 function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): readonly Remedy[] {
-  const { update, budget, plan, caller } = members
+  const { update, budget, plan } = members
   switch (slug) {
     case 'already-updated':
     case 'duplicate-work':
@@ -62,8 +62,6 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
       return isAdmin && typeof budget === 'string' ? [changeOf(budget, view)] : []
     case 'project-unowned':
       return isAdmin ? [changeOf(rootBudget, view)] : []
-    case 'too-many-callers':
-      return isAdmin && typeof caller === 'string' ? [{ label: `List ${caller}…`, to: callerAddress(caller) }] : []
     default:
       return []
   }

@@ -93,7 +93,6 @@ const detailed: readonly string[] = [
     'project-unowned',
     'budget-frozen',
     'plan-paused',
-    'too-many-callers',
   ],
 ]
 

@@ -263,13 +263,7 @@ function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
   )
 }
 
-/** A change of the rules for unlisted callers moves the counters of all of them. */
-const maxOthers = 5
-
 function otherCounters({ budget, to, moves }: Entry): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
-  if (others.length === 0) return ''
-  const more = others.length - maxOthers
-  const shown = others.slice(0, maxOthers).map(shownCounter).join(', ')
-  return `and ${shown}${more > 0 ? ` and ${count(more)} more` : ''}`
+  return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`
 }

@@ -11,7 +11,6 @@ import { nearListed } from '../../../shared/guard/reports/near.ts'
 import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
-import { maxUnlisted, unlistedIn } from '../../../shared/ledger/book/book.ts'
 import {
   type Budget,
   budgetNamed,
@@ -177,14 +176,7 @@ export async function examineStore(
     const owners = ownership(view, lists)
     return {
       ...(faults.length === 0 && { view }),
-      lines: [
-        identityOf(view),
-        ...linesOf(view),
-        ...unlistedCallersOf(view),
-        ...faults,
-        ...owners.lines,
-        ...nearListed(view.definitions),
-      ],
+      lines: [identityOf(view), ...linesOf(view), ...faults, ...owners.lines, ...nearListed(view.definitions)],
       toDo: [
         ...frozenBudgets(view),
         ...collisions(view),
@@ -274,14 +266,6 @@ function isTouched(view: View, budget: Budget): boolean {
 const rootFirst = ({ budgets }: Definitions): Budget[] => {
   const all = Object.values(budgets).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return [...all.filter(({ parent }) => parent === null), ...all.filter(({ parent }) => parent !== null)]
-}
-
-function unlistedCallersOf({ definitions, book }: View): string[] {
-  if (!definitions.unlisted) return []
-  const [month, day] = windowKinds.map((window) => unlistedIn(book, definitions, window).length)
-  return [
-    `callers that are not listed have rules of their own (*): ${count(month ?? 0)} of at most ${maxUnlisted} are counted this month, ${count(day ?? 0)} today`,
-  ]
 }
 
 const frozenBudgets = ({ definitions }: View): string[] =>

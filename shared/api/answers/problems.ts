@@ -44,7 +44,6 @@ export const problemMembers = {
     wouldPass: z.exactOptional(z.array(text)),
   },
   'over-update-limit': { units: whole, budget: z.exactOptional(budget), perUpdate: z.exactOptional(whole) },
-  'too-many-callers': { caller: text, window: z.enum(windowKinds), maxCallers: whole, resetsAt: time },
   'kind-not-allowed': { budget },
   'project-unowned': { project: z.exactOptional(text) },
   'over-max-units': { units: whole, maxUnits: whole },

@@ -123,8 +123,8 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-/** A right that `*` gave would be everyone's. */
-const membersForAll = ['limits', 'perUpdate', 'ratePerMinute']
+/** A right that `*` gave would be everyone's, and a limit would need a counter for each stranger. */
+const membersForAll = ['perUpdate', 'ratePerMinute']
 
 const noMember = (...members: string[]) =>
   invalidRequest(members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForAll)} can.` })))

@@ -37,7 +37,6 @@ import {
   shortBehind,
   shortfall,
   whatNeeds,
-  whyNotCounted,
   withNothingLeft,
 } from './limits.ts'
 import { ownersBelow, ruledBy, spellingFaults, whyNear, whyNotPaid } from './projects.ts'
@@ -114,8 +113,6 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
       })
     }
   }
-  const uncounted = whyNotCounted(view, request)
-  if (uncounted) return { kind: 'refuse', problem: uncounted }
   const empty = enforced(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
   const isRefused = empty.some(
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),

@@ -1,4 +1,3 @@
-import { counterOf, maxUnlisted, unlistedIn } from '../../ledger/book/book.ts'
 import {
   type Budget,
   budgetNamed,
@@ -7,25 +6,13 @@ import {
   chainOf,
   limitsOfCaller,
   rootBudget,
-  windowKinds,
 } from '../../ledger/book/definitions.ts'
 import { type Grant, leftOf, type Problem, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
-import {
-  count,
-  type Figures,
-  figuresOf,
-  figuresOfChain,
-  units as inUnits,
-  left,
-  list,
-  refuses,
-  when,
-  zoneOf,
-} from '../sentences.ts'
+import { count, type Figures, figuresOfChain, units as inUnits, left, list, refuses, when } from '../sentences.ts'
 
 export interface Shortage {
   readonly figures: Figures
@@ -146,26 +133,6 @@ export const countersOf = (
   chain: readonly Budget[],
   { caller }: Pick<UpdateRequest, 'caller'>,
 ): readonly CounterOwner[] => [...chain, ...limitsOfCaller(view.definitions, caller)]
-
-/** A book holds the counters of only so many unlisted callers, so that they cannot fill it. */
-export function whyNotCounted(view: View, { caller }: Pick<UpdateRequest, 'caller'>): Problem | null {
-  const { definitions, book } = view
-  const [owner] = limitsOfCaller(definitions, caller)
-  const full = windowKinds.find(
-    (window) =>
-      owner && !counterOf(book, window, owner.name) && unlistedIn(book, definitions, window).length >= maxUnlisted,
-  )
-  if (!owner || !full) return null
-  const { end } = figuresOf(view, owner, full)
-  const already = `${full === 'day' ? 'today' : 'this month'} already counts ${maxUnlisted} unlisted callers, the most that a book holds`
-  const detail = `${caller} is not listed, and ${already}; ask an administrator to list ${caller} (PUT /callers/${caller}), or try again after ${when(end, zoneOf(view))}.`
-  return problem('too-many-callers', detail, {
-    caller,
-    window: full,
-    maxCallers: maxUnlisted,
-    resetsAt: toRfc3339(end),
-  })
-}
 
 export const limited = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')

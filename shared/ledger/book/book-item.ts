@@ -12,10 +12,9 @@ import {
   freshCounters,
   type Move,
   madeAvailable,
-  ownersIn,
   withLimit,
 } from './book.ts'
-import { type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { definitionsKey } from './definitions-item.ts'
 import type { Window } from './windows.ts'
 
@@ -36,7 +35,7 @@ export const toBookItem = (book: Book): Item => ({
 const toStoredCounters = (counters: Readonly<Record<string, Counter>>): Value =>
   Object.fromEntries(Object.entries(counters).map(([budget, counter]) => [budget, toStoredCounter(counter)]))
 
-export const toStoredCounter = (counter: Counter): Value => ({
+const toStoredCounter = (counter: Counter): Value => ({
   l: counter.limit === 'unlimited' ? 'u' : counter.limit,
   g: counter.granted,
   a: counter.available,
@@ -91,12 +90,8 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-export const addTo = (
-  key: Key,
-  add: readonly (readonly [Path, number])[],
-  when: readonly Condition[],
-  set: readonly (readonly [Path, Value])[] = [],
-): Write => (add.length + set.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set, add, when })
+export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
+  add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
 
 export const hasAvailable = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
@@ -132,7 +127,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
   const revision: readonly [Path, Value] = [['revision'], definitions.revision]
   const changed = closed ? [] : limitChanges(book, definitions)
   const fresh = windowKinds.flatMap((window) =>
-    ownersIn(book, definitions, window)
+    counterOwnersIn(definitions)
       .filter(({ name }) => !counterOf(book, window, name))
       .map((limited) => ({ window, name: limited.name, counter: freshCounter(limitOf(limited, window)) })),
   )
@@ -164,7 +159,7 @@ const additionsWeigh = 3
 
 function limitChanges(book: Book, definitions: Definitions) {
   return windowKinds.flatMap((window) =>
-    ownersIn(book, definitions, window).flatMap((limited) => {
+    counterOwnersIn(definitions).flatMap((limited) => {
       const { name } = limited
       const limit = limitOf(limited, window)
       const counter = counterOf(book, window, name)

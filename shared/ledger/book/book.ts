@@ -1,15 +1,5 @@
 import { either, number, oneOf, optional, record, text, units, whole } from '../stored.ts'
-import {
-  type CounterOwner,
-  callerNamed,
-  callerOfCounter,
-  counterOwnersIn,
-  type Definitions,
-  type Limit,
-  limitOf,
-  type WindowKind,
-  windowKinds,
-} from './definitions.ts'
+import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 
 export interface Book {
   /** `month:2026-11-12` */
@@ -97,24 +87,11 @@ export function bookAsOf(book: Book | null, definitions: Definitions, month: str
   return { ...current, day, counters: { ...current.counters, day: freshCounters(definitions, 'day') } }
 }
 
-/** Those that must have a counter, and unlisted callers that have one. */
-export const ownersIn = (book: Book, definitions: Definitions, window: WindowKind): readonly CounterOwner[] =>
-  counterOwnersIn(definitions, Object.keys(book.counters[window]))
-
-/** A book is one item, and each hold pays for its size. */
-export const maxUnlisted = 200
-
-export const unlistedIn = (book: Book, definitions: Definitions, window: WindowKind): readonly string[] =>
-  Object.keys(book.counters[window]).filter((name) => {
-    const caller = callerOfCounter(name)
-    return caller !== null && !callerNamed(definitions, caller)
-  })
-
 function withDefinitions(book: Book, definitions: Definitions): Book {
   const counters = (window: WindowKind) => ({
     ...book.counters[window],
     ...Object.fromEntries(
-      ownersIn(book, definitions, window).map((budget) => {
+      counterOwnersIn(definitions).map((budget) => {
         const limit = limitOf(budget, window)
         const counter = counterOf(book, window, budget.name)
         return [budget.name, counter ? withLimit(counter, limit) : freshCounter(limit)]
@@ -151,7 +128,7 @@ export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
   return { ...book, counters: { month: counters('month'), day: counters('day') } }
 }
 
-export const moveCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
+const moveCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
   limit,
   granted: granted + (move.granted ?? 0),
   available: available + madeAvailable(move),

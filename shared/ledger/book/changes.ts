@@ -5,11 +5,12 @@ import type { Store, Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
 import type { Update } from '../updates/update.ts'
 import type { Books, View, Views } from '../views/views.ts'
-import { asNumber, type Book, counterOf, type Move, maxUnlisted, ownersIn, unlistedIn } from './book.ts'
+import { asNumber, type Book, counterOf, type Move } from './book.ts'
 import { applyDefinitions, bookKey, isUnheld } from './book-item.ts'
 import {
   type Budget,
   budgetNamed,
+  counterOwnersIn,
   type Definitions,
   limitOf,
   maxDepth,
@@ -178,7 +179,7 @@ function subjectsOf(before: Definitions, after: Definitions, { type, budget, pla
 }
 
 function limitMoves(book: Book, definitions: Definitions, window: WindowKind): Entry['moves'] {
-  return ownersIn(book, definitions, window).flatMap((budget) => {
+  return counterOwnersIn(definitions).flatMap((budget) => {
     const limit = asNumber(limitOf(budget, window))
     const counter = counterOf(book, window, budget.name)
     const move: Move = { limit: limit - (counter ? asNumber(counter.limit) : 0) }
@@ -241,23 +242,13 @@ const bytesWithoutCounters = 128
 /** Six figures, each a letter and 16 digits with a sign. */
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
-/** `caller:` and 256 characters. */
-const bytesOfLongestCaller = 7 + 256
-
-/**
- * With every figure at its largest and every unlisted caller that may come, so that no hold outgrows the limit. Counters
- * of deleted budgets and callers stay.
- */
+/** With every figure at its largest, so that no hold outgrows the limit. Counters of deleted budgets and callers stay. */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
+  const owners = counterOwnersIn(definitions).map(({ name }) => name)
   return windowKinds
-    .flatMap((window) => {
-      const limited = ownersIn(book, definitions, window).map(({ name }) => name)
-      const expected = definitions.unlisted?.limits ? maxUnlisted - unlistedIn(book, definitions, window).length : 0
-      return [
-        ...[...new Set([...Object.keys(book.counters[window]), ...limited])].map((name) => Buffer.byteLength(name)),
-        ...new Array<number>(Math.max(0, expected)).fill(bytesOfLongestCaller),
-      ]
-    })
+    .flatMap((window) =>
+      [...new Set([...Object.keys(book.counters[window]), ...owners])].map((name) => Buffer.byteLength(name)),
+    )
     .reduce((sum, bytes) => sum + bytes + 1 + bytesOfCounter, bytesWithoutCounters)
 }
 

@@ -78,7 +78,6 @@ const storedCaller = record<Caller>({
 })
 
 const storedDefaults = record<CallerDefaults>({
-  limits: optional(storedLimits),
   perUpdate: optional(units),
   ratePerMinute: optional(number),
 })

@@ -11,7 +11,7 @@ export interface Definitions {
   readonly budgets: Readonly<Record<string, Budget>>
   /** An unlisted caller may do what its token says. */
   readonly callers?: Readonly<Record<string, Caller>>
-  /** Rules unlisted callers, each counted on its own. Callers see it as `*`. */
+  /** Rules each unlisted caller. Callers see it as `*`. */
   readonly unlisted?: CallerDefaults
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
@@ -37,7 +37,7 @@ export interface Caller {
 /** Stands for all callers that are not listed. */
 export const unlistedCallers = '*'
 
-export type CallerDefaults = Pick<Caller, 'limits' | 'perUpdate' | 'ratePerMinute'>
+export type CallerDefaults = Pick<Caller, 'perUpdate' | 'ratePerMinute'>
 
 export interface Budget {
   readonly name: string
@@ -116,17 +116,13 @@ const callerCounter = (caller: string): string => `caller:${caller}`
 export const callerOfCounter = (name: string): string | null =>
   name.startsWith('caller:') ? name.slice('caller:'.length) : null
 
-/** @param counted names of counters: an unlisted caller gets its counter with its first hold. */
-export const counterOwnersIn = (definitions: Definitions, counted: readonly string[] = []): readonly CounterOwner[] => {
-  const callers = [...Object.keys(definitions.callers ?? {}), ...counted.flatMap((name) => callerOfCounter(name) ?? [])]
-  return [
-    ...Object.values(definitions.budgets),
-    ...[...new Set(callers)].flatMap((caller) => limitsOfCaller(definitions, caller)),
-  ]
-}
+export const counterOwnersIn = (definitions: Definitions): readonly CounterOwner[] => [
+  ...Object.values(definitions.budgets),
+  ...Object.keys(definitions.callers ?? {}).flatMap((caller) => limitsOfCaller(definitions, caller)),
+]
 
 export function limitsOfCaller(definitions: Definitions, caller: string): readonly CounterOwner[] {
-  const limits = rulesOfCaller(definitions, caller)?.limits
+  const limits = callerNamed(definitions, caller)?.limits
   return limits ? [{ name: callerCounter(caller), limits }] : []
 }
 

@@ -8,7 +8,7 @@ import { type Grant, type Hold, leftOf, type Run, type Update } from '../updates
 import { toUpdateItem } from '../updates/update-item.ts'
 import { type SeenWork, takeWork } from '../updates/work.ts'
 import { readUpdates, type View } from '../views/views.ts'
-import { type CounterMove, counterOf, freshCounter, maxUnlisted, moveCounter, unlistedIn } from './book.ts'
+import { counterOf } from './book.ts'
 import {
   additions,
   addTo,
@@ -19,9 +19,8 @@ import {
   isPrepared,
   lacksAvailable,
   prepareBook,
-  toStoredCounter,
 } from './book-item.ts'
-import { counterOwnerNamed, isObserved, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import { isObserved, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
@@ -95,36 +94,18 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
       return { budget, window, granted, move: { held: hold.units, granted } }
     }),
   )
-  const known = moves.filter(({ window, budget }) => counterOf(book, window, budget))
-  const limited = known
+  const limited = moves
     .filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')
     .map(({ window, budget, granted }) => {
       const needed = hold.units + leftOf(update, budget) - granted
       const short = isObserved(definitions, budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
       return short === undefined ? hasAvailable(window, budget, needed) : lacksAvailable(window, budget, needed, short)
     })
-  const fresh = moves.filter((each) => !known.includes(each)).map((each) => newCounter(view, each))
   return addTo(
     bookKey(update.month),
-    known.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
-    [isOfRevision(book.revision), isOfDay(hold.day), ...limited, ...fresh.flatMap(({ when }) => when)],
-    fresh.map(({ set }) => set),
+    moves.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
+    [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
   )
-}
-
-/** An unlisted caller's first hold in a window makes its counter, in the same write. */
-function newCounter({ definitions, book }: View, { budget, window, move }: CounterMove) {
-  const owner = counterOwnerNamed(definitions, budget)
-  if (!owner) throw new Error(`the book has no counter ${budget}`)
-  const counter = moveCounter(freshCounter(limitOf(owner, window)), move)
-  if (counter.limit !== 'unlimited' && counter.available < 0) throw new Error(`${budget} has less than the hold`)
-  const others = Object.keys(book.counters[window]).length - unlistedIn(book, definitions, window).length
-  const path = [window, budget] as const
-  const when: Condition[] = [
-    { kind: 'absent', path },
-    { kind: 'fewer-than', path: [window], value: others + maxUnlisted },
-  ]
-  return { set: [path, toStoredCounter(counter)] as const, when }
 }
 
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {

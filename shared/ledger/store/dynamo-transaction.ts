@@ -49,8 +49,6 @@ class Expression {
         return `${this.#path(condition.path)} >= ${this.#value(condition.value)}`
       case 'at-most':
         return `${this.#path(condition.path)} <= ${this.#value(condition.value)}`
-      case 'fewer-than':
-        return `size(${this.#path(condition.path)}) < ${this.#value(condition.value)}`
       case 'before':
         return `${this.#path(condition.path)} < ${this.#value(condition.value)}`
       default:

@@ -96,8 +96,6 @@ function holds(condition: Condition, item: Item | undefined): boolean {
       return typeof value === 'number' && value >= condition.value
     case 'at-most':
       return typeof value === 'number' && value <= condition.value
-    case 'fewer-than':
-      return isContainer(value) && Object.keys(value).length < condition.value
     case 'before':
       return typeof value === 'string' && value < condition.value
   }

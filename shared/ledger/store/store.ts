@@ -34,8 +34,6 @@ export type Condition =
   | { readonly kind: 'at-most'; readonly path: Path; readonly value: number }
   | { readonly kind: 'before'; readonly path: Path; readonly value: string }
   | { readonly kind: 'absent'; readonly path: Path }
-  /** A map's members. */
-  | { readonly kind: 'fewer-than'; readonly path: Path; readonly value: number }
 
 export type Write =
   | { readonly kind: 'put'; readonly item: Item; readonly when: readonly Condition[] }

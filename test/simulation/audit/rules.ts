@@ -76,8 +76,7 @@ function lookAtApprover({ id, budget }: Row, by: string, items: Items): void {
 }
 
 function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): void {
-  const { callers = {}, unlisted } = definitionsIn(items)
-  const limits = (callers[caller] ?? (caller.startsWith('schedule:') ? undefined : unlisted))?.limits
+  const limits = definitionsIn(items).callers?.[caller]?.limits
   if (!limits) return
   const counter = `caller:${caller}`
   if (!hold?.budgets.includes(counter)) broken(`${id} is not counted for ${caller}, who has limits`)

@@ -69,7 +69,6 @@ export const rowsOf = (items: Items): Row[] => [...items.values()].filter(isUpda
 interface Definitions {
   readonly budgets: Readonly<Record<string, StoredBudget | undefined>>
   readonly callers?: Readonly<Record<string, StoredCaller | undefined>>
-  readonly unlisted?: Pick<StoredCaller, 'limits'>
 }
 
 export interface StoredBudget {

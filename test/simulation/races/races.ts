@@ -171,11 +171,11 @@ export const races = {
       b: (machine) => ask(machine, 'bob', 'two', 'globex'),
     },
   },
-  'two first updates of a caller that is not listed': {
+  'two updates of a caller that has a limit': {
     unitsPerMonth: 1_000,
     prepare: ({ guard }) => {
       const limits = [{ window: 'month', units: toUnits(60) } as const]
-      return guard.putCaller('*', { limits }, { caller: 'root' })
+      return guard.putCaller('eve', { limits }, { caller: 'root' })
     },
     processes: {
       a: (machine) => ask(machine, 'eve', 'one', 'acme'),

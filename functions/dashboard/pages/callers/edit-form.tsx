@@ -79,14 +79,17 @@ export function CallerForm({ edit, faults, fieldFaults, frame }: FormProps) {
       )}
       <Section id="limits" title={isEach ? 'Limits of each' : 'Own limits'}>
         <p class="note">
-          They count in addition to the limits of budgets.
           {isEach
-            ? ' Each caller is counted on its own. A listed caller follows its own entry alone; plans follow none of this.'
-            : ''}
+            ? 'A listed caller follows its own entry alone; plans follow none of this.'
+            : 'They count in addition to the limits of budgets.'}
         </p>
         <div class="fields">
-          <TextField {...numberField('month')} note="Units, or “unlimited”." />
-          <TextField {...numberField('day')} note="Units, or “unlimited”." />
+          {isEach ? null : (
+            <>
+              <TextField {...numberField('month')} note="Units, or “unlimited”." />
+              <TextField {...numberField('day')} note="Units, or “unlimited”." />
+            </>
+          )}
           <TextField {...numberField('perUpdate')} note="Units. Empty: no limit." />
           <TextField {...numberField('ratePerMinute')} note="Empty: no limit." />
         </div>
@@ -191,8 +194,7 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
 
 function consequences(edit: CallerEdit, after: View): readonly string[] {
   const { sub, current, texts } = edit
-  if (sub === unlistedCallers)
-    return ['They hold for each caller that is not listed. What was counted this month and day stays counted.']
+  if (sub === unlistedCallers) return ['They hold for each caller that is not listed.']
   if (texts.disabled === 'yes') return [`${sub} can then do nothing, with any token.`]
   const scopesBefore = current.disabled === 'yes' ? [] : wordsIn(current.scopes)
   const scopesAfter = wordsIn(texts.scopes)
