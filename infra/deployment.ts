@@ -112,16 +112,11 @@ function mustHaveOneService(
     throw new WrongSettings('TRACKING_BASE_URL: is not taken with sandbox, whose address it would be')
 }
 
-/** The marker describes each version of the API, in at most 256 characters, and ends with it. */
-const longestTableName = 170
-
 function mustHaveOneTable({ restored, firstLedger }: UnitGuardProps): void {
   if (restored && restored.stream.split('/')[1] !== restored.table)
     throw new WrongSettings(
       'ledgerStream: must be the stream of the table that ledgerTable names, and names another table',
     )
-  if (restored && restored.table.length > longestTableName)
-    throw new WrongSettings(`ledgerTable: must be a name of at most ${longestTableName} characters`)
   if (restored && firstLedger)
     throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
 }

@@ -11,7 +11,6 @@ import {
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs'
 import { type Duration, Validations } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { adotEnvironment, tracedBy } from './adot.ts'
 
 export function acknowledge(construct: Construct, reasons: Readonly<Record<string, string>>): void {
   Validations.of(construct).acknowledge(...Object.entries(reasons).map(([id, reason]) => ({ id, reason })))
@@ -26,8 +25,6 @@ export interface GuardFunctionProps {
   readonly environment?: Readonly<Record<string, string>>
   readonly logGroup: ILogGroup
   readonly reservedConcurrency?: number | undefined
-  /** The layer that traces it. */
-  readonly adot?: string | undefined
 }
 
 /** Its role may only write its log until something is bound to it. */
@@ -40,7 +37,6 @@ export class GuardFunction extends Construct {
     // The managed policy would let it write the logs of every function.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     props.logGroup.grantWrite(role)
-    const { adot } = props
     this.lambda = new Lambda(this, 'Function', {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
@@ -52,17 +48,13 @@ export class GuardFunction extends Construct {
       environment: {
         NODE_OPTIONS: '--enable-source-maps',
         ...props.environment,
-        ...(adot !== undefined && adotEnvironment),
       },
       role,
       logGroup: props.logGroup,
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),
-      ...(adot !== undefined && tracedBy(this, adot)),
     })
     acknowledge(this, {
-      ...(adot === undefined
-        ? { 'Serverless-LambdaTracing': 'Log lines carry the ids of the request and the update; traces are an option' }
-        : { 'AwsSolutions-IAM5[Resource::*]': 'X-Ray knows no resources for what functions send it' }),
+      'Serverless-LambdaTracing': 'Log lines carry the ids of the request and the update',
       'Serverless-LambdaDLQ': 'Only the scheduled function is called asynchronously, and it has a failure destination',
     })
   }
@@ -81,9 +73,9 @@ export class GuardFunction extends Construct {
   }
 
   /** Public: the function itself verifies a token or a signature. */
-  openUrl({ streams, of = this.lambda }: { streams: boolean; of?: Pick<Lambda, 'addFunctionUrl'> }): FunctionUrl {
+  openUrl({ streams }: { streams: boolean }): FunctionUrl {
     this.hasUrl = true
-    return of.addFunctionUrl({
+    return this.lambda.addFunctionUrl({
       authType: FunctionUrlAuthType.NONE,
       invokeMode: streams ? InvokeMode.RESPONSE_STREAM : InvokeMode.BUFFERED,
     })

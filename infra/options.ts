@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
-import { isLayerVersion } from './adot.ts'
 import { checkDeployment } from './deployment.ts'
 import type { EdgeProps } from './edge/edge.ts'
 import { propOf, settingNames, settingsOfConstructs, type UnitGuardProps } from './props.ts'
@@ -27,10 +26,6 @@ const options = z.object({
   sandbox: z._default(trueOrFalse, false),
   /** Reserves concurrency. Off by default, because synth cannot see the quota: new AWS accounts cannot reserve any. */
   reserve: z._default(onOrOff, false),
-  /** Off by default: docs/deploy.md, "Traces". */
-  adot: z.optional(z.string().check(z.refine(isLayerVersion, 'must be the ARN of a version of a layer'))),
-  /** Off for a deployment that cannot wait. */
-  canary: z._default(onOrOff, true),
   alarmEmail: z.optional(z.string().check(z.regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address'))),
   awsBudget: numberText,
   maxTableReads: numberText,
@@ -79,7 +74,6 @@ export function readProps(
     ledgerStream: stream,
     reserve,
     alarmEmail,
-    adot,
     awsBudget,
     maxTableReads,
     maxTableWrites,
@@ -95,7 +89,7 @@ export function readProps(
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
     ...(alarmEmail !== undefined && { alarmEmail }),
-    ...definedOf({ adot, awsBudget, maxTableReads, maxTableWrites }),
+    ...definedOf({ awsBudget, maxTableReads, maxTableWrites }),
     ...(domain !== undefined && { domain }),
     ...{ reserveConcurrency: reserve, openUrls, ...others },
   }

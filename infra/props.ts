@@ -76,10 +76,6 @@ export interface UnitGuardProps extends SettingProps {
   readonly restored?: { readonly table: string; readonly stream: string }
   /** Reserves concurrency for Slack and schedules, and caps the API, agents and the dashboard. */
   readonly reserveConcurrency?: boolean
-  /** The ARN of a version of AWS's OpenTelemetry layer, in the region of the stack: traces every function. Off by default. */
-  readonly adot?: string
-  /** A new version of the API gets a tenth of the calls for ten minutes first; `false` gives it all at once. */
-  readonly canary?: boolean
   /** Gets the alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
   /**

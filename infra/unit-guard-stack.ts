@@ -10,9 +10,8 @@ export class UnitGuardStack extends Stack {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...(env && { env }) })
     // `Default` is no part of logical ids: they stay those of stacks that are deployed, whose table must not be replaced.
     this.guard = new UnitGuard(this, 'Default', props)
-    const { apiUrl, oldApiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard
-    const faces = { DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }
-    const urls = { ApiUrl: apiUrl, OldApiUrl: oldApiUrl, ...faces }
+    const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard
+    const urls = { ApiUrl: apiUrl, DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }
     const outputs = { ...urls, TableName: table.tableName, LogGroupName: logGroup.logGroupName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
   }

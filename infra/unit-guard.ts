@@ -13,7 +13,6 @@ import { sandboxService } from '../shared/ledger/identity.ts'
 import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { Alarms, namespaceOf } from './alarms/alarms.ts'
-import { Canary } from './canary.ts'
 import { type BundleName, besideCode, GuardCode, type SettingsFiles } from './code.ts'
 import { letServicesUse, useKey } from './customer-key.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -129,8 +128,6 @@ export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 export class UnitGuard extends Construct {
   readonly prefix: string
   readonly apiUrl: string
-  /** Of this release only: it skips the canary. */
-  readonly oldApiUrl: string
   readonly dashboardUrl: string
   readonly mcpUrl: string
   readonly slackUrl: string
@@ -146,7 +143,7 @@ export class UnitGuard extends Construct {
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
     const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
-    const { encryptionKey: key, canary: isOn = true, maxTableReads, maxTableWrites } = props
+    const { encryptionKey: key, maxTableReads, maxTableWrites } = props
     const code = new GuardCode({ bundles, files })
 
     const ledger = new LedgerTable(this, 'Ledger', { restored, key, maxTableReads, maxTableWrites })
@@ -174,7 +171,7 @@ export class UnitGuard extends Construct {
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
       const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
-      const own = { ...spec, code: code.folderOf(bundle), logGroup, environment, adot: props.adot }
+      const own = { ...spec, code: code.folderOf(bundle), logGroup, environment }
       const fn = new GuardFunction(this, name, { ...own, ...(reserve && { reservedConcurrency: concurrency }) })
       ledger.bindTo(fn, name === 'OutboxTell' && sendsEvents ? tellsEvents : access)
       secrets.bindTo(fn, ...names.filter((each) => each !== 'origin' || !props.openUrls))
@@ -185,9 +182,7 @@ export class UnitGuard extends Construct {
     // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
     const linking = { DASHBOARD_URL: this.dashboardUrl, ...withFiles }
     const api = add('Api', linking)
-    this.oldApiUrl = api.openUrl({ streams: true }).url
-    const live = { fn: api, logGroup, prefix, isOn, marker: settings.LEDGER_MARKER }
-    this.apiUrl = new Canary(api, 'Canary', live).url
+    this.apiUrl = api.openUrl({ streams: true }).url
     const mcp = add('Mcp', { ...linking, ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }) })
     this.mcpUrl = mcp.openUrl({ streams: true }).url
     const slack = add('SlackApp', ledgerOnly)

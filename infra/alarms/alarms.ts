@@ -13,7 +13,7 @@ import { acknowledge } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
 import { rowsOf } from './dashboard.ts'
 import { filters } from './errors.ts'
-import { LogMetrics, logMetrics } from './metrics.ts'
+import { errorLinesMetric, LogMetrics } from './metrics.ts'
 import { alarmOf, type Watched, watchesOf } from './watches.ts'
 
 const runbook = 'docs/runbook.md'
@@ -62,7 +62,7 @@ export class Alarms extends Construct {
     const counted = { logGroup, metricNamespace: namespace, metricValue: '1' }
     new MetricFilter(this, 'ErrorLines', {
       ...counted,
-      metricName: logMetrics.errorLines,
+      metricName: errorLinesMetric,
       filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
       dimensions: { event: '$.event' },
     })

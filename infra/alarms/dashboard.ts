@@ -8,7 +8,16 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { LedgerTable } from '../ledger-table.ts'
-import { conflictsOf, type LogMetrics, logMetrics, ofAll, ofEach, ofOperations, sumOf, withUrl } from './metrics.ts'
+import {
+  conflictsOf,
+  errorLinesMetric,
+  type LogMetrics,
+  ofAll,
+  ofEach,
+  ofOperations,
+  sumOf,
+  withUrl,
+} from './metrics.ts'
 import type { Watched } from './watches.ts'
 
 const graph = (title: string, left: IMetric[], more: Partial<GraphWidgetProps> = {}): IWidget =>
@@ -27,7 +36,7 @@ export const rowsOf = (
   const { table } = ledger
   const lambdas = Object.values(functions).map(({ lambda }) => lambda)
   const errorsByEvent = new MathExpression({
-    expression: `SEARCH('{${metrics.namespace},event} MetricName="${logMetrics.errorLines}"', 'Sum', 300)`,
+    expression: `SEARCH('{${metrics.namespace},event} MetricName="${errorLinesMetric}"', 'Sum', 300)`,
     label: '',
   })
   return [

@@ -8,12 +8,8 @@ import type { LineMetric } from './errors.ts'
 
 export const fiveMinutes = Duration.minutes(5)
 
-export const logMetrics = {
-  errorLines: 'ErrorLines',
-  /** Both by version. */
-  apiBroken: 'ApiBroken',
-  apiFailed: 'ApiFailed',
-} as const
+/** By event. */
+export const errorLinesMetric = 'ErrorLines'
 
 /** Metrics that the log of one guard feeds. */
 export class LogMetrics {
@@ -41,7 +37,7 @@ export class LogMetrics {
   }
 
   errorLines(event: string): Metric {
-    return this.sum(logMetrics.errorLines, { event })
+    return this.sum(errorLinesMetric, { event })
   }
 }
 

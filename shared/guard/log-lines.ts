@@ -16,7 +16,6 @@ const common = {
   level: z.literal('info'),
   /** Lines of earlier versions have none. */
   function: z.exactOptional(z.enum(functionNames)),
-  version: z.exactOptional(text),
   requestId: z.exactOptional(text),
   lambdaRequestId: z.exactOptional(text),
   coldStart: z.exactOptional(z.literal(true)),

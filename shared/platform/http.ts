@@ -18,9 +18,7 @@ export function streamAnswers<E extends Env>(
   return awslambda.streamifyResponse<LambdaFunctionURLEvent>((event, stream, context) => {
     // The body is read when the app has answered, and its lines carry the same id.
     const requestId = systemIds.random()
-    const { awsRequestId: lambdaRequestId, functionVersion } = context
-    const version = functionVersion === '$LATEST' ? undefined : functionVersion
-    return inInvocation({ function: name, version, requestId, lambdaRequestId }, async () => {
+    return inInvocation({ function: name, requestId, lambdaRequestId: context.awsRequestId }, async () => {
       const answer = await answerOf(app, { event, context, requestId })
       const out = awslambda.HttpResponseStream.from(stream, headOf(answer))
       try {

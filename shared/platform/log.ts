@@ -24,14 +24,13 @@ export function createLog(options: { write(line: string): void; now(): number })
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
     const context = contexts.getStore() ?? nowhere
-    const { function: by, version, requestId, lambdaRequestId, coldStart, traceparent, update } = context
+    const { function: by, requestId, lambdaRequestId, coldStart, traceparent, update } = context
     // A second spread would double the cost of a line.
     const named = {
       at,
       level,
       event,
       function: by,
-      version,
       requestId,
       lambdaRequestId,
       coldStart,
@@ -42,7 +41,7 @@ export function createLog(options: { write(line: string): void; now(): number })
     const text = redact(toJson(named), hidden)
     // Alarms read JSON, so a long line is cut as a field.
     const cut = () => ({
-      ...{ at, level, event, function: by, version, requestId, lambdaRequestId, coldStart, traceparent },
+      ...{ at, level, event, function: by, requestId, lambdaRequestId, coldStart, traceparent },
       ...{ update: named.update, cut: text.slice(0, cutLength) },
     })
     options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
@@ -87,8 +86,6 @@ export type FunctionName = (typeof functionNames)[number]
 
 export interface LogIds {
   readonly function?: FunctionName | undefined
-  /** On Lambda: of the function, where it was called by an alias. */
-  readonly version?: string | undefined
   readonly requestId?: string | undefined
   /** CloudWatch finds Lambda's own lines by it. */
   readonly lambdaRequestId?: string | undefined

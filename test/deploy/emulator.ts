@@ -38,11 +38,6 @@ async function adaptTemplate(file: string, endpoint: string): Promise<readonly s
       delete template.Resources[id]
       changed.push(`left out: ${id} (${Type}), because of its metric math`)
     }
-    if (Type.startsWith('AWS::CodeDeploy::')) {
-      delete template.Resources[id]
-      changed.push(`left out: ${id} (${Type}), so the alias has a new version at once`)
-    }
-    if (Type === 'AWS::Lambda::Alias') delete template.Resources[id].UpdatePolicy
     if (Type === 'AWS::Lambda::Url' && Properties.InvokeMode === 'RESPONSE_STREAM') {
       Properties.InvokeMode = 'BUFFERED'
       changed.push(`buffered: ${id}`)

@@ -12,10 +12,7 @@ import { everyOption, warehouse, writeTargets } from '../support/infra/deploymen
 import { emptyBundles, plain, type Resource, synthesize } from '../support/infra/stack.ts'
 
 test('what must outlive deployments keeps its logical id', () => {
-  const kept = synthesize(everyOption).resources.filter(
-    // A version has another id with each change.
-    ({ Type, DeletionPolicy }) => DeletionPolicy?.startsWith('Retain') && Type !== 'AWS::Lambda::Version',
-  )
+  const kept = synthesize(everyOption).resources.filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))
   expect(kept.map(({ id }) => id).sort()).toMatchInlineSnapshot(`
     [
       "EventsSecretwarehouse840F9C19",
@@ -50,10 +47,9 @@ describe('two guards in one stack', () => {
     Template.fromStack(stack).toJSON().Resources as Record<string, { Type: string; Properties: object }>,
   )
   const textOf = (members: readonly string[]) =>
-    resources.flatMap(({ Type, Properties }) =>
+    resources.flatMap(({ Properties }) =>
       Object.entries(Properties ?? {}).flatMap(([name, value]) =>
-        // The name of an alias belongs to its function.
-        members.includes(name) && typeof value === 'string' && Type !== 'AWS::Lambda::Alias' ? [value] : [],
+        members.includes(name) && typeof value === 'string' ? [value] : [],
       ),
     )
 
@@ -64,13 +60,7 @@ describe('two guards in one stack', () => {
   })
 
   test('have addresses and tables of their own', () => {
-    const partsOf = (guard: UnitGuard) => [
-      guard.apiUrl,
-      guard.oldApiUrl,
-      guard.dashboardUrl,
-      guard.mcpUrl,
-      guard.slackUrl,
-    ]
+    const partsOf = (guard: UnitGuard) => [guard.apiUrl, guard.dashboardUrl, guard.mcpUrl, guard.slackUrl]
     const all = [...partsOf(one), ...partsOf(two), one.table.tableName, two.table.tableName]
     expect(new Set(all.map((part) => JSON.stringify(stack.resolve(part)))).size).toBe(all.length)
   })
@@ -108,11 +98,7 @@ describe('an app of one’s own gives', () => {
 
   test('a topic for alarms', () => {
     const { guard, ofType } = embed((stack) => ({ alarmTopic: new Topic(stack, 'Ours') }))
-    // CodeDeploy asks for those of the canary.
-    const watching = ofType('AWS::CloudWatch::Alarm').filter(
-      ({ Properties }) => !Properties.AlarmDescription.endsWith('#a-deployment-was-rolled-back'),
-    )
-    const alarms = watching.map(({ Properties }) => plain(Properties.AlarmActions))
+    const alarms = ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => plain(Properties.AlarmActions))
     expect(alarms.length).toBeGreaterThan(10)
     expect(new Set(alarms.map(String))).toEqual(new Set(['Ours']))
     expect(ofType('AWS::SNS::Topic')).toHaveLength(1)

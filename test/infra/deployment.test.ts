@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readProps } from '../../infra/options.ts'
-import { adot, needed, warehouse, writePlans, writeTargets } from '../support/infra/deployment.ts'
+import { needed, warehouse, writePlans, writeTargets } from '../support/infra/deployment.ts'
 
 const nothing = () => undefined
 const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }
@@ -54,7 +54,6 @@ describe('a deployment with a wrong setting', () => {
     ['sandbox', { sandbox: 'yes' }, 'sandbox: must be true or false'],
     ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: is not taken with sandbox'],
     ['reserve', { reserve: '20' }, 'reserve: must be on or off'],
-    ['adot', { adot: adot.slice(0, -2) }, 'adot: must be the ARN of a version of a layer'],
     ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
     ['ledgerTable alone', { ledgerTable: 'restored' }, 'take the restored table and its stream, both or neither'],

@@ -26,16 +26,6 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
   'AWS::Budgets::Budget': ['budgets::A:budget/', 'ModifyBudget', 'ViewBudget'],
   'AWS::CloudWatch::Alarm': ['cloudwatch:R:A:alarm:', 'PutMetricAlarm', 'DeleteAlarms'],
   'AWS::CloudWatch::Dashboard': ['cloudwatch::A:dashboard/', 'PutDashboard', 'GetDashboard', 'DeleteDashboards'],
-  'AWS::CodeDeploy::Application': [
-    ...(['codedeploy:R:A:application:', 'CreateApplication', 'GetApplication', 'DeleteApplication'] as const),
-    // A deployment of the alias, which CloudFormation begins and waits for.
-    ...['RegisterApplicationRevision', 'GetApplicationRevision'],
-  ],
-  'AWS::CodeDeploy::DeploymentGroup': [
-    ...(['codedeploy:R:A:deploymentgroup:UnitGuard-app-1ABCDEF/', 'CreateDeploymentGroup'] as const),
-    ...['GetDeploymentGroup', 'UpdateDeploymentGroup', 'DeleteDeploymentGroup'],
-    ...['CreateDeployment', 'GetDeployment', 'StopDeployment'],
-  ],
   'AWS::DynamoDB::Table': [
     ...(['dynamodb:R:A:table/', 'CreateTable', 'DescribeTable', 'UpdateTable', 'UpdateTimeToLive'] as const),
     ...['DescribeTimeToLive', 'UpdateContinuousBackups', 'DescribeContinuousBackups'],
@@ -49,7 +39,6 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
     ...(['iam::A:role/', 'CreateRole', 'GetRole', 'UpdateRole', 'UpdateAssumeRolePolicy', 'DeleteRole'] as const),
     ...['PassRole', 'ListRolePolicies', 'ListAttachedRolePolicies'],
   ],
-  'AWS::Lambda::Alias': ['lambda:R:A:function:', 'CreateAlias', 'GetAlias', 'UpdateAlias', 'DeleteAlias'],
   'AWS::Lambda::EventInvokeConfig': [
     ...(['lambda:R:A:function:', 'PutFunctionEventInvokeConfig', 'UpdateFunctionEventInvokeConfig'] as const),
     ...['GetFunctionEventInvokeConfig', 'DeleteFunctionEventInvokeConfig'],
@@ -68,7 +57,6 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
     ...(['lambda:R:A:function:', 'CreateFunctionUrlConfig', 'GetFunctionUrlConfig'] as const),
     ...['UpdateFunctionUrlConfig', 'DeleteFunctionUrlConfig'],
   ],
-  'AWS::Lambda::Version': ['lambda:R:A:function:', 'PublishVersion', 'ListVersionsByFunction', 'DeleteFunction'],
   'AWS::Logs::LogGroup': [
     ...(['logs:R:A:log-group:', 'CreateLogGroup', 'DescribeLogGroups', 'DeleteLogGroup'] as const),
     'PutRetentionPolicy',
@@ -89,12 +77,9 @@ const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]
 }
 
 /** The name in the template, or the one that CloudFormation generates. */
-function nameOf({ id, Type, Properties }: Resource): string {
+function nameOf({ id, Properties }: Resource): string {
   const { Name, RuleName, DashboardName, Budget } = Properties ?? {}
-  // An alias is a part of its function.
-  const name =
-    (Type !== 'AWS::Lambda::Alias' && Name) ||
-    (RuleName ?? DashboardName ?? Budget?.BudgetName ?? `UnitGuard-${id}-1ABCDEF`)
+  const name = Name ?? RuleName ?? DashboardName ?? Budget?.BudgetName ?? `UnitGuard-${id}-1ABCDEF`
   return typeof name === 'string' ? name : name['Fn::Join'][1].map(String).join('')
 }
 
@@ -110,11 +95,7 @@ const allowing = (action: string, arn: string) =>
 const needed = resources.flatMap((resource) => {
   const [prefix = '', ...actions] = calls[resource.Type] ?? []
   const arn = `arn:aws:${prefix.replace(':R:', ':eu-central-1:').replace(':A:', ':123456789012:')}${nameOf(resource)}`
-  const layers: readonly string[] = resource.Properties?.Layers ?? []
-  return [
-    ...actions.map((name) => ({ action: `${prefix.split(':')[0]}:${name}`, arn })),
-    ...layers.map((layer) => ({ action: 'lambda:GetLayerVersion', arn: layer })),
-  ]
+  return actions.map((name) => ({ action: `${prefix.split(':')[0]}:${name}`, arn }))
 })
 
 describe('the policy for a narrowed execution role', () => {
@@ -148,22 +129,17 @@ describe('the policy for a narrowed execution role', () => {
     const open = policy.Statement.filter(({ Resource, Condition }) => Resource === '*' && !Condition)
     expect(open.map(({ Action }) => Action)).toEqual([
       ['sns:GetSubscriptionAttributes', 'sns:SetSubscriptionAttributes', 'sns:Unsubscribe'],
-      [
-        ...['cloudwatch:DescribeAlarms', 'codedeploy:GetDeploymentConfig', 'lambda:GetEventSourceMapping'],
-        ...['logs:DescribeLogGroups', 'secretsmanager:GetRandomPassword'],
-      ],
+      ['lambda:GetEventSourceMapping', 'logs:DescribeLogGroups', 'secretsmanager:GetRandomPassword'],
     ])
     const others = policy.Statement.filter(({ Resource, Condition }) => Resource !== '*' && !Condition)
-    expect(
-      others.filter(({ Resource }) => !/UnitGuard-|unit-guard|cdk-|:layer:AWSOpenTelemetryDistroJs:/.test(Resource)),
-    ).toEqual([])
+    expect(others.filter(({ Resource }) => !/UnitGuard-|unit-guard|cdk-/.test(Resource))).toEqual([])
   })
 
-  test('reads no secret and no item, and passes roles to Lambda and CodeDeploy alone', () => {
+  test('reads no secret and no item, and passes roles to Lambda alone', () => {
     const actions = policy.Statement.flatMap(({ Action }) => Action)
     expect(actions.filter((action) => /GetSecretValue|Item|Query|Scan|InvokeFunction/.test(action))).toEqual([])
     const pass = policy.Statement.filter(({ Action }) => Action.includes('iam:PassRole'))
-    const to = ['codedeploy.amazonaws.com', 'lambda.amazonaws.com']
+    const to = ['lambda.amazonaws.com']
     expect(pass).toMatchObject([{ Condition: { StringEquals: { 'iam:PassedToService': to } } }])
   })
 

@@ -45,14 +45,6 @@ const deadLetters = {
   may: ['sqs:SendMessage'],
   on: ['DeadLettersQueue.Arn'],
 }
-/** CodeDeploy moves the alias of the API. */
-const deployer = [
-  {
-    may: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
-    on: ['ApiFunction.Arn', 'ApiFunction.Arn:live'],
-  },
-  { may: ['cloudwatch:DescribeAlarms'], on: ['*'] },
-]
 const stream = [
   { may: ['dynamodb:ListStreams'], on: ['*'] },
   {
@@ -65,7 +57,6 @@ describe('what each function may do', () => {
   const expected = {
     Dashboard: [logs, ...ledgerWithoutSweep, lists, secret('ServiceToken'), secret('CallerKey')],
     Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
-    ApiCanary: deployer,
     Mcp: [logs, looks, ...ofUpdates, lists, secret('ServiceToken'), secret('CallerKey'), secret('QuoteKey')],
     SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
     Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
@@ -125,10 +116,10 @@ describe('what each function may do', () => {
     ])
   })
 
-  test('no role has a managed policy, and only Lambda may assume it, but for the one of CodeDeploy', () => {
-    for (const { id, Properties } of guard.ofType('AWS::IAM::Role')) {
+  test('no role has a managed policy, and only Lambda may assume it', () => {
+    for (const { Properties } of guard.ofType('AWS::IAM::Role')) {
       expect(Properties.ManagedPolicyArns).toBeUndefined()
-      const Service = `${id.startsWith('ApiCanary') ? 'codedeploy' : 'lambda'}.amazonaws.com`
+      const Service = 'lambda.amazonaws.com'
       expect(Properties.AssumeRolePolicyDocument.Statement).toMatchObject([{ Principal: { Service } }])
     }
   })
@@ -179,7 +170,7 @@ describe('who may call', () => {
   const permissions = (of: Synthesized) =>
     of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
 
-  test('everyone may call the five URLs, only our rules the scheduled function', () => {
+  test('everyone may call the four URLs, only our rules the scheduled function', () => {
     const url = (fn: string) => [
       { Action: 'lambda:InvokeFunctionUrl', FunctionName: fn, FunctionUrlAuthType: 'NONE', Principal: '*' },
       { Action: 'lambda:InvokeFunction', FunctionName: fn, InvokedViaFunctionUrl: true, Principal: '*' },
@@ -192,12 +183,11 @@ describe('who may call', () => {
       SourceArn: 'arn:AWS::Partition:events:AWS::Region:AWS::AccountId:rule/unit-guard-*',
     }
     const found = permissions(guard)
-    expect(found).toHaveLength(11)
+    expect(found).toHaveLength(9)
     expect(found).toEqual(
       expect.arrayContaining([
         ...url('DashboardFunction.Arn'),
         ...url('ApiFunction.Arn'),
-        ...url('ApiFunctionAliaslive'),
         ...url('McpFunction.Arn'),
         ...url('SlackAppFunction.Arn'),
         rules,
@@ -214,7 +204,7 @@ describe('who may call', () => {
       context: { sandbox: true, alarmEmail: 'ops@example.com' },
       env: { TRACKING_BASE_URL: '' },
     })
-    expect(ofType('AWS::Lambda::Permission')).toHaveLength(13)
+    expect(ofType('AWS::Lambda::Permission')).toHaveLength(11)
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
     expect(resources.length).toBeLessThanOrEqual(500)
     expect(JSON.stringify(resources).length).toBeLessThan(1_000_000)

@@ -59,11 +59,10 @@ const reading: Readonly<Record<string, string>> = {
   'dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on LedgerTable.StreamArn': 'stream',
 }
 const anyItem = `${Object.keys(verbs).join(' ')} on LedgerTable.Arn`
-/** Of no use to an attacker beyond the log, traces, the names of streams and the stand-in's made-up data. */
+/** Of no use to an attacker beyond the log, the names of streams and the stand-in's made-up data. */
 const harmless = [
   'logs:CreateLogStream logs:PutLogEvents on Log.Arn',
   'dynamodb:ListStreams on *',
-  'xray:PutTraceSegments xray:PutTelemetryRecords on *',
   'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem on SandboxTable.Arn',
 ]
 const sending: Readonly<Record<string, string>> = {
@@ -111,12 +110,7 @@ function granted(statements: readonly Statement[]): Row {
 }
 
 const rowsOf = (stack: typeof full) =>
-  Object.fromEntries(
-    Object.entries(grantsOf(stack))
-      // The role of CodeDeploy is no function's.
-      .filter(([name]) => name !== 'ApiCanary')
-      .map(([name, statements]) => [name, granted(statements)]),
-  )
+  Object.fromEntries(Object.entries(grantsOf(stack)).map(([name, statements]) => [name, granted(statements)]))
 
 describe('what docs/security.md says of a function that is taken over', () => {
   test('names every function, and exactly what it reads, writes and reaches, with every option on', () => {

@@ -61,14 +61,10 @@ export function readTemplate({ resources, ofType, folder }: Synthesized, how: Re
       .filter(({ Properties }) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role))
       .flatMap(({ Properties }) => text(Properties.PolicyDocument.Statement))
 
-  /** Behind an alias, too. */
-  const functionBehind = (value: Json): string => {
-    for (const id of referencesIn(value)) {
-      const resource = known(id)
-      if (resource.Type === 'AWS::Lambda::Function') return id
-      if (/^AWS::Lambda::(Alias|Version)$/.test(resource.Type)) return functionBehind(resource.Properties)
-    }
-    throw new Error(`no function in ${JSON.stringify(value)}`)
+  const functionIn = (value: Json): string => {
+    const found = referencesIn(value).find((id) => known(id).Type === 'AWS::Lambda::Function')
+    if (found === undefined) throw new Error(`no function in ${JSON.stringify(value)}`)
+    return found
   }
 
   return {
@@ -76,24 +72,24 @@ export function readTemplate({ resources, ofType, folder }: Synthesized, how: Re
     urls: (): TemplateUrl[] =>
       ofType('AWS::Lambda::Url').map(({ id, Properties }) => ({
         id,
-        functionId: functionBehind(Properties.TargetFunctionArn),
+        functionId: functionIn(Properties.TargetFunctionArn),
         streams: Properties.InvokeMode === 'RESPONSE_STREAM',
       })),
     mappings: () =>
       ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => ({
-        functionId: functionBehind(Properties.FunctionName),
+        functionId: functionIn(Properties.FunctionName),
         properties: text({ ...Properties, FunctionName: null }),
       })),
     /** What each rule sends, by its name. */
     rules: (): { readonly name: string; readonly functionId: string; readonly target: Json }[] =>
       ofType('AWS::Events::Rule').flatMap(({ Properties }) =>
         Properties.Targets.map(({ Arn, ...target }: Json) => ({
-          ...{ name: Properties.Name, functionId: functionBehind(Arn), target: text(target) },
+          ...{ name: Properties.Name, functionId: functionIn(Arn), target: text(target) },
         })),
       ),
     asyncCalls: () =>
       ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => ({
-        functionId: functionBehind(Properties.FunctionName),
+        functionId: functionIn(Properties.FunctionName),
         properties: text({ ...Properties, FunctionName: null }),
       })),
   }

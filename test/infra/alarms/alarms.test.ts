@@ -6,8 +6,7 @@ import { plain, synthesize } from '../../support/infra/stack.ts'
 import { documentedEvents, schemas } from '../../support/log-lines.ts'
 
 const { ofType } = synthesize({ context: { alarmEmail: 'ops@example.com' } })
-// Those of the canary are for CodeDeploy: test/infra/alarms/canary.test.ts.
-const watching = (of: typeof ofType) => of('AWS::CloudWatch::Alarm').filter(({ id }) => id.startsWith('Watching'))
+const watching = (of: typeof ofType) => of('AWS::CloudWatch::Alarm')
 const alarms = watching(ofType).map(({ id, Properties }) => ({ id, ...plain(Properties) }))
 const firsts = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }
 const alarmNamed = (name: string) => alarms.find(({ id }) => id.startsWith(`Watching${name}`))

@@ -18,7 +18,7 @@ const extraPeriods = 2
  * Real datapoints go before filled ones, also those from further back.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
-export function statesOf(alarm: Alarm, datapoints: Datapoints): ('OK' | 'ALARM')[] {
+function statesOf(alarm: Alarm, datapoints: Datapoints): ('OK' | 'ALARM')[] {
   return datapoints.map((_, position) => {
     const { EvaluationPeriods: periods } = alarm
     const range = datapoints.slice(Math.max(0, position + 1 - periods - extraPeriods), position + 1)

@@ -28,9 +28,6 @@ export const login = {
   ...{ LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' },
 }
 
-/** Of AWS's OpenTelemetry layer. */
-export const adot = 'arn:aws:lambda:eu-central-1:615299751070:layer:AWSOpenTelemetryDistroJs:9'
-
 export const behindEdge = { domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' }
 
 /** A stack with every option that goes together; the stand-in excludes a service. */
@@ -48,7 +45,7 @@ export const everyOption = {
   ...{ issuers: [okta], targets: [warehouse] },
   plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],
   context: {
-    ...{ reserve: 'on', adot, alarmEmail: 'ops@example.com', awsBudget: '100', firstLedger: 'true' },
+    ...{ reserve: 'on', alarmEmail: 'ops@example.com', awsBudget: '100', firstLedger: 'true' },
     ...{ maxTableReads: '4000', maxTableWrites: '1000', ...behindEdge },
   },
 }

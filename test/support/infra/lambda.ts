@@ -76,17 +76,17 @@ export const awslambda = {
   },
 }
 
-export const contextFor = (remainingMs: number, functionVersion = '$LATEST') => ({
+export const contextFor = (remainingMs: number) => ({
   awsRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
   functionName: 'unit-guard',
-  functionVersion,
+  functionVersion: '$LATEST',
   getRemainingTimeInMillis: () => remainingMs,
 })
 
 /** Calls a streaming function, and puts its answer together. */
-export async function callStreaming(handler: Streaming, event: object, remainingMs = 120_000, version?: string) {
+export async function callStreaming(handler: Streaming, event: object, remainingMs = 120_000) {
   const response: ResponseStream = new PassThrough()
-  const [body] = await Promise.all([buffer(response), handler(event, response, contextFor(remainingMs, version))])
+  const [body] = await Promise.all([buffer(response), handler(event, response, contextFor(remainingMs))])
   expect(secretsIn(JSON.stringify(response.head?.headers ?? {}) + body), 'secrets in the answer').toEqual([])
   return { ...response.head, text: body.toString() }
 }

@@ -23,7 +23,7 @@ interface Stat {
 
 const { ofType } = synthesize()
 const filters = ofType('AWS::Logs::MetricFilter').map(({ Properties }) => Properties)
-const alarms = ofType('AWS::CloudWatch::Alarm').filter(({ id }) => id.startsWith('Watching'))
+const alarms = ofType('AWS::CloudWatch::Alarm')
 
 export const nameOfAlarm = ({ id }: Pick<Resource, 'id'>): string => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
 
@@ -82,7 +82,7 @@ function resultOf(expression: string, values: Readonly<Record<string, number | n
 }
 
 /** What the filters make of a line. */
-export function countedIn(line: Line): Datapoint[] {
+function countedIn(line: Line): Datapoint[] {
   return filters
     .filter(({ FilterPattern }) => matches(FilterPattern, line))
     .map(({ MetricTransformations: [{ MetricName, MetricValue, Dimensions = [] }] }) => {

@@ -17,7 +17,6 @@ export interface Resource {
   readonly Type: string
   readonly Properties: Json
   readonly DeletionPolicy?: string
-  readonly UpdatePolicy?: Json
 }
 
 export interface Synthesis {
@@ -107,10 +106,6 @@ export function plain(value: Json): Json {
 }
 
 const withoutHash = (id: string): string => id.replace(/[0-9A-F]{8}$/, '')
-
-/** The id of the API's version is a hash of its function, which any change of it changes. */
-export const withoutVersion = (value: Json): Json =>
-  JSON.parse(JSON.stringify(value).replace(/(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}/g, ''))
 
 export function emptyBundles(): string {
   const folder = mkdtempSync(join(tmpdir(), 'unit-guard-bundles-'))

@@ -12,7 +12,7 @@ import type { Synthesis } from './stack.ts'
 type GivenProps =
   | keyof SettingProps
   | keyof EdgeProps
-  | ('prefix' | 'bundles' | 'sandbox' | 'firstLedger' | 'restored' | 'reserveConcurrency' | 'adot' | 'canary')
+  | ('prefix' | 'bundles' | 'sandbox' | 'firstLedger' | 'restored' | 'reserveConcurrency')
   | ('alarmEmail' | 'awsBudget' | 'maxTableReads' | 'maxTableWrites' | 'openUrls')
 
 const ownProps = (own: Stack): Required<Omit<UnitGuardProps, GivenProps>> => {
@@ -43,7 +43,7 @@ export const variants = {
       ledgerStream: 'arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2026-11-20T10:00:00.000',
     },
   },
-  second: { env: { GUARD_PREFIX: 'unit-guard-two' }, context: { canary: 'off' } },
+  second: { env: { GUARD_PREFIX: 'unit-guard-two' } },
   issuers: {
     ...{ issuers: [okta], targets: [warehouse] },
     env: { ...login, MINTED_TOKENS: 'off', PUBLIC_URL: 'https://agents.example' },
