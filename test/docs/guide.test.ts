@@ -1,7 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
+import { openBrowser } from '../support/browser/browser.ts'
+import { press } from '../support/browser/page-forms.ts'
 import { days, hours, minutes } from '../support/clock.ts'
-import { startProduct } from '../support/product.ts'
+import { temporaryDirectory } from '../support/process/local.ts'
+import { blocksOf } from '../support/process/written-steps.ts'
+import { type Product, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { reconcile } from '../support/store/reconcile.ts'
 
@@ -35,6 +43,26 @@ async function agency(options: Parameters<typeof startProduct>[0] = {}) {
   return { product, clients, put, apply, enter, as }
 }
 
+/** As the guide's reader has it, after *Before*. */
+async function terminal(product: Product) {
+  const listener = await createListener({ port: 0 })
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(async () => {
+    await listener.close(Promise.resolve())
+    await remove()
+  })
+  listener.open(product.api)
+  const token = await product.signed({ sub: 'ada', scope: 'read admin', exp: product.clock.now() / 1000 + 3600 })
+  const before = [
+    `auth="Authorization: Bearer $UNIT_GUARD_TOKEN" json="Content-Type: application/json"`,
+    `npm() { shift; command=$1; shift 2; '${process.execPath}' '${resolve(inject('commands'))}/run.mjs' "$command" "$@"; }`,
+  ]
+  const env = { PATH: process.env.PATH, UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+  const run = async (commands: string) =>
+    (await promisify(execFile)('bash', ['-c', [...before, commands].join('\n')], { cwd: directory, env })).stdout
+  return { run }
+}
+
 describe('the month of an agency', () => {
   test('sixty clients from a file', async () => {
     const { product, clients, apply } = await agency()
@@ -60,6 +88,73 @@ describe('the month of an agency', () => {
     ])
     expect(await available('account')).toBe(51_000)
     expect(await product.audit()).toBe(true)
+  })
+
+  // Its commands as they are written, and what the text beside them says.
+  describe('a client leaves', async () => {
+    const [freeze = '', move = '', release = '', ...more] = await blocksOf('docs/guide.md', 'A client leaves')
+    const ask = { kind: 'ranking', project: 'acme.example' }
+
+    async function leaving() {
+      const { product } = await agency({ slack: true })
+      const { run } = await terminal(product)
+      expect(JSON.parse(await run(freeze))).toMatchObject({ name: 'acme', frozen: { reason: 'the client has left' } })
+      expect((await product.update(ask)).body.type).toBe('/problems/budget-frozen')
+      const refused = JSON.parse(await run(release.replace('?release=true', '')))
+      expect(refused).toMatchObject({ status: 409, projects: ['acme.example'] })
+      expect(refused.detail).toContain(
+        'This takes acme.example out of acme, and no budget would list it: from then on account pays for it.',
+      )
+      const page = openBrowser(product)
+      await page.logIn(product.signed({ sub: 'eve', scope: 'read admin', budgets: '*' }))
+      const news = async () => {
+        await product.deliver()
+        return product.slack.news().map(({ text }) => text)
+      }
+      return { product, run, page, news }
+    }
+
+    test('and its projects move, by a file', async () => {
+      const { product, run, news } = await leaving()
+      const [file = '', preview = '', apply = '', remove = '', end] = move.split('\n')
+      expect([more, end]).toEqual([[], ''])
+      await run(file)
+      const difference = [
+        '~ globex  1 → 2 projects (+ acme.example)',
+        '~ acme  1 → 0 projects (− acme.example)',
+        '! acme.example moves from acme to globex. It leaves behind the freeze of acme.',
+      ]
+      const shown = await run(preview)
+      for (const line of [...difference, 'Not applied (--dry-run); revision 3.']) expect(shown).toContain(line)
+      const applied = await run(apply)
+      for (const line of [...difference, 'Applied: revision 4.']) expect(applied).toContain(line)
+      expect(await run(remove)).toBe('')
+      expect((await product.update(ask)).body.updates[0].budget).toBe('globex')
+      expect((await news()).filter((text) => text.includes('out of the budget'))).toEqual([])
+      expect(await product.audit()).toBe(true)
+    })
+
+    test('and its projects move, by the page of the new budget', async () => {
+      const { product, run, page } = await leaving()
+      const globex = await page.get('/dashboard/budgets/globex')
+      const asked = await press(page, globex, 'Add project', { name: 'acme.example', id: '1001' })
+      expect(asked.text).toContain('acme.example moves from acme to globex. It leaves behind the freeze of acme.')
+      expect((await press(page, asked, 'Move acme.example')).text).toContain('✓ acme.example belongs to globex.')
+      expect(await run(move.split('\n').at(-2) ?? '')).toBe('')
+      expect((await product.update(ask)).body.updates[0].budget).toBe('globex')
+    })
+
+    test('and account pays for its projects', async () => {
+      const { product, run, page, news } = await leaving()
+      expect((await page.get('/dashboard/budgets/acme/delete')).text).toContain(
+        'No budget will list acme.example, and from then on account pays for it.',
+      )
+      expect(await run(release)).toBe('')
+      expect(await news()).toContain(
+        'ada took acme.example out of the budget acme. No budget lists it, and from now on account pays for it.',
+      )
+      expect((await product.update(ask)).body.updates[0].budget).toBe('account')
+    })
   })
 
   test('spending in the vendor’s screen', async () => {

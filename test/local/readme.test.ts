@@ -1,24 +1,18 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { hasJava, runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { blocksOf } from '../support/process/written-steps.ts'
 import { startProduct } from '../support/product.ts'
 
 /** A month of demonstration takes over a minute where twenty busy processes share two cores. */
 const patience = 240_000
-
-/** The blocks of a section of the README, in their order. */
-async function blocksOf(heading: string, language = 'sh'): Promise<string[]> {
-  const readme = await readFile('README.md', 'utf8')
-  const [, section = ''] = new RegExp(`^## ${heading}\\n(.*?)^## `, 'ms').exec(readme) ?? []
-  return [...section.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
-}
 
 /** A folder in which `npm run …` is what it is in the repository, with a `.local` of its own. */
 async function newcomer() {
@@ -79,7 +73,7 @@ describe.skipIf(!hasJava())('the README, step by step', () => {
     expect(await run('npm run demo:month')).toContain('every counter is the sum of its lines')
     expect(await start()).toContain('source .local/env')
 
-    const blocks = await blocksOf('Use it')
+    const blocks = await blocksOf('README.md', 'Use it')
     const next = () => run(blocks.shift() ?? 'false')
     expect(await next()).toBe('\n')
     const made = await next()
@@ -110,7 +104,7 @@ test('the README’s program says what is wrong with its settings and its token,
   expect(await runLocal('client', [folder], {})).toMatchObject({ code: 0, err: '' })
   await mkdir(join(directory, 'node_modules'))
   await symlink(folder, join(directory, 'node_modules', 'unit-guard-client'))
-  const [program = ''] = await blocksOf('Use it', 'js')
+  const [program = ''] = await blocksOf('README.md', 'Use it', 'js')
   await writeFile(join(directory, 'report.mjs'), program)
   const product = await startProduct({ store: createMemoryStore() })
   const listener = await createListener({ port: 0 })
