@@ -66,10 +66,6 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
       .background()
       .then(({ checkOutlook }) => checkOutlook())
       .catch((cause) => log.error('outlook-not-checked', { cause }))
-    await guard
-      .background()
-      .then(({ checkUnusualDays }) => checkUnusualDays())
-      .catch((cause) => log.error('days-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
     const advanced = await attempt(async () => (await guard.background()).advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]

@@ -40,7 +40,6 @@ export type UnitGuardEvent =
         willRunOut: { at: string; plan?: string; left: number; short: number; resetsAt: string }
       }
     >
-  | EventOf<'budget.unusual-day', (Budget | Deleted) & { unusualDay: { day: string; used: number; usual: number } }>
   | EventOf<'plan.finished' | 'plan.missed', (Plan | Deleted) & { occurrence: NonNullable<Plan['last']> }>
   | EventOf<'plan.paused' | 'plan.resumed', (Plan | Deleted) & { change: Entry }>
   | EventOf<'project.price-jumped', Update & { priceJump: { units: number; before: number } }>

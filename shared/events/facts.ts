@@ -65,10 +65,6 @@ async function tellNews(parts: FactParts, about: NewsForSystems): Promise<Omit<F
       const willRunOut = { ...times, ...(plan !== undefined && { plan }), left, short }
       return { subject: budget, data: { ...(await budgetAsShown(parts, budget)), willRunOut } }
     }
-    case 'unusual-day': {
-      const { budget, day, used, usual } = about
-      return { subject: budget, data: { ...(await budgetAsShown(parts, budget)), unusualDay: { day, used, usual } } }
-    }
     case 'price-jumped': {
       const update = await ledger.update(about.update)
       const { units, before } = about

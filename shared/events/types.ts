@@ -2,7 +2,7 @@ import type { EntryType } from '../ledger/book/entry.ts'
 import { type About, isForSystems, type NewsForSystems, type OccurrenceState } from '../ledger/updates/tasks.ts'
 import { isTerminal, states, type Update } from '../ledger/updates/update.ts'
 
-const budgetEvents = ['changed', 'frozen', 'unfrozen', 'threshold', 'will-run-out', 'unusual-day'] as const
+const budgetEvents = ['changed', 'frozen', 'unfrozen', 'threshold', 'will-run-out'] as const
 
 /** As targets name them. In an event `unit-guard.` stands before the name. */
 export const eventTypes = [
@@ -47,7 +47,7 @@ const typesOfOccurrences: Partial<Record<OccurrenceState, EventType>> = {
 }
 
 const typesOfNews: Record<Exclude<NewsForSystems['kind'], 'occurrence'>, EventType> = {
-  ...{ threshold: 'budget.threshold', 'will-run-out': 'budget.will-run-out', 'unusual-day': 'budget.unusual-day' },
+  ...{ threshold: 'budget.threshold', 'will-run-out': 'budget.will-run-out' },
   ...{ 'price-jumped': 'project.price-jumped', repeats: 'caller.repeats', 'audit-failed': 'audit.failed' },
 }
 

@@ -18,7 +18,6 @@ import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
 import { createSweep } from './sweep/sweep.ts'
-import { createUnusualDays } from './sweep/unusual-days.ts'
 import type { Resume } from './update/resume.ts'
 
 export type Background = ReturnType<typeof createBackground>
@@ -46,7 +45,6 @@ export function createBackground(
     readPrices,
     checkThresholds: alerts.checkThresholds,
     checkOutlook: async () => alerts.checkOutlook(await outlook()),
-    ...createUnusualDays(parts),
     ...createInbox(parts),
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     outlook,

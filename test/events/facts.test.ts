@@ -147,33 +147,8 @@ describe('an event tells of a plan', () => {
   })
 })
 
-describe('an event tells of what is unusual', () => {
-  const types = ['budget.unusual-day', 'project.*', 'caller.*']
-
-  test('a day on which a budget used far more than it usually does, once for each budget', async () => {
-    const { product, told } = await start({ units: { dear: 900 }, types })
-    const nextDay = async () => {
-      product.clock.advance(days(1))
-      await sweep(product)
-    }
-    for (let week = 0; week < 5; week++) {
-      await product.update({ kind: 'ranking', project: `p-${week}` })
-      await nextDay()
-      product.clock.advance(days(6))
-    }
-    await product.update({ kind: 'ranking', project: 'dear' })
-    await sweep(product)
-    const [event, ...others] = await told()
-    expect(others).toEqual([])
-    expect(event).toMatchObject({ type: 'unit-guard.budget.unusual-day', subject: 'account' })
-    const { unusualDay, ...budget } = event.data
-    expect(unusualDay).toEqual({ day: 'day:2026-12-25', used: 900, usual: 40 })
-    const { status: _status, reason: _reason, ...shown } = (await product.call('GET', '/budgets/account')).body
-    expect(budget).toEqual(shown)
-    product.clock.advance(minutes(1))
-    await product.startProcess().triggers.sweep(product.endsAt())
-    expect(await told()).toEqual([])
-  })
+describe('an event tells of price jumps and repeats', () => {
+  const types = ['project.*', 'caller.*']
 
   test('a price that jumped, with the update and its trace', async () => {
     const units = { acme: 100 }

@@ -36,7 +36,7 @@ export function plannedIn(
 }
 
 /** A deleted budget counts in the root alone. */
-export const namesOfChain = (definitions: Definitions, budget: string): readonly string[] =>
+const namesOfChain = (definitions: Definitions, budget: string): readonly string[] =>
   budgetNamed(definitions, budget) ? chainOf(definitions, budget).map(({ name }) => name) : [rootBudget]
 
 export function lastRunsOf(seen: Summary['lastRuns'], updates: readonly Update[]): Summary['lastRuns'] {

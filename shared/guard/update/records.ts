@@ -6,7 +6,6 @@ import { workKey } from '../../ledger/updates/work.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { approvableForMs, approvalLastsMs, approvalMsOf, type GuardOptions, settleMarginMs } from '../options.ts'
 import { lackedInWords, list, shownCounter, units } from '../sentences.ts'
-import { priceBeforeJump } from '../sweep/unusual.ts'
 import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
@@ -106,4 +105,15 @@ function datesAround(day: Window, dates: readonly string[]): readonly string[] {
 export function datesNear(day: Window): readonly string[] {
   const noon = Date.parse(`${day.name.slice('day:'.length)}T12:00Z`)
   return [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
+}
+
+/** A price far above the one before. */
+const priceGrowsTo = 3
+const priceGrowsBy = 150
+
+/** The largest price of known runs, if this one is far above it. */
+export function priceBeforeJump(units: number, runs: readonly { readonly units: number }[]): number | null {
+  const [before] = runs.map((run) => run.units).toSorted((a, b) => b - a)
+  if (before === undefined || units < before * priceGrowsTo || units < before + priceGrowsBy) return null
+  return before
 }

@@ -2,10 +2,12 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Page } from '../../ledger/views/pages.ts'
-import { type Clock, hourMs } from '../../platform/clock.ts'
+import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { repeatsToTell, repeatsWithinMs } from '../sweep/unusual.ts'
 
+/** A caller that repeats itself: replays of a key, and duplicates that are refused. */
+const repeatsToTell = 50
+const repeatsWithinMs = 10 * minuteMs
 const maxCallers = 1_000
 
 /** Notices callers that repeat themselves. Replays write nothing, so they are counted in this process. */

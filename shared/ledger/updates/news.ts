@@ -30,16 +30,6 @@ export interface Repeats {
   readonly since: number
 }
 
-export interface UnusualDay {
-  readonly kind: 'unusual-day'
-  readonly budget: string
-  /** `day:2026-11-20` */
-  readonly day: string
-  readonly used: number
-  /** The median of the same weekday. */
-  readonly usual: number
-}
-
 /** An update that is held at far more than the one before cost. */
 export interface PriceJumped {
   readonly kind: 'price-jumped'

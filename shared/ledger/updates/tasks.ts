@@ -3,7 +3,7 @@ import { type Counter, storedCounter } from '../book/book.ts'
 import { type WindowKind, windowKinds } from '../book/definitions.ts'
 import type { Write } from '../store/store.ts'
 import { byKind, flag, instant, list, map, number, oneOf, optional, record, text, textOf, whole } from '../stored.ts'
-import type { PriceJumped, Released, Repeats, UnusualDay, WillRunOut } from './news.ts'
+import type { PriceJumped, Released, Repeats, WillRunOut } from './news.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import type { SlackMessage } from './slack-events.ts'
 import { isTerminal, type Update, type UpdateRequest } from './update.ts'
@@ -57,7 +57,6 @@ export type About =
       readonly detail: string
     }
   | Repeats
-  | UnusualDay
   | PriceJumped
   | {
       readonly kind: 'stopped'
@@ -79,7 +78,7 @@ export type About =
   | { readonly kind: 'digest'; readonly until: number }
 
 const kindsForSystems = [
-  ...(['threshold', 'will-run-out', 'unusual-day', 'price-jumped', 'repeats', 'occurrence', 'audit-failed'] as const),
+  ...(['threshold', 'will-run-out', 'price-jumped', 'repeats', 'occurrence', 'audit-failed'] as const),
 ] as const satisfies readonly About['kind'][]
 
 /** Other systems are told too. */
@@ -123,7 +122,6 @@ const storedAbout = byKind<About>({
   'will-run-out': { budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
   repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
-  'unusual-day': { budget: text, day: text, used: number, usual: number },
   'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
   released: { budget: text, otherBudgets: whole, projects: list(text), more: whole, by: text, reason: text },

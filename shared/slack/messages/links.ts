@@ -35,7 +35,6 @@ export function pathOf(about: About): string {
   switch (about.kind) {
     case 'threshold':
     case 'will-run-out':
-    case 'unusual-day':
       return budgetPath(about.budget)
     case 'repeats':
       return `/dashboard/updates?${new URLSearchParams({ caller: about.caller })}`

@@ -41,8 +41,8 @@ import {
 } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
 import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
+import { priceJumpedMessage, repeatsMessage } from '../messages/noticed.ts'
 import { releasedMessage } from '../messages/released.ts'
-import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../messages/unusual.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { callerOf, guardFor } from '../receive/answer.ts'
 
@@ -236,8 +236,6 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       return refusalsMessage({ ...about, sinceMinutes: 10 })
     case 'repeats':
       return repeatsMessage(about)
-    case 'unusual-day':
-      return unusualDayMessage(about)
     case 'price-jumped':
       return priceJumpedMessage(about, parts)
     case 'stopped':

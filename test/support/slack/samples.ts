@@ -12,8 +12,8 @@ import {
 } from '../../../shared/slack/messages/announcements.ts'
 import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
+import { priceJumpedMessage, repeatsMessage } from '../../../shared/slack/messages/noticed.ts'
 import { releasedMessage } from '../../../shared/slack/messages/released.ts'
-import { priceJumpedMessage, repeatsMessage, unusualDayMessage } from '../../../shared/slack/messages/unusual.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
 import {
   account,
@@ -45,7 +45,7 @@ export function samples(by: Written = written, size = 3): readonly Sample[] {
     decisionSamples,
     occurrenceSamples,
     warningSamples,
-    unusualSamples,
+    noticedSamples,
     otherSamples,
   ]
   return groups.flatMap((samplesOf) => samplesOf(records))
@@ -198,7 +198,7 @@ function warningSamples({ by, problem }: Records): Sample[] {
   ]
 }
 
-function unusualSamples({ by }: Records): Sample[] {
+function noticedSamples({ by }: Records): Sample[] {
   return [
     ['units that a reconciliation gave back', givenBackMessage({ units: 848, by: by.caller, reason: by.reason })],
     [
@@ -214,10 +214,6 @@ function unusualSamples({ by }: Records): Sample[] {
         ...{ kind: 'repeats', caller: by.caller === written.caller ? 'price-bot' : by.caller, budget: by.budget },
         ...{ project: by.project, count: 50, since: at('2026-11-20T11:50:00Z') },
       }),
-    ],
-    [
-      'unusual day',
-      unusualDayMessage({ kind: 'unusual-day', budget: by.budget, day: 'day:2026-11-20', used: 1240, usual: 240 }),
     ],
     [
       'price jumped',

@@ -1,5 +1,5 @@
 import { count } from '../../guard/sentences.ts'
-import type { PriceJumped, Repeats, UnusualDay } from '../../ledger/updates/news.ts'
+import type { PriceJumped, Repeats } from '../../ledger/updates/news.ts'
 import { context, header, type Message, message, section } from '../blocks.ts'
 import { code } from '../text.ts'
 import { type Links, moreAbout } from './links.ts'
@@ -15,21 +15,6 @@ export function repeatsMessage({ caller, budget, project, count: number }: Repea
     ),
   ])
 }
-
-export function unusualDayMessage({ budget, day, used, usual }: UnusualDay): Message {
-  const weekday = weekdayOf(day)
-  const lead = `${code(budget)} has used ${boldUnits(used)} today. On a ${weekday} it usually uses ${count(usual)}.`
-  return message(lead, [
-    header('An unusual day'),
-    section(lead),
-    context(
-      `Compared with the same weekday of the last eight weeks, told once a day for each budget. “Used” includes what is held and in doubt.`,
-    ),
-  ])
-}
-
-const weekdayOf = (day: string): string =>
-  new Date(`${day.slice('day:'.length)}T12:00Z`).toLocaleDateString('en-GB', { weekday: 'long', timeZone: 'UTC' })
 
 export function priceJumpedMessage({ update, budget, project, units, before }: PriceJumped, links: Links): Message {
   const lead = `An update of ${code(project)} needs ${boldUnits(units)}. The one before cost ${count(before)}.`

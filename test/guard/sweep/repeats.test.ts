@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { minUnusual, priceBeforeJump, usualIfExceeded } from '../../../shared/guard/sweep/unusual.ts'
+import { priceBeforeJump } from '../../../shared/guard/update/records.ts'
 import { createRepeats } from '../../../shared/guard/update/repeats.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
@@ -137,88 +137,4 @@ describe('a price that jumped', () => {
     expect(await told()).toHaveLength(1)
     expect(await product.audit()).toBe(true)
   })
-})
-
-describe('an unusual day', () => {
-  test('is told once for each budget, when the same weekday usually costs far less', async () => {
-    const { product, ask, told } = await start({ units: { dear: 900 } })
-    for (let week = 0; week < 5; week++) {
-      await ask(`p-${week}`)
-      product.clock.advance(days(1))
-      await product.triggers.sweep(product.endsAt())
-      product.clock.advance(days(6))
-    }
-    await ask('usual')
-    await product.triggers.sweep(product.endsAt())
-    expect(await told()).toEqual([])
-    await ask('dear')
-    await product.triggers.sweep(product.endsAt())
-    await product.startProcess().triggers.sweep(product.endsAt())
-    expect((await told()).toSorted()).toEqual([
-      'account has used 940 units today. On a Friday it usually uses 40.',
-      'acme has used 940 units today. On a Friday it usually uses 40.',
-    ])
-  })
-
-  test('is not told without four weeks of history', async () => {
-    const { product, ask, told } = await start({ units: { dear: 900 } })
-    for (let week = 0; week < 3; week++) {
-      await ask(`p-${week}`)
-      product.clock.advance(days(1))
-      await product.triggers.sweep(product.endsAt())
-      product.clock.advance(days(6))
-    }
-    await ask('dear')
-    await product.triggers.sweep(product.endsAt())
-    expect(await told()).toEqual([])
-  })
-})
-
-/** Chance with a seed (mulberry32). */
-function chanceOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
-/** What one budget charges on each of 84 days: plans on some weekdays, and people's updates, fewer at weekends. */
-function daysOf(seed: number): readonly number[] {
-  const chance = chanceOf(seed)
-  const normal = () => Math.sqrt(-2 * Math.log(1 - chance())) * Math.cos(2 * Math.PI * chance())
-  const nightly = Math.round(chance() * 400)
-  const weekly = { on: Math.floor(chance() * 7), units: Math.round(chance() * 800) }
-  const asked = chance() * 8
-  const price = 20 + chance() * 120
-  return Array.from({ length: 84 }, (_, day) => {
-    const weekday = day % 7
-    const expected = asked * (weekday < 5 ? 1 : 0.2)
-    const people = Array.from({ length: 40 }, () => (chance() < expected / 40 ? price * Math.exp(0.5 * normal()) : 0))
-    const planned = nightly * (1 + 0.05 * normal()) + (weekday === weekly.on ? weekly.units : 0)
-    return Math.round(Math.max(0, planned) + people.reduce((sum, units) => sum + units, 0))
-  })
-}
-
-/** Days of four weeks, each compared with the eight weeks before. */
-function alarmsOf(days: readonly number[], planted: (units: number) => number = (units) => units): number {
-  return days.slice(56).filter((units, index) => {
-    const before = Array.from({ length: 8 }, (_, week) => days[56 + index - 7 * (week + 1)] ?? 0)
-    const used = planted(units)
-    return used >= minUnusual && usualIfExceeded(used, before) !== null
-  }).length
-}
-
-test('tells of 44 in 14,000 usual days, and of most days that cost four times as much', () => {
-  const budgets = Array.from({ length: 500 }, (_, index) => daysOf(index + 1))
-  const all = (planted?: (units: number) => number) => budgets.reduce((sum, days) => sum + alarmsOf(days, planted), 0)
-  const found = {
-    usual: all(),
-    fourfold: all((units) => units * 4),
-    plus1000: all((units) => units + 1_000),
-    plus2000: all((units) => units + 2_000),
-  }
-  expect(found).toEqual({ usual: 44, fourfold: 10_850, plus1000: 9_197, plus2000: 12_829 })
 })
