@@ -8,7 +8,7 @@ import { isLoopback } from '../shared/platform/http.ts'
 import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 import type { SettingsFiles } from './code.ts'
-import { propOf, settingNames, settingsOf, type UnitGuardProps } from './props.ts'
+import { type DeploymentProps, propOf, settingNames, settingsOf } from './props.ts'
 
 export interface Deployment {
   readonly prefix: string
@@ -30,7 +30,7 @@ const unknownYet = 'https://sandbox.invalid/v3'
  *
  * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
  */
-export function checkDeployment(props: UnitGuardProps): Deployment {
+export function checkDeployment(props: DeploymentProps): Deployment {
   const { prefix = usualPrefix, firstLedger = false, sandbox = false } = props
   if (!isPrefix(prefix))
     throw new WrongSettings('GUARD_PREFIX: must have 1 to 24 of a-z, 0-9 and -, such as unit-guard-dev')
@@ -71,7 +71,7 @@ export function checkDeployment(props: UnitGuardProps): Deployment {
  *
  * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
  */
-export function checkProps(props: UnitGuardProps): Deployment {
+export function checkProps(props: DeploymentProps): Deployment {
   try {
     return checkDeployment(props)
   } catch (error) {
@@ -90,7 +90,7 @@ const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2
 
 /** Pages and agents then have the address of the edge. */
 function withDomain(
-  { domain, openUrls }: UnitGuardProps,
+  { domain, openUrls }: DeploymentProps,
   given: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   if (domain === undefined) {
@@ -105,14 +105,14 @@ function withDomain(
 }
 
 function mustHaveOneService(
-  { sandbox }: UnitGuardProps,
+  { sandbox }: DeploymentProps,
   { TRACKING_BASE_URL }: Readonly<Record<string, string>>,
 ): void {
   if (sandbox && TRACKING_BASE_URL !== undefined)
     throw new WrongSettings('TRACKING_BASE_URL: is not taken with sandbox, whose address it would be')
 }
 
-function mustHaveOneTable({ restored, firstLedger }: UnitGuardProps): void {
+function mustHaveOneTable({ restored, firstLedger }: DeploymentProps): void {
   if (restored && restored.stream.split('/')[1] !== restored.table)
     throw new WrongSettings(
       'ledgerStream: must be the stream of the table that ledgerTable names, and names another table',
@@ -121,7 +121,7 @@ function mustHaveOneTable({ restored, firstLedger }: UnitGuardProps): void {
     throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
 }
 
-function mustHaveOneTopic({ alarmTopic, alarmEmail, awsBudget }: UnitGuardProps): void {
+function mustHaveOneTopic({ alarmTopic, alarmEmail, awsBudget }: DeploymentProps): void {
   if (alarmTopic && alarmEmail !== undefined)
     throw new WrongSettings('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
   if (awsBudget !== undefined && !alarmTopic && alarmEmail === undefined)
@@ -135,7 +135,7 @@ const wholeNumbers = {
   maxTableWrites: { least: 500, most: 1_000_000, what: 'write units a second' },
 } as const
 
-function mustBeWhole(props: UnitGuardProps): void {
+function mustBeWhole(props: DeploymentProps): void {
   for (const name of Object.keys(wholeNumbers) as (keyof typeof wholeNumbers)[]) {
     const { least, most, what } = wholeNumbers[name]
     const value = props[name]

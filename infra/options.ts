@@ -3,7 +3,7 @@ import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
 import { checkDeployment } from './deployment.ts'
 import type { EdgeProps } from './edge/edge.ts'
-import { propOf, settingNames, settingsOfConstructs, type UnitGuardProps } from './props.ts'
+import { type DeploymentProps, propOf, settingNames, settingsOfConstructs } from './props.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -66,7 +66,7 @@ export function readProps(
   env: Environment,
   context: (name: string) => unknown,
   names: readonly string[] = [],
-): UnitGuardProps {
+): DeploymentProps {
   refuseUnknown(names)
   refuseMisspelt('variables', Object.keys(env), [...settingNames, ...settingsOfConstructs, ...localVariables])
   const {
@@ -83,9 +83,9 @@ export function readProps(
   if ((table === undefined) !== (stream === undefined))
     throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
   const settings = settingNames.flatMap((name) => (env[name] ? [[propOf(name), env[name]]] : []))
-  const props: UnitGuardProps = {
+  const props: DeploymentProps = {
     // Text, as the construct passes every setting on: the check refuses what is no number.
-    ...(Object.fromEntries(settings) as Pick<UnitGuardProps, 'accountUnitsPerMonth'>),
+    ...(Object.fromEntries(settings) as Pick<DeploymentProps, 'accountUnitsPerMonth'>),
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
     ...(alarmEmail !== undefined && { alarmEmail }),

@@ -60,14 +60,13 @@ export interface SettingProps {
   readonly currency?: string
 }
 
-export interface UnitGuardProps extends SettingProps {
+/** Everything but the code of the functions. */
+export interface DeploymentProps extends SettingProps {
   /**
    * Begins every name that AWS does not make up: secrets, rules, the parameter of the ledger. Two guards in one account and
    * region need two. `unit-guard` by default.
    */
   readonly prefix?: string
-  /** The folder of the bundles; those of the package by default. */
-  readonly bundles?: string
   /** Deploys a stand-in, which the guard calls instead of the service. */
   readonly sandbox?: boolean
   /** The first deployment, and no other. */
@@ -108,6 +107,11 @@ export interface UnitGuardProps extends SettingProps {
   readonly openUrls?: boolean
 }
 
+export interface UnitGuardProps extends DeploymentProps {
+  /** The folder into which `bundleAll` wrote the code of the functions. */
+  readonly bundles: string
+}
+
 /** Set by the constructs; values from the shell are for `npm start`. */
 export const settingsOfConstructs = [
   ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'METRIC_NAMESPACE'],
@@ -126,7 +130,7 @@ export const propOf = (setting: string): string =>
   setting.toLowerCase().replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
 
 /** The settings as functions read them: text. */
-export function settingsOf(props: UnitGuardProps): Readonly<Record<string, string>> {
+export function settingsOf(props: DeploymentProps): Readonly<Record<string, string>> {
   const given = new Map<string, unknown>(Object.entries(props))
   return Object.fromEntries(
     settingNames.flatMap((name) => {

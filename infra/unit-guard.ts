@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets'
 import { CfnTable, type ITable, type Table } from 'aws-cdk-lib/aws-dynamodb'
 import { PermissionsBoundary } from 'aws-cdk-lib/aws-iam'
@@ -25,9 +24,6 @@ import { StreamReader } from './outbox.ts'
 import type { UnitGuardProps } from './props.ts'
 import { Sandbox } from './sandbox.ts'
 import { Schedule } from './schedule.ts'
-
-/** Where `npm run construct` puts them. */
-const ownBundles = join(import.meta.dirname, 'bundles')
 
 interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' | 'memoryMb' | 'timeout'> {
   readonly bundle: BundleName
@@ -142,7 +138,7 @@ export class UnitGuard extends Construct {
     super(scope, id)
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
-    const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles = ownBundles } = props
+    const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles } = props
     const { encryptionKey: key, maxTableReads, maxTableWrites } = props
     const code = new GuardCode({ bundles, files })
 

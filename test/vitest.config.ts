@@ -9,7 +9,6 @@ const slowest = [
   'local/identity',
   'local/start',
   'local/readme',
-  'infra/package',
   'guard/faults/floods',
   'guard/plans/occurrences',
   'ledger/audit',

@@ -13,8 +13,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   account: () => import('./commands/account.ts'),
   restore: () => import('./commands/restore.ts'),
   recover: () => import('./commands/recover.ts'),
-  client: () => import('./commands/packages/client.ts'),
-  construct: () => import('./commands/packages/construct.ts'),
+  client: () => import('./commands/client.ts'),
   openapi: () => import('./commands/openapi.ts'),
   'demo:month': () => import('./demo/month.ts'),
 }

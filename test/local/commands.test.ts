@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { command as account } from '../../infra/local/commands/account.ts'
 import { command as budgets } from '../../infra/local/commands/budgets.ts'
+import { command as client } from '../../infra/local/commands/client.ts'
 import { type Command, runCommand } from '../../infra/local/commands/command.ts'
 import { command as doctor } from '../../infra/local/commands/doctor.ts'
 import { command as events } from '../../infra/local/commands/events/events.ts'
 import { groups, command as help, listOf } from '../../infra/local/commands/help.ts'
 import { command as login } from '../../infra/local/commands/login.ts'
 import { command as openapi } from '../../infra/local/commands/openapi.ts'
-import { command as client } from '../../infra/local/commands/packages/client.ts'
-import { command as construct } from '../../infra/local/commands/packages/construct.ts'
 import { command as plan } from '../../infra/local/commands/plan.ts'
 import { command as recover } from '../../infra/local/commands/recover.ts'
 import { command as restore } from '../../infra/local/commands/restore.ts'
@@ -36,7 +35,6 @@ const commands: Readonly<Record<string, Command>> = {
     account,
     budgets,
     client,
-    construct,
     doctor,
     events,
     help,

@@ -21,7 +21,6 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sweep: 'runs one sweep now; sweeps also run by themselves',
     events: 'lists the targets of events, tests one, sends events again',
     client: 'builds the client for your own programs',
-    construct: 'builds the construct for your own app of the CDK',
     openapi: 'prints the OpenAPI document of the API',
     sandbox: 'starts the stand-in for the service alone',
   },
