@@ -124,7 +124,7 @@ describe('a caller has ten audits and exports a minute', () => {
       expect(await refused.text()).toContain('rita may make 10 audits and exports a minute')
     }
     expect((await read('/audit')).status).toBe(200)
-    const { formToken } = await browser.get('/dashboard/activity/audit')
+    const { formToken } = await browser.get('/dashboard/activity')
     const pressed = await browser.post('/dashboard/activity/audit', { form: formToken })
     expect(pressed.text).toContain('rita may make 10 audits and exports a minute')
     expect((await look('/dashboard/updates')).status).toBe(200)

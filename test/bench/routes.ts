@@ -140,14 +140,13 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['GET /dashboard/statements.csv', look('/dashboard/statements.csv')],
     ['GET /dashboard/activity', look('/dashboard/activity')],
     ['GET /dashboard/activity.csv', look('/dashboard/activity.csv')],
-    ['GET /dashboard/activity/audit', look('/dashboard/activity/audit')],
     ['POST /dashboard/activity/audit', () => press('/dashboard/activity', '/dashboard/activity/audit', {})],
   ]
 }
 
 function dashboardAdminRoutes({ look, press }: World): readonly Route[] {
-  const onCaller = (what: string, fields: Record<string, string>) => () =>
-    press('/dashboard/callers/edit?sub=carol', `/dashboard/callers/${what}`, { sub: 'carol', ...fields }, 'revision')
+  const onCaller = (what: string, fields: Record<string, string>, also: 'revision' | 'seen') => () =>
+    press('/dashboard/callers/edit?sub=carol', `/dashboard/callers/${what}`, { sub: 'carol', ...fields }, also)
   const onBudget = (name: string, what: string, fields: Record<string, string>) => () =>
     press(`/dashboard/budgets/${name}`, `/dashboard/budgets/${name}/${what}`, fields)
   const stop = (name: string, what: string) => () =>
@@ -157,8 +156,8 @@ function dashboardAdminRoutes({ look, press }: World): readonly Route[] {
     ['GET /dashboard/events', look('/dashboard/events')],
     ['GET /dashboard/callers', look('/dashboard/callers')],
     ['GET /dashboard/callers/edit', look('/dashboard/callers/edit?sub=carol')],
-    ['POST /dashboard/callers/edit', onCaller('edit', { step: 'confirm', person: 'carol.k' })],
-    ['POST /dashboard/callers/delete', onCaller('delete', { reason })],
+    ['POST /dashboard/callers/edit', onCaller('edit', { step: 'confirm', person: 'carol.k' }, 'seen')],
+    ['POST /dashboard/callers/delete', onCaller('delete', { reason }, 'revision')],
     ['GET /dashboard/budgets', look('/dashboard/budgets')],
     ['GET /dashboard/budgets/:name', look('/dashboard/budgets/team-1')],
     ['GET /dashboard/budgets/:name/edit', look('/dashboard/budgets/team-1/edit')],

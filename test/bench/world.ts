@@ -59,7 +59,12 @@ function pagesOf({ call, dashboard }: Guarded, cookie: string) {
   }
   return {
     look: (path: string) => () => () => call('GET', path, { headers }),
-    press: async (page: string, path: string, fields: Record<string, string>, also?: 'revision'): Promise<Ask> => {
+    press: async (
+      page: string,
+      path: string,
+      fields: Record<string, string>,
+      also?: 'revision' | 'seen',
+    ): Promise<Ask> => {
       const html = await call('GET', page, { headers })
       const seen = also === undefined ? {} : { [also]: hiddenIn(html, also) }
       return () => send(path, { form: hiddenIn(html, 'form'), ...seen, ...fields })

@@ -27,7 +27,6 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['statements', () => '/dashboard/statements'],
   ['statements by project', () => '/dashboard/statements?by=project'],
   ['activity', () => '/dashboard/activity'],
-  ['an audit', () => '/dashboard/activity/audit'],
 ]
 
 /** For everybody, without a session. */

@@ -177,14 +177,13 @@ describe('the audit', () => {
     const made = await press(browser, await browser.get('/dashboard/activity'), 'Audit now')
     expect(made.text).toContain('Audit finished.')
     expect(made.text).toContain('✓ All 6 counters match. Audited on 20 Nov 2026 10:01 by rita.')
-    expect(rowsIn(made.html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
-    expect(rowsIn(made.html)).toContain('seo day 20 Nov 2026 ✓ yes 0 115 0 40 no limit')
     product.clock.advance(minutes(30))
     await logIn()
     await product.update({ kind: 'ranking', project: 'two', budget: 'seo' })
     expect((await browser.get('/dashboard/activity')).text).toContain('Audited on 20 Nov 2026 10:01 by rita.')
-    expect(rowsIn((await browser.get(page)).html)).toContain('seo month from 1 Nov 2026 ✓ yes 500 115 0 40 1,345')
-    expect((await press(browser, await browser.get(page), 'Audit now')).text).toContain('10:31 by rita.')
+    expect((await press(browser, await browser.get('/dashboard/activity'), 'Audit now')).text).toContain(
+      '10:31 by rita.',
+    )
   })
 
   test('of the night is shown, too, and names the counter that something else has moved, first, with both figures', async () => {
@@ -196,23 +195,23 @@ describe('the audit', () => {
     await store.transact([{ kind: 'put', item: counters, when: [] }], 'tampered')
     await product.triggers.handle({ task: 'digest' }, product.endsAt())
     const said = '✕ 1 of 6 counters do not match their lines.'
-    expect((await browser.get('/dashboard/activity')).text).toContain(said)
-    const { text, html } = await browser.get(page)
+    const { text, html } = await browser.get('/dashboard/activity')
     expect(text).toContain(said)
     expect(text).toContain('Audited on 20 Nov 2026 10:01 by digest.')
-    expect(rowsIn(html)[1]).toBe('seo month from 1 Nov 2026 ✕ no 500 122 ≠ 115 0 40 1,345')
+    const wrong = rowsIn(html).filter((row) => row.includes('≠'))
+    expect(wrong).toEqual(['seo month from 1 Nov 2026 500 122 ≠ 115 0 40 1,345'])
   })
 
   test('takes the scope read, and a form of this session', async () => {
     const { product, browser } = await start()
-    const { formToken } = await browser.get(page)
+    const { formToken } = await browser.get('/dashboard/activity')
     const forged = await browser.post(page, { form: 'made up' })
     expect([forged.status, forged.text.includes('belongs to another session')]).toEqual([403, true])
     const elsewhere = await browser.post(page, { form: formToken }, { headers: { 'sec-fetch-site': 'cross-site' } })
     expect(elsewhere.status).toBe(403)
     expect((await browser.post(page, { form: formToken, month: 'all' })).status).toBe(400)
     await browser.logIn(product.signed({ sub: 'zoe', scope: 'run' }))
-    const { formToken: own } = await browser.get(page)
+    const { formToken: own } = await browser.get('/')
     expect((await browser.post(page, { form: own })).status).toBe(403)
     expect(await product.guard.ledger.lastAudit()).toBeNull()
   })

@@ -358,27 +358,35 @@ describe('limits and rules', () => {
     expect(more.text).toContain('Plans would no longer exhaust acme this month.')
   })
 
-  test('keeps and shows what others changed meanwhile, and asks for another confirmation', async () => {
+  test('a stale form says who changed what, and keeps what was typed', async () => {
     const { product, put, eve } = await start()
     const seen = await eve.get(`${acme}/edit`)
-    const preview = await press(eve, seen, 'Preview', { month: '1,000' })
-    await put('acme', { parent: 'agency', limits: [month(2_000), day(100)], perUpdate: 60 })
-    const stale = await press(eve, preview, 'Save')
-    expect(stale.text).toContain('Nothing was saved yet: someone made another change since you opened the page.')
-    expect(stale.text).toContain('Limit per day 300 → then 100 At most for one update none → then 60 What changes')
-    expect(stale.text).toContain('What changes Limit per month 2,000 → then 1,000 Reason')
-    expect((await budget(product, 'acme')).limits).toEqual([month(2_000), day(100)])
-    expect((await press(eve, stale, 'Save')).text).toContain('✓ acme is changed')
-    expect(await budget(product, 'acme')).toMatchObject({
-      limits: [month(1_000), day(100)],
-      perUpdate: 60,
-      projects: [],
-    })
+    const preview = await press(eve, seen, 'Preview', { month: '1,000', reason: 'mine' })
     await put('shop', { limits: [month(1)] })
-    const elsewhere = await press(eve, seen, 'Preview', { day: '70' })
-    expect(elsewhere.text).toContain('It changed acme as follows, and is kept except where you change the same.')
-    await put('shop', { limits: [month(2)] })
-    expect((await press(eve, elsewhere, 'Save')).text).toContain('It did not change acme.')
+    await put('acme', { parent: 'agency', limits: [month(2_000), day(100)], perUpdate: 60 })
+    const said =
+      '✕ Nothing was saved: ada changed it on 20 Nov 2026 10:00 UTC (budget acme: day 300 → 100, perUpdate none → 60, 1 → 0 projects (− initech)) since you opened the page. What you typed is kept; look at it again.'
+    for (const [page, button] of [
+      [preview, 'Save'],
+      [seen, 'Preview'],
+    ] as const) {
+      const stale = await press(eve, page, button, button === 'Save' ? {} : { month: '1,000', reason: 'mine' })
+      expect(stale.text).toContain(said)
+      for (const kept of ['value="1,000"', 'value="300"', 'value="mine"']) expect(stale.html).toContain(kept)
+      expect((await budget(product, 'acme')).limits).toEqual([month(2_000), day(100)])
+      const again = await press(eve, stale, 'Preview', { day: '100' })
+      expect(again.text).toContain(
+        'Limit per month 2,000 → then 1,000 At most for one update 60 → then none Reason: mine',
+      )
+    }
+  })
+
+  test('a change of another budget stops no form', async () => {
+    const { product, put, eve } = await start()
+    const preview = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '1,000' })
+    await put('shop', { limits: [month(1)] })
+    expect((await press(eve, preview, 'Save')).text).toContain('✓ acme is changed')
+    expect((await budget(product, 'acme')).limits).toEqual([month(1_000), day(300)])
   })
 
   test('what is wrong is said, and what was filled in stays; going back keeps it, too', async () => {

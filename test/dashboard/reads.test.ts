@@ -93,7 +93,6 @@ const readings = {
   '/dashboard/statements?by=caller': 9,
   '/dashboard/statements.csv?by=project': 6,
   '/dashboard/activity': 6,
-  '/dashboard/activity/audit': 5,
   '/dashboard/events': 3,
 }
 

@@ -54,7 +54,6 @@ async function everyPage(product: Product): Promise<readonly string[]> {
     '/dashboard/activity',
     '/dashboard/activity?budget=seo',
     `/dashboard/activity?budget=${encodeURIComponent(hostile)}`,
-    '/dashboard/activity/audit',
     '/dashboard/events',
   ]
 }
@@ -150,7 +149,6 @@ describe('every page', () => {
       '/dashboard/statements.csv',
       '/dashboard/activity',
       '/dashboard/activity.csv',
-      '/dashboard/activity/audit',
       '/dashboard/events',
     ]) {
       const page = await browser.get(path)
@@ -175,7 +173,6 @@ describe('every page', () => {
     expect((await browser.get('/dashboard')).location).toBe('/')
     for (const [before, now] of Object.entries({
       '/dashboard/needs-you?choose=doubts': '/dashboard/inbox?choose=doubts',
-      '/dashboard/ledger/audit': '/dashboard/activity/audit',
       '/dashboard/ledger.csv?budget=seo': '/dashboard/activity.csv?budget=seo',
     })) {
       const { status, location } = await browser.get(before)

@@ -1,21 +1,25 @@
-import * as z from 'zod/mini'
+import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Author } from '../../../shared/guard/people/budgets.ts'
-import { count } from '../../../shared/guard/sentences.ts'
+import { differenceInWords } from '../../../shared/guard/people/differences.ts'
+import { count, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { digest } from '../../../shared/platform/ids.ts'
 import { reasonOf } from '../forms.ts'
 import { HiddenFields, ReasonField } from './fields.tsx'
 import { FormToken, type Frame } from './layout.tsx'
-import { Section, Sign } from './parts.tsx'
+import { Section } from './parts.tsx'
 
 type Texts = Readonly<Record<string, string>>
 
 export interface Edit<T extends Texts> {
   readonly view: View
   readonly current: T
+  /** As they were typed. */
   readonly texts: T
   readonly reason: string | undefined
-  /** Of other users, since the page was shown. */
-  readonly othersChanges: readonly Difference[] | null
+  /** Others changed the same since the page was shown. */
+  readonly isStale: boolean
 }
 
 export interface Difference {
@@ -28,33 +32,13 @@ export function readEdit<T extends Texts>(
   form: URLSearchParams,
   view: View,
   current: T,
-  words: { textsIn(form: URLSearchParams, otherwise: T): T; differences(from: T, to: T): readonly Difference[] },
+  textsIn: (form: URLSearchParams, otherwise: T) => T,
 ): Edit<T> {
-  const isSameRevision = form.get('revision') === String(view.definitions.revision)
-  const shownTexts = isSameRevision ? current : words.textsIn(shownIn(form), current)
-  const changes = Object.entries(words.textsIn(form, shownTexts)).filter(([name, value]) => value !== shownTexts[name])
-  return {
-    ...{ view, current, reason: reasonOf(form) },
-    texts: { ...current, ...Object.fromEntries(changes) },
-    othersChanges: isSameRevision ? null : words.differences(shownTexts, current),
-  }
+  const isStale = form.get('seen') !== seenOf(current)
+  return { view, current, texts: textsIn(form, current), reason: reasonOf(form), isStale }
 }
 
-const shownSchema = z.record(z.string(), z.string())
-
-/** Unsigned, because a forged form deceives only its sender. */
-function shownIn(form: URLSearchParams): URLSearchParams {
-  const parsed = shownSchema.safeParse(parseJson(form.get('seen') ?? ''))
-  return new URLSearchParams(parsed.success ? parsed.data : {})
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return null
-  }
-}
+const seenOf = (texts: Texts): string => digest('seen', JSON.stringify(texts))
 
 export const isUnchanged = ({ texts, current }: Edit<Texts>) =>
   Object.keys(current).every((name) => texts[name] === current[name])
@@ -62,12 +46,12 @@ export const isUnchanged = ({ texts, current }: Edit<Texts>) =>
 /** The user has to see the changes of others first. */
 export function putOrPreview<Put, Preview>(
   step: 'preview' | 'confirm',
-  { view, reason, othersChanges }: Edit<Texts>,
+  { view, reason }: Edit<Texts>,
   caller: string,
   guard: { put(by: Author): Promise<Put>; preview(by: Author): Promise<Preview> },
 ): Promise<Put | Preview> {
   const by = { caller, onlyAt: [view.definitions.revision], ...(reason !== undefined && { reason }) }
-  return step === 'confirm' && othersChanges === null ? guard.put(by) : guard.preview(by)
+  return step === 'confirm' ? guard.put(by) : guard.preview(by)
 }
 
 export const createComparison =
@@ -80,10 +64,7 @@ export const createComparison =
 export const limitText = (value: number | 'unlimited' | undefined): string =>
   typeof value === 'number' ? count(value) : (value ?? '')
 
-export const shownFields = ({ view, current }: Edit<Texts>) => ({
-  revision: String(view.definitions.revision),
-  seen: JSON.stringify(current),
-})
+export const shownFields = ({ current }: Edit<Texts>) => ({ seen: seenOf(current) })
 
 const Differences = ({ differences }: { differences: readonly Difference[] }) => (
   <dl class="differences">
@@ -99,19 +80,26 @@ const Differences = ({ differences }: { differences: readonly Difference[] }) =>
   </dl>
 )
 
-export const OthersChanges = ({ edit: { othersChanges }, name }: { edit: Edit<Texts>; name: string }) =>
-  othersChanges === null ? null : (
-    <div role="alert" class="warning">
-      <p>
-        <Sign name="warning" />{' '}
-        <strong>Nothing was saved yet: someone made another change since you opened the page.</strong>{' '}
-        {othersChanges.length === 0
-          ? `It did not change ${name}. Check again, and confirm.`
-          : `It changed ${name} as follows, and is kept except where you change the same. Check again, and confirm.`}
-      </p>
-      {othersChanges.length === 0 ? null : <Differences differences={othersChanges} />}
-    </div>
-  )
+/** Who changed it last, and what. */
+export async function stalenessOf(
+  { ledger }: Pick<Guard, 'ledger'>,
+  { view, isStale }: Edit<Texts>,
+  { kind, name, budget }: { readonly kind: 'budget' | 'caller'; readonly name: string; readonly budget: string },
+): Promise<readonly string[]> {
+  if (!isStale) return []
+  const { rows } = await ledger.entries({ month: view.month.name, budget }, latest)
+  const made = rows.flatMap((entry) =>
+    (entry.changed ?? [])
+      .filter((difference) => difference.kind === kind && difference.name === name)
+      .map((difference) => ({ entry, difference })),
+  )[0]
+  const who = made
+    ? `${personOf(view.definitions, made.entry.by)} changed it on ${when(made.entry.at, zoneOf(view))} (${differenceInWords(made.difference)})`
+    : 'someone changed it'
+  return [`Nothing was saved: ${who} since you opened the page. What you typed is kept; look at it again.`]
+}
+
+const latest = 50
 
 export const ChangesSection = ({
   differences,
@@ -129,18 +117,14 @@ export const ChangesSection = ({
 export const PreviewSection = ({ reason, back }: { reason: string | undefined; back: string }) => (
   <Section id="save" title="Save">
     <ReasonField formId="edit" value={reason} isOptional />
-    <PreviewButtons leaveLabel="Cancel" back={back} />
+    <p class="buttons">
+      <button type="submit" name="step" value="preview" class="primary">
+        Preview
+      </button>
+      <a href={back}>Cancel</a>
+    </p>
     <p class="note">Nothing is saved before you confirm the preview.</p>
   </Section>
-)
-
-export const PreviewButtons = ({ leaveLabel, back }: { leaveLabel: string; back: string }) => (
-  <p class="buttons">
-    <button type="submit" name="step" value="preview" class="primary">
-      Preview
-    </button>
-    <a href={back}>{leaveLabel}</a>
-  </p>
 )
 
 interface ConfirmProps {

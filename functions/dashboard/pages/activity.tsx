@@ -6,14 +6,12 @@ import { noWindow } from '../../../shared/api/statements.ts'
 import { budgetName } from '../../../shared/guard/fields.ts'
 import { differenceInWords } from '../../../shared/guard/people/differences.ts'
 import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import { madeAvailable } from '../../../shared/ledger/book/book.ts'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Entry, EntryType } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { HiddenFields } from '../components/fields.tsx'
-import type { Frame } from '../components/layout.tsx'
 import {
   addressWith,
   FaultyFilters,
@@ -23,22 +21,13 @@ import {
   pagingFields,
   SelectField,
 } from '../components/lists.tsx'
-import {
-  activityPath,
-  BudgetLink,
-  budgetAddress,
-  Section,
-  TableHead,
-  Time,
-  words,
-  ZoneNote,
-} from '../components/parts.tsx'
+import { activityPath, BudgetLink, budgetAddress, TableHead, Time, words, ZoneNote } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { dateSchema, PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
-import { AuditForm, AuditResult, auditPath } from './audit.tsx'
+import { AuditSection } from './audit.tsx'
 
 const path = activityPath
 const pageSize = 50
@@ -112,22 +101,6 @@ export function addActivity({ page }: PageRoutes): void {
     },
   })
 }
-
-const AuditSection = ({ audit, zone, frame }: { audit: LastAudit | null; zone: string; frame: Frame }) => (
-  <Section id="audit" title="Do the books add up?">
-    <p>
-      An audit compares each counter of the last, this and the next month with the sum of its entries and updates. It
-      runs every night, and when you ask for it.
-    </p>
-    <AuditResult audit={audit} zone={zone} />
-    {audit ? (
-      <p>
-        <a href={auditPath}>Show every counter</a>
-      </p>
-    ) : null}
-    <AuditForm frame={frame} />
-  </Section>
-)
 
 /** A person's name stands for all of their callers. @throws Refusal 400 */
 function filterOf({ window, budget, kind, by, since }: Filters, view: View) {

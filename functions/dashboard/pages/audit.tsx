@@ -1,36 +1,18 @@
 import * as z from 'zod/mini'
-import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, shownCounter } from '../../../shared/guard/sentences.ts'
 import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import { FormToken, type Frame } from '../components/layout.tsx'
-import { dayNamed, numberColumns, Sign, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { activityPath, dayNamed, numberColumns, Section, Sign, TableHead, Time } from '../components/parts.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
-export const auditPath = '/dashboard/activity/audit'
+const auditPath = '/dashboard/activity/audit'
 
 const formSchema = z.strictObject({ form: z.string() })
 
 export function addAudit({ page }: PageRoutes): void {
   page(auditPath, {
-    GET: async ({ mustHave, mustReadAll, show, frame, guard }) => {
-      mustHave('read')
-      mustReadAll()
-      const [view, lastAudit] = await Promise.all([guard.ledger.view(), guard.ledger.lastAudit()])
-      const zone = zoneOf(view)
-      return show(
-        'Audit',
-        <>
-          <AuditResult audit={lastAudit} zone={zone} />
-          {lastAudit && lastAudit.rows.length > 0 ? <CounterTable audit={lastAudit} /> : null}
-          <AuditForm frame={frame} />
-          <p>
-            <a href="/dashboard/activity">Back to activity</a>
-          </p>
-          <ZoneNote zone={zone} />
-        </>,
-      )
-    },
     /** Reads every update of three months while the user waits. */
     POST: async ({ c, form, mustHave, mustReadAll, session, redirect, guard }) => {
       mustHave('read')
@@ -39,21 +21,28 @@ export function addAudit({ page }: PageRoutes): void {
       const reads = c.get('expensiveReads')
       reads.admit(session.sub)
       await reads.keptAudit(async () => (await guard.background()).audit(session.sub))
-      return redirect({ done: ['Audit finished.'], failed: [] }, auditPath)
+      return redirect({ done: ['Audit finished.'], failed: [] }, `${activityPath}#audit`)
     },
   })
 }
 
-export const AuditForm = ({ frame }: { frame: Frame }) => (
-  <form method="post" action={auditPath}>
-    <FormToken frame={frame} />
-    <p class="buttons">
-      <button type="submit">Audit now</button>
+export const AuditSection = ({ audit, zone, frame }: { audit: LastAudit | null; zone: string; frame: Frame }) => (
+  <Section id="audit" title="Do the books add up?">
+    <p>
+      An audit compares each counter of the last, this and the next month with the sum of its entries and updates. It
+      runs every night, and when you ask for it.
     </p>
-  </form>
+    <AuditResult audit={audit} zone={zone} />
+    <form method="post" action={auditPath}>
+      <FormToken frame={frame} />
+      <p class="buttons">
+        <button type="submit">Audit now</button>
+      </p>
+    </form>
+  </Section>
 )
 
-export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: string }) {
+function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: string }) {
   if (!audit) return <p class="empty">No audit yet. One runs every night, and when you ask for it.</p>
   const { at, by, counters, wrong, moved } = audit
   return (
@@ -76,6 +65,7 @@ export function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: st
           </p>
         ) : null}
       </div>
+      {wrong > 0 ? <WrongCounters audit={audit} /> : null}
       <p class="note">
         Audited on <Time at={at} zone={zone} /> by {by}.
       </p>
@@ -95,29 +85,30 @@ const names: Readonly<Record<(typeof figures)[number], string>> = {
   available: 'Left',
 }
 
-const CounterTable = ({ audit: { rows, counters } }: { audit: LastAudit }) => (
+const WrongCounters = ({ audit: { rows } }: { audit: LastAudit }) => (
   <div class="wide">
     <table class="rows">
-      <caption>
-        {rows.length < counters ? `The first ${count(rows.length)} counters` : 'Counters'} in the books. A different sum
-        of their lines stands beside
-      </caption>
-      <TableHead columns={['Counter', 'Adds up', ...numberColumns(...figures.map((figure) => names[figure]))]} />
+      <caption>Counters, and the different sums of their lines</caption>
+      <TableHead columns={['Counter', ...numberColumns(...figures.map((figure) => names[figure]))]} />
       <tbody>
-        {rows.map(({ window, budget, recorded, recomputed, ok }) => (
-          <tr>
-            <th scope="row">
-              {shownCounter(budget)}
-              <span class="note">{windowNamed(window)}</span>
-            </th>
-            <td data-name="Adds up">{ok === null ? '? changed' : <YesNo isYes={ok} />}</td>
-            {figures.map((figure) => (
-              <td data-name={names[figure]} class="number">
-                <FigureComparison recorded={figureText(recorded, figure)} recomputed={figureText(recomputed, figure)} />
-              </td>
-            ))}
-          </tr>
-        ))}
+        {rows
+          .filter(({ ok }) => ok === false)
+          .map(({ window, budget, recorded, recomputed }) => (
+            <tr>
+              <th scope="row">
+                {shownCounter(budget)}
+                <span class="note">{windowNamed(window)}</span>
+              </th>
+              {figures.map((figure) => (
+                <td data-name={names[figure]} class="number">
+                  <FigureComparison
+                    recorded={figureText(recorded, figure)}
+                    recomputed={figureText(recomputed, figure)}
+                  />
+                </td>
+              ))}
+            </tr>
+          ))}
       </tbody>
     </table>
   </div>
@@ -138,14 +129,3 @@ const FigureComparison = ({ recorded, recomputed }: { recorded: string; recomput
     {recorded === recomputed ? null : <strong class="differs"> ≠ {recomputed}</strong>}
   </>
 )
-
-const YesNo = ({ isYes }: { isYes: boolean }) =>
-  isYes ? (
-    <>
-      <Sign name="check" /> yes
-    </>
-  ) : (
-    <strong class="differs">
-      <Sign name="cross" /> no
-    </strong>
-  )

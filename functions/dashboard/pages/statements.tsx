@@ -10,12 +10,11 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
 import { addressWith } from '../components/lists.tsx'
-import { budgetAddress, numberColumns, TableHead, UnitsCell, ZoneNote } from '../components/parts.tsx'
+import { activityPath, budgetAddress, numberColumns, TableHead, UnitsCell, ZoneNote } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
-import { auditPath } from './audit.tsx'
 import { type DetailsProps, StatementTable } from './statement-table.tsx'
 
 const statementsPath = '/dashboard/statements'
@@ -232,7 +231,7 @@ function SumCheck({ statement: { spent, total, addsUp }, mayAudit }: { statement
       {mayAudit ? (
         <>
           {' '}
-          <a href={auditPath}>Audit the books</a>.
+          <a href={`${activityPath}#audit`}>Audit the books</a>.
         </>
       ) : null}
     </strong>

@@ -47,7 +47,7 @@ export function pathOf(about: About): string {
     case 'occurrence':
       return '/dashboard/plans'
     case 'audit-failed':
-      return '/dashboard/activity/audit'
+      return '/dashboard/activity#audit'
     default:
       return '/'
   }

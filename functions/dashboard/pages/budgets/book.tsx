@@ -3,9 +3,9 @@ import { invalid, Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget, notEntered } from '../../../../shared/guard/problems.ts'
 import { count, differenceToVendor, figuresOf, left, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Book } from '../../../../shared/ledger/book/book.ts'
-import { budgetNamed, chainOf } from '../../../../shared/ledger/book/definitions.ts'
+import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import type { EntryRequest, Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
+import type { Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { ConfirmForm } from '../../components/edit.tsx'
@@ -13,11 +13,11 @@ import { Faults } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
-import { stepOf } from '../../forms.ts'
+import { stepOf, toNumber } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
-import { EffectTable, TightestLimit } from './effect.tsx'
-import { EntryForms, type EntryFormType, entryTitle, entryTypes, readEntry } from './entry-forms.tsx'
+import { EffectTable } from './effect.tsx'
+import { EntryForms, type EntryFormType, entryTypes, readEntry } from './entry-forms.tsx'
 
 export function addBook({ page }: PageRoutes): void {
   page('/dashboard/budgets/:name/book', {
@@ -39,6 +39,8 @@ export function addBook({ page }: PageRoutes): void {
       const parsed = readEntry(input, { budget, by: session.sub, key, now: view.now, zone: zoneOf(view) })
       if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, ...parsed })
       const { request } = parsed
+      // Only a reconciliation computes what it books.
+      if (step === 'preview' && request.type !== 'reconcile') return showForms(visit, { view, budget, input })
       const book = async () =>
         step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
       const reads = visit.c.get('expensiveReads')
@@ -47,17 +49,14 @@ export function addBook({ page }: PageRoutes): void {
       switch (outcome.kind) {
         case 'entered':
           return visit.redirect(
-            { done: [outcome.again ? alreadyBooked : bookedText(outcome.entry)], failed: [] },
+            {
+              done: [outcome.again ? alreadyBooked : bookedText(outcome.entry), ...boundText(outcome.entry)],
+              failed: [],
+            },
             budgetAddress(budget),
           )
-        case 'possible': {
-          const { entry, before, after, reconciliation } = outcome
-          const budgets = affectedBudgets(view, request, entry)
-          return visit.show(
-            'Book this?',
-            <EntryPreview {...{ request, entry, before, after, budgets, input, frame, view, reconciliation }} />,
-          )
-        }
+        case 'possible':
+          return visit.show('Book this?', <ReconcilePreview {...{ ...outcome, input, frame, view }} />)
         default:
           return showForms(visit, {
             view,
@@ -148,57 +147,49 @@ function bookedText({ type, budget, units: number, to }: Entry): string {
   }
 }
 
-/** The chains of the request's budgets, and any other budget whose counters the entry moves. */
-function affectedBudgets({ definitions }: View, request: EntryRequest, { moves }: Entry): readonly string[] {
-  const from = [request.budget, ...(request.type === 'transfer' ? [request.to] : [])]
-  const chains = from.flatMap((name) => chainOf(definitions, name).map((budget) => budget.name))
-  return [...new Set([...chains, ...moves.map(({ budget }) => budget)])]
+/** The tightest limit above what got the units. */
+function boundText({ type, binds, budget, to = budget }: Entry): readonly string[] {
+  if (!binds || binds.budget === to || !['grant', 'transfer'].includes(type)) return []
+  const has = `${binds.budget} has ${count(Math.max(0, binds.available))} left ${binds.window === 'day' ? 'for the day' : 'for the month'}`
+  return [`${has}, so updates of ${to} can cost no more than that together.`]
 }
 
-function EntryPreview(props: {
-  request: EntryRequest
+function ReconcilePreview(props: {
   entry: Entry
   before: Book
   after: Book
-  budgets: readonly string[]
   input: URLSearchParams
   frame: Frame
   view: View
-  reconciliation: Reconciliation | undefined
+  reconciliation?: Reconciliation
 }) {
-  const { request, entry, before, after, budgets, input, view, reconciliation } = props
-  const month = monthOf(before, view, request)
+  const { entry, before, after, input, view, reconciliation } = props
+  const month =
+    before.month === view.month.name ? undefined : `in the month from ${dayNamed(before.month.slice('month:'.length))}`
   const { form: _form, step: _step, ...entered } = Object.fromEntries(input)
-  const fields = reconciliation ? { ...entered, shown: String(reconciliation.difference) } : entered
   return (
     <>
-      <Section id="what" title={entryTitle(request)}>
+      <Section id="what" title={`Reconcile with ${units(toNumber(entered.unitsLeft ?? ''))} left at the vendor`}>
         {reconciliation ? <ReconcileParts parts={reconciliation} zone={zoneOf(view)} /> : null}
-        <p>Reason: {request.reason}</p>
+        <p>Reason: {entry.reason}</p>
       </Section>
-      <EffectTable {...{ before, after, budgets, month }} definitions={view.definitions} />
+      <EffectTable
+        {...{ before, after, budgets: [rootBudget] }}
+        definitions={view.definitions}
+        {...(month !== undefined && { month })}
+      />
       <Section id="confirm" title="Confirm">
-        <TightestLimit
-          budget={request.type === 'transfer' ? request.to : request.budget}
-          tightest={entry.binds}
-          month={month}
-        />
         <ConfirmForm
-          action={budgetAddress(request.budget, '/book')}
+          action={budgetAddress(rootBudget, '/book')}
           frame={props.frame}
-          hidden={fields}
+          hidden={reconciliation ? { ...entered, shown: String(reconciliation.difference) } : entered}
           confirmLabel="Book"
           leaveLabel="Cancel"
-          back={budgetAddress(request.budget)}
+          back={budgetAddress(rootBudget)}
         />
       </Section>
     </>
   )
-}
-
-function monthOf({ month }: Book, view: View, request: EntryRequest): string {
-  if (month === view.month.name) return 'this month'
-  return request.type === 'grant' ? 'next month' : `in the month from ${dayNamed(month.slice('month:'.length))}`
 }
 
 const ReconcileParts = ({ parts, zone }: { parts: Reconciliation; zone: string }) => (

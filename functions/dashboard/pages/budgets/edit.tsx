@@ -11,11 +11,11 @@ import {
   ConfirmForm,
   type Edit,
   isUnchanged,
-  OthersChanges,
   PreviewSection,
   putOrPreview,
   readEdit,
   shownFields,
+  stalenessOf,
 } from '../../components/edit.tsx'
 import {
   ChoiceField,
@@ -56,7 +56,7 @@ export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): vo
       visit.mustHave('admin')
       const { view, budget } = await budgetOf(visit)
       const current = words.textsOf(budget)
-      return showForm(visit, { words, view, budget, current, texts: current, reason: undefined, othersChanges: null })
+      return showForm(visit, { words, view, budget, current, texts: current, reason: undefined, isStale: false })
     },
 
     POST: async (visit) => {
@@ -64,9 +64,7 @@ export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): vo
       const step = stepOf(visit.form)
       return retryUntilAnswered(async () => {
         const { view, budget } = await budgetOf(visit)
-        const { differences } = words
-        const textEdit = readEdit(visit.form, view, words.textsOf(budget), { textsIn, differences })
-        const edit = { ...textEdit, words, budget }
+        const edit = { ...readEdit(visit.form, view, words.textsOf(budget), textsIn), words, budget }
         return step === 'edit' ? showForm(visit, edit) : previewOrChange(visit, edit, step)
       })
     },
@@ -83,14 +81,15 @@ async function budgetOf({ c, guard: { ledger } }: Visit): Promise<{ view: View; 
 
 /** `null`: another change was faster. */
 async function previewOrChange(visit: Visit, edit: BudgetEdit, step: 'preview' | 'confirm') {
-  const { words, budget, texts, othersChanges } = edit
+  const { words, budget, texts, isStale } = edit
   const { name } = budget
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, budgetAddress(name))
   if (isUnchanged(edit)) {
     // The user pressed the button twice.
-    if (othersChanges === null) return showForm(visit, edit, { details: ['Nothing is different yet.'] })
+    if (!isStale) return showForm(visit, edit, { details: ['Nothing is different yet.'] })
     return finish(`${name} already is as you want it; nothing more was changed.`)
   }
+  if (isStale) return showForm(visit, edit)
   const parsed = words.toRequest(texts, budget.projects)
   if (parsed.kind === 'invalid') return showForm(visit, edit, { faults: parsed.faults })
   const request = { ...parsed.request, name }
@@ -123,13 +122,18 @@ interface EditFailure {
   readonly faults?: FieldFaults
 }
 
-function showForm(visit: Visit, edit: BudgetEdit, failure: EditFailure = {}) {
+async function showForm(visit: Visit, edit: BudgetEdit, failure: EditFailure = {}) {
   const { name } = edit.budget
+  const stale = await stalenessOf(visit.guard, edit, { kind: 'budget', name, budget: name })
   return visit.show(
     `Limits and rules of ${name}`,
     <>
       <BudgetTrail budget={name} definitions={edit.view.definitions} here="limits and rules" />
-      <BudgetForm edit={edit} failure={failure} frame={visit.frame} />
+      <BudgetForm
+        edit={edit}
+        failure={{ ...failure, details: [...stale, ...(failure.details ?? [])] }}
+        frame={visit.frame}
+      />
     </>,
   )
 }
@@ -143,7 +147,6 @@ function BudgetForm({ edit, failure, frame }: { edit: BudgetEdit; failure: EditF
   return (
     <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
       <Faults faults={failure.details ?? []} />
-      <OthersChanges edit={edit} name={budget.name} />
       <FormToken frame={frame} />
       <HiddenFields values={shownFields(edit)} />
       <Section id="limits" title="Limits">
@@ -211,7 +214,6 @@ function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) 
   const chain = chainOf(after.definitions, name)
   return (
     <>
-      <OthersChanges edit={edit} name={name} />
       <ChangesSection differences={words.differences(current, texts)} reason={reason} />
       <EffectTable
         before={before.book}
@@ -225,7 +227,7 @@ function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) 
         <ConfirmForm
           action={budgetAddress(name, '/edit')}
           frame={frame}
-          hidden={{ ...shownFields({ ...edit, view: before }), ...texts, ...(reason !== undefined && { reason }) }}
+          hidden={{ ...shownFields(edit), ...texts, ...(reason !== undefined && { reason }) }}
           confirmLabel="Save"
           leaveLabel="Cancel"
           back={budgetAddress(name)}

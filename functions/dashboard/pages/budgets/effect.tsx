@@ -101,27 +101,19 @@ const FromTo = ({ from, to = '' }: { from: string | undefined; to: string | unde
     </>
   )
 
-export const TightestLimit = ({
-  budget,
-  tightest,
-  month = thisMonth,
-}: {
-  budget: string
-  tightest: Entry['binds']
-  month?: string
-}) =>
+export const TightestLimit = ({ budget, tightest }: { budget: string; tightest: Entry['binds'] }) =>
   tightest && tightest.budget !== budget ? (
     <p class="warning">
       <Sign name="warning" />{' '}
       <strong>
         {tightest.budget} has {count(Math.max(0, tightest.available))} left
       </strong>{' '}
-      {windowText(tightest.window, month)}, so updates of {budget} can cost no more than that together.
+      {windowText(tightest.window, thisMonth)}, so updates of {budget} can cost no more than that together.
     </p>
   ) : tightest ? (
     <p>
       Updates of {budget} can then cost {units(Math.max(0, tightest.available))} together{' '}
-      {windowText(tightest.window, month)}.
+      {windowText(tightest.window, thisMonth)}.
     </p>
   ) : (
     <p>Nothing limits what updates of {budget} can cost then.</p>

@@ -1,11 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { entryIdentity, entryRequest, reconciliation } from '../../../../shared/api/entries.ts'
 import { asOfExamples, readAsOf } from '../../../../shared/guard/as-of.ts'
-import { units } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
 import { allFaults } from '../../../../shared/platform/faults.ts'
-import { PreviewButtons } from '../../components/edit.tsx'
 import { ChoiceField, HiddenFields, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
@@ -54,7 +52,7 @@ function Grant(forms: EntryFormsProps) {
     ? 'More units than the limit, for one window: bought in addition, or given by the vendor.'
     : 'More units than the limit, for one window. Budgets above keep theirs, unless you grant there as well.'
   return (
-    <EntryForm {...forms} type="grant" title="Grant units" note={note}>
+    <EntryForm {...forms} type="grant" title="Grant units" button="Grant" note={note}>
       {(field) => (
         <>
           <TextField {...field('units')} label="Units" isNumber isRequired />
@@ -80,6 +78,7 @@ const Transfer = (forms: EntryFormsProps) => (
     {...forms}
     type="transfer"
     title="Transfer units"
+    button="Transfer"
     note={`Takes units from ${forms.budget}, as far as it has any left.`}
   >
     {(field) => (
@@ -104,6 +103,7 @@ const Reconciliation = (forms: EntryFormsProps) => (
     {...forms}
     type="reconcile"
     title="Reconcile with the vendor"
+    button="Preview"
     note="Enter what the vendor’s screen shows as left. The difference to the book is booked; units that are held, in doubt or spent since are taken as not yet in that figure. Only a figure of now gives units back."
   >
     {(field) => (
@@ -120,6 +120,7 @@ const Correction = (forms: EntryFormsProps) => (
     {...forms}
     type="correction"
     title="Correct an entry"
+    button="Correct"
     note="Enter what it should have said. The difference is booked beside it, on the same counters; the entry itself stays."
   >
     {(field) => (
@@ -138,11 +139,13 @@ function EntryForm({
   type,
   title,
   note,
+  button = 'Book',
   children,
   ...forms
 }: EntryFormsProps & {
   type: EntryFormType
   title: string
+  button?: string
   note: string
   children: (field: (name: string) => Filled) => Child
 }) {
@@ -161,7 +164,12 @@ function EntryForm({
           {children(field)}
           <ReasonField {...field('reason')} />
         </div>
-        <PreviewButtons leaveLabel="Cancel" back={budgetAddress(forms.budget)} />
+        <p class="buttons">
+          <button type="submit" name="step" value={button === 'Preview' ? 'preview' : 'confirm'} class="primary">
+            {button}
+          </button>
+          <a href={budgetAddress(forms.budget)}>Cancel</a>
+        </p>
       </form>
     </Section>
   )
@@ -221,22 +229,6 @@ function invalidEntry({ issues }: { issues: Parameters<typeof allFaults>[1] }): 
     kind: 'invalid',
     faults: Object.fromEntries((ofFields ?? []).map(([path, message]) => [path, asSentence(message)]).toReversed()),
     ...(detail && { detail }),
-  }
-}
-
-export function entryTitle(request: EntryRequest): string {
-  const { budget } = request
-  switch (request.type) {
-    case 'grant':
-      return `Grant ${units(request.units)} to ${budget}${request.wholeChain ? ' and all above it' : ''} ${windowTexts[request.window]}`
-    case 'transfer':
-      return `Transfer ${units(request.units)} from ${budget} to ${request.to} ${windowTexts[request.window]}`
-    case 'external-spend':
-      return `Book ${units(request.units)} spent outside on ${budget}`
-    case 'correction':
-      return `Correct an entry of ${budget} to ${units(request.units)}`
-    case 'reconcile':
-      return `Reconcile with ${units(request.unitsLeft)} left at the vendor`
   }
 }
 

@@ -10,14 +10,7 @@ import {
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type Scope, scopes } from '../../../../shared/platform/words.ts'
-import {
-  ChangesSection,
-  ConfirmForm,
-  type Edit,
-  OthersChanges,
-  PreviewSection,
-  shownFields,
-} from '../../components/edit.tsx'
+import { ChangesSection, ConfirmForm, type Edit, PreviewSection, shownFields } from '../../components/edit.tsx'
 import {
   ChoiceField,
   editFields,
@@ -31,7 +24,7 @@ import {
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callersAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
-import { allBudgets, differences, isSlack, labels, namesIn, shownCaller, type Texts } from './caller-texts.ts'
+import { allBudgets, differences, isSlack, labels, namesIn, type Texts } from './caller-texts.ts'
 
 export interface CallerEdit extends Edit<Texts> {
   readonly sub: string
@@ -60,7 +53,6 @@ export function CallerForm({ edit, faults, fieldFaults, frame }: FormProps) {
   return (
     <form method="post" action={`${callersAddress}/edit`} class="sheet">
       <Faults faults={faults} />
-      <OthersChanges edit={edit} name={shownCaller(sub)} />
       <FormToken frame={frame} />
       <HiddenFields values={{ sub, ...shownFields(edit) }} />
       {isEach ? null : (
@@ -172,7 +164,6 @@ export function CallerPreview({ edit, frame, after }: { edit: CallerEdit; frame:
   const { sub, current, texts, reason } = edit
   return (
     <>
-      <OthersChanges edit={edit} name={shownCaller(sub)} />
       <ChangesSection differences={differences(current, texts)} reason={reason} />
       <Section id="confirm" title="Confirm">
         {consequences(edit, after).map((sentence) => (

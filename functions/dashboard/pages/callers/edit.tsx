@@ -5,24 +5,14 @@ import { reason } from '../../../../shared/api/schemas.ts'
 import { listedAs } from '../../../../shared/guard/people/callers.ts'
 import { callerNamed, rootBudget, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { isUnchanged, putOrPreview, readEdit } from '../../components/edit.tsx'
+import { isUnchanged, putOrPreview, readEdit, stalenessOf } from '../../components/edit.tsx'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Sign, Trail } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, flashOf, isConflict, notDone, readFields, retryUntilAnswered, stepOf } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import {
-  allBudgets,
-  differences,
-  isSlack,
-  namesIn,
-  shownCaller,
-  type Texts,
-  textsIn,
-  textsOf,
-  toCaller,
-} from './caller-texts.ts'
+import { allBudgets, isSlack, namesIn, shownCaller, type Texts, textsIn, textsOf, toCaller } from './caller-texts.ts'
 import { type CallerEdit, CallerForm, CallerPreview } from './edit-form.tsx'
 
 const removalSchema = z.strictObject({
@@ -49,7 +39,7 @@ export function addCallerEdit({ page }: PageRoutes): void {
         )
       const view = await visit.guard.ledger.view()
       const current = textsNow(view, sub.data)
-      return showForm(visit, { view, sub: sub.data, current, texts: current, reason: undefined, othersChanges: null })
+      return showForm(visit, { view, sub: sub.data, current, texts: current, reason: undefined, isStale: false })
     },
 
     POST: async (visit) => {
@@ -59,8 +49,7 @@ export function addCallerEdit({ page }: PageRoutes): void {
         const sub = subject.safeParse(visit.form.get('sub'))
         if (!sub.success) throw invalid([{ path: 'sub', message: sub.error.issues[0]?.message ?? '' }])
         const view = await visit.guard.ledger.view()
-        const textEdit = readEdit(visit.form, view, textsNow(view, sub.data), { textsIn, differences })
-        const edit = { ...textEdit, sub: sub.data }
+        const edit = { ...readEdit(visit.form, view, textsNow(view, sub.data), textsIn), sub: sub.data }
         return step === 'edit' ? showForm(visit, edit) : previewOrChange(visit, edit, step)
       })
     },
@@ -86,13 +75,14 @@ const textsNow = (view: View, sub: string): Texts => textsOf(sub, listedAs(view.
 
 /** `null`: another change was faster. */
 async function previewOrChange(visit: Visit, edit: CallerEdit, step: 'preview' | 'confirm') {
-  const { sub, texts, view, othersChanges } = edit
+  const { sub, texts, view, isStale } = edit
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, callersAddress)
   if (isUnchanged(edit)) {
     // The user pressed the button twice.
-    if (othersChanges === null) return showForm(visit, edit, ['Nothing has changed.'])
+    if (!isStale) return showForm(visit, edit, ['Nothing has changed.'])
     return finish(`The permissions of ${shownCaller(sub)} are already as you want them.`)
   }
+  if (isStale) return showForm(visit, edit)
   if (sub === visit.session.sub && locksOutSelf(texts)) return showForm(visit, edit, [notYourself])
   const parsed = toCaller(sub, texts, listedAs(view.definitions, sub) ?? {})
   if (parsed.kind === 'invalid') return showForm(visit, edit, [notDone], parsed.faults)
@@ -122,8 +112,9 @@ const locksOutSelf = ({ disabled, scopes, readsBudgets }: Texts) =>
   // Who reads only some budgets is no administrator.
   ![allBudgets, rootBudget].some((all) => namesIn(readsBudgets).includes(all))
 
-function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = [], fieldFaults: FieldFaults = {}) {
+async function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = [], fieldFaults: FieldFaults = {}) {
   const { sub, view } = edit
+  const stale = await stalenessOf(visit.guard, edit, { kind: 'caller', name: sub, budget: rootBudget })
   const isListed = listedAs(view.definitions, sub) !== undefined
   const name = shownCaller(sub)
   return visit.show(
@@ -131,7 +122,7 @@ function showForm(visit: Visit, edit: CallerEdit, faults: readonly string[] = []
     <>
       <Trail label="Where this is" above={[['Callers', callersAddress]]} here={name} />
       {isListed || sub === unlistedCallers ? null : <p class="note">{sub} is not listed yet.</p>}
-      <CallerForm {...{ edit, faults, fieldFaults, frame: visit.frame }} />
+      <CallerForm {...{ edit, faults: [...stale, ...faults], fieldFaults, frame: visit.frame }} />
       {isListed && sub !== visit.session.sub ? <RemovalForm edit={edit} frame={visit.frame} /> : null}
     </>,
   )
