@@ -48,7 +48,6 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     mutation: 'runs the tests of one part against mutants',
     bench: 'measures the product and writes docs/performance.md',
     pictures: 'takes the pictures of the README',
-    costs: 'computes what a deployment costs on AWS, from list prices and what was counted',
     synth: 'writes the CloudFormation template, offline',
     sbom: 'lists what is shipped, as CycloneDX',
   },
