@@ -1,29 +1,19 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 
-export interface BenchOptions {
-  /** The folder of another version, with its packages installed, that takes part in the same run. */
-  readonly before?: string
-}
-
-/** What a part of the bench writes into the document, by section, and its plots. */
+/** What a part of the bench writes into the document, by section. */
 export interface Found {
   readonly sections: Readonly<Record<string, string>>
-  readonly plots?: Readonly<Record<string, string>>
 }
 
 const documentPath = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
-const plotsPath = fileURLToPath(new URL('../../docs/plots/', import.meta.url))
 
-export async function publish({ sections, plots = {} }: Found): Promise<void> {
+export async function publish({ sections }: Found): Promise<void> {
   let document = await readFile(documentPath, 'utf8')
   for (const [name, text] of Object.entries(sections)) document = withSection(document, name, text)
   await writeFile(documentPath, document)
-  await mkdir(plotsPath, { recursive: true })
-  for (const [name, svg] of Object.entries(plots)) await writeFile(join(plotsPath, `${name}.svg`), svg)
 }
 
 /** @throws Error when the document has no such section. */

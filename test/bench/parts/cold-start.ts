@@ -6,10 +6,9 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { bundle, bundleAll } from '../../../infra/bundle.ts'
-import { type BenchOptions, type Found, measuredOn } from '../document.ts'
-import { plot } from '../plot.ts'
+import { type Found, measuredOn } from '../document.ts'
 import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
-import { median, takeTurns } from '../turns.ts'
+import { takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
 const turns = 40
@@ -50,7 +49,6 @@ const environment = {
 
 const answersHttp = ['bare Hono', 'api', 'dashboard', 'mcp', 'slack']
 const answered = (name: string) => `${name}, answered`
-const versionBefore = (name: string) => `${name}, version before`
 const withMaps = (name: string) => `${name}, with source maps`
 
 interface Load {
@@ -59,7 +57,7 @@ interface Load {
   readonly file: string
 }
 
-export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
+export async function benchColdStart(): Promise<Found> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-bundles-'))
   try {
     const program = await programOf()
@@ -71,9 +69,7 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
       await whole('hono-sdk', wholeClient, folder),
       ...functions,
     ]
-    const others = before === undefined ? [] : await bundleOf(before, join(folder, 'before'))
-    const all = [...loads, ...others.map((load) => ({ ...load, name: versionBefore(load.name) }))]
-    const loading = all.map(({ name, file }) => [name, () => msUntil(program.path, file)] as const)
+    const loading = loads.map(({ name, file }) => [name, () => msUntil(program.path, file)] as const)
     const answering = loads
       .filter(({ name }) => answersHttp.includes(name))
       .map(({ name, file }) => [answered(name), () => msUntil(program.path, file, { event })] as const)
@@ -87,32 +83,21 @@ export async function benchColdStart({ before }: BenchOptions): Promise<Found> {
     const arms = Object.fromEntries([bare, ...loading, ...answering, ...mapped])
     const found = await takeTurns(arms, { turns, warmUp: 2 })
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
-    const rows = all.map(({ name, bytes }) => {
+    const rows = loads.map(({ name, bytes }) => {
       const until = found[answered(name)] ? (spreadOf(ownOf(answered(name)))[0] ?? '') : ''
       const kb = [(bytes / 1024).toFixed(0), maxKb[name] === undefined ? '' : String(maxKb[name])]
-      const earlier = found[versionBefore(name)] ? ratio(ownOf(name), ownOf(versionBefore(name))) : ''
-      const comparison = [ratio(ownOf(name), ownOf(wholeClient)), ...(before === undefined ? [] : [earlier])]
-      return [name, ...kb, ...spreadOf(ownOf(name)), ...comparison, until]
+      return [name, ...kb, ...spreadOf(ownOf(name)), ratio(ownOf(name), ownOf(wholeClient)), until]
     })
     const head = [
       ...['function', 'KB loaded', 'at most', ...spreadHead.map((each) => `ms over bare node, ${each}`)],
-      ...['of Hono with the whole client', ...(before === undefined ? [] : ['of the version before'])],
-      'ms until a first answer',
+      ...['of Hono with the whole client', 'ms until a first answer'],
     ]
     const bareNode = `Bare node: ${spreadOf(found['bare node'] ?? [])[0]} ms.`
     const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])
     return {
       sections: {
-        'cold-start': [table(head, rows), bareNode, how, '![](plots/cold-start.svg)'].join('\n\n'),
+        'cold-start': [table(head, rows), bareNode, how].join('\n\n'),
         'source-maps': [sourceMapsTable(functions, ownOf), how].join('\n\n'),
-      },
-      plots: {
-        'cold-start': plot({
-          title: 'Processor time from the start of a process until a function is loaded, over bare node',
-          unit: 'ms',
-          bars: all.map(({ name }) => ({ name, value: median(ownOf(name)) })),
-          target: median(ownOf(wholeClient)),
-        }),
       },
     }
   } finally {
@@ -144,17 +129,6 @@ function sourceMapsTable(functions: readonly Load[], ownOf: (name: string) => re
 
 const loadsIn = (folders: Record<string, string>, bytes: Record<string, number>): Load[] =>
   Object.entries(folders).map(([name, folder]) => ({ name, bytes: bytes[name] ?? 0, file: join(folder, 'index.mjs') }))
-
-/** The functions of another version, by its own bundler, which reads its sources from its own folder. */
-async function bundleOf(version: string, into: string): Promise<Load[]> {
-  const script = `
-    import { bundleAll } from './infra/bundle.ts'
-    process.stdout.write(JSON.stringify(await bundleAll({ into: ${JSON.stringify(into)} })))`
-  const given = ['--import', 'tsx', '--input-type=module', '--eval', script]
-  const { stdout } = await run(process.execPath, given, { cwd: version })
-  const { folders, bytes } = JSON.parse(stdout)
-  return loadsIn(folders, bytes)
-}
 
 async function baseline(entry: string, name: string, folder: string) {
   const into = join(folder, entry)

@@ -5,7 +5,6 @@ import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { type Database, withDatabase } from '../database.ts'
 import { type Found, measuredOn } from '../document.ts'
-import { plot } from '../plot.ts'
 import { type Server, startServer } from '../processes.ts'
 import { type Guarded, startGuard } from '../product.ts'
 import { spreadHead, spreadOf, table } from '../tables.ts'
@@ -46,15 +45,7 @@ export const benchContention = (): Promise<Found> =>
       const rest = ['of what the service takes', 'conflicts', 'left to the sweep', 'failed', 'book exact']
       const how = measuredOn([`${turns} turns`, 'DynamoDB Local', 'two guards in one process'])
       return {
-        sections: { contention: [table([...head, ...rest], rows), how, '![](plots/contention.svg)'].join('\n\n') },
-        plots: {
-          contention: plot({
-            title: 'Updates a second on one book',
-            unit: 'updates/s',
-            bars: arms.map(({ name }) => ({ name, value: median(found[name] ?? []) })),
-            target: 100,
-          }),
-        },
+        sections: { contention: [table([...head, ...rest], rows), how].join('\n\n') },
       }
     } finally {
       service.stop()

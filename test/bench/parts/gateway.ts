@@ -1,10 +1,9 @@
 import http from 'node:http'
 import { type Found, measuredOn } from '../document.ts'
-import { plot } from '../plot.ts'
 import { type Server, startServer } from '../processes.ts'
 import { exportBytes } from '../service.ts'
 import { ratio, spreadHead, spreadOf, table, thousands } from '../tables.ts'
-import { median, takeTurns } from '../turns.ts'
+import { takeTurns } from '../turns.ts'
 
 const connections = 20
 const requestsPerTurn = 3_000
@@ -50,15 +49,7 @@ export async function benchGateway(): Promise<Found> {
     )
     const how = measuredOn([`${turns} turns of ${thousands(requestsPerTurn)} requests`, `${exportTurns} exports each`])
     return {
-      sections: { gateway: [smallTable, largeTable, how, '![](plots/gateway.svg)'].join('\n\n') },
-      plots: {
-        gateway: plot({
-          title: `Small answers over ${connections} connections`,
-          unit: 'requests/s',
-          bars: arms.map((arm) => ({ name: arm, value: median(small[arm]) })),
-          target: median(small.direct) * 0.25,
-        }),
-      },
+      sections: { gateway: [smallTable, largeTable, how].join('\n\n') },
     }
   } finally {
     for (const server of [service, guard, proxy]) server.stop()

@@ -1,38 +1,18 @@
 import { type Database, withDatabase } from '../database.ts'
-import { type BenchOptions, type Found, measuredOn } from '../document.ts'
+import { type Found, measuredOn } from '../document.ts'
 import { meter } from '../meter.ts'
-import { plot } from '../plot.ts'
 import { type Server, slowMs, startServer } from '../processes.ts'
-import { type RivalName, type Rivals, rivalsWith } from '../rivals.ts'
+import { type RivalName, rivalNames, rivals } from '../rivals.ts'
 import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
-import { median, takeTurns, timed } from '../turns.ts'
+import { takeTurns, timed } from '../turns.ts'
 
 const warmUp = 10
-/** `target`: the guard must take at most so many times another arm. */
 const grounds = [
+  { how: '0 ms added to each request', delayMs: 0, role: 'service', turns: 100 },
+  { how: '4 ms added to each request', delayMs: 4, role: 'service', turns: 100 },
   {
-    name: '0ms',
-    how: '0 ms added to each request',
-    delayMs: 0,
-    role: 'service',
-    turns: 100,
-    target: { arm: 'own requests', times: 1.15 },
-  },
-  {
-    name: '4ms',
-    how: '4 ms added to each request',
-    delayMs: 4,
-    role: 'service',
-    turns: 100,
-    target: { arm: 'own requests', times: 1.15 },
-  },
-  {
-    name: 'slow-service',
     how: `4 ms added, ${slowMs} ms for each answer of the service`,
-    delayMs: 4,
-    role: 'slow-service',
-    turns: 20,
-    target: { arm: 'floor, transactions', times: 1.1 },
+    ...({ delayMs: 4, role: 'slow-service', turns: 20 } as const),
   },
 ] as const
 const plenty = 1_000_000_000
@@ -42,49 +22,35 @@ const troubled = 10
 type Rows = Partial<Record<RivalName, number[]>>
 
 /** The guard beside common ways without it, and beside its own requests with nothing decided. */
-export const benchGuardedUpdate = ({ before }: BenchOptions): Promise<Found> =>
+export const benchGuardedUpdate = (): Promise<Found> =>
   withDatabase(async (database) => {
-    const rivals = await rivalsWith(before)
     const service = await startServer('service')
     try {
       const counts: string[][] = []
-      for (const name of rivals.keys()) {
-        const world = { rivals, name, database, service }
+      for (const name of rivalNames) {
+        const world = { name, database, service }
         counts.push([name, ...(await costOf(world)), ...(await harmOf(world))])
       }
       const head = ['arm', 'reads', 'writes', 'read units', 'write units', 'index write units']
       const harm = ['overspent units', 'same key', 'same work', 'answer lost']
       const timings: string[] = []
-      const plots: Record<string, string> = {}
-      for (const ground of grounds) {
-        const found = await timesOf(rivals, database, ground)
-        timings.push(timesTable(ground.how, found, before))
-        plots[`guarded-update-${ground.name}`] = plot({
-          title: `One update, ${ground.how}`,
-          unit: 'ms',
-          bars: [...rivals.keys()].map((name) => ({ name, value: median(found[name] ?? []) })),
-          target: median(found[ground.target.arm] ?? []) * ground.target.times,
-        })
-      }
-      const images = Object.keys(plots).map((name) => `![](plots/${name}.svg)`)
+      for (const ground of grounds) timings.push(timesTable(ground.how, await timesOf(database, ground)))
       const how = measuredOn([`${grounds.map(({ turns }) => turns).join(', ')} turns`, 'DynamoDB Local'])
       return {
         sections: {
           'guarded-update-counts': table([...head, ...harm], counts),
-          'guarded-update': [...timings, how, ...images].join('\n\n'),
+          'guarded-update': [...timings, how].join('\n\n'),
         },
-        plots,
       }
     } finally {
       service.stop()
     }
   })
 
-function timesTable(how: string, found: Rows, before: string | undefined): string {
+function timesTable(how: string, found: Rows): string {
   const others = {
     'own requests': 'of its own requests',
-    ...(before !== undefined && { 'version before': 'of the version before' }),
-    'floor, transactions': 'of the floor',
+    floor: 'of the floor',
     composition: 'of the composition',
     'no guard': 'of no guard',
   }
@@ -99,13 +65,12 @@ function timesTable(how: string, found: Rows, before: string | undefined): strin
   )
 }
 
-async function timesOf(rivals: Rivals, database: Database, ground: (typeof grounds)[number]): Promise<Rows> {
+async function timesOf(database: Database, ground: (typeof grounds)[number]): Promise<Rows> {
   const service = await startServer(ground.role)
   const made = await Promise.all(
-    [...rivals].map(async ([name, { create, databaseAt = () => database }]) => {
-      const own = databaseAt(database.endpoint)
-      const client = own.connect(ground.delayMs)
-      const rival = await create({ database: own, client, serviceUrl: service.url, units: plenty })
+    rivalNames.map(async (name) => {
+      const client = database.connect(ground.delayMs)
+      const rival = await rivals[name].create({ database, client, serviceUrl: service.url, units: plenty })
       return { name, rival, arm: timed((turn) => rival.update(`timed-${turn}`, `timed-${turn}`)) }
     }),
   )
@@ -117,26 +82,18 @@ async function timesOf(rivals: Rivals, database: Database, ground: (typeof groun
 }
 
 interface RivalWorld {
-  readonly rivals: Rivals
   readonly name: RivalName
   readonly database: Database
   readonly service: Server
 }
 
-function rivalOf({ rivals, name, database, service }: RivalWorld) {
-  const rival = rivals.get(name)
-  if (!rival) throw new Error(`there is no arm ${name}`)
-  const own = rival.databaseAt?.(database.endpoint) ?? database
-  const start = (units: number, client = own.connect()) =>
-    rival.create({ database: own, client, serviceUrl: service.url, units })
-  return { start, connect: () => own.connect(), key: rival.key }
-}
+const startRival = ({ name, database, service }: RivalWorld, units: number, client = database.connect()) =>
+  rivals[name].create({ database, client, serviceUrl: service.url, units })
 
 async function costOf(world: RivalWorld): Promise<string[]> {
-  const { start, connect, key } = rivalOf(world)
-  const client = connect()
-  const metering = meter(client, world.database.endpoint, key)
-  const rival = await start(plenty, client)
+  const client = world.database.connect()
+  const metering = meter(client, world.database.endpoint, rivals[world.name].key)
+  const rival = await startRival(world, plenty, client)
   const prefix = prefixOf(world)
   await rival.update(`first-${prefix}`, 'first')
   const metered = await metering.of(() => rival.update(`counted-${prefix}`, 'counted'))
@@ -151,7 +108,6 @@ const prefixOf = ({ name }: RivalWorld) => name.toLowerCase().replace(/\W+/g, '-
 /** Units beyond the budget, and runs beyond the first, when everything goes wrong. */
 async function harmOf(world: RivalWorld): Promise<string[]> {
   const { service } = world
-  const { start } = rivalOf(world)
   const prefix = prefixOf(world)
   const projects = (trouble: string, count = troubled) =>
     Array.from({ length: count }, (_, index) => `${trouble}-${prefix}-${index}`)
@@ -160,13 +116,13 @@ async function harmOf(world: RivalWorld): Promise<string[]> {
     return String(runs.reduce((sum, count) => sum + Math.max(0, count - 1), 0))
   }
 
-  const poor = await start(troubled * perUpdate)
+  const poor = await startRival(world, troubled * perUpdate)
   const crowd = projects('crowd', 2 * troubled)
   await Promise.allSettled(crowd.map((project) => poor.update(project, project)))
   const consumed = (await runsOf(service, crowd)).reduce((sum, count) => sum + count, 0) * perUpdate
   const overspent = String(Math.max(0, consumed - troubled * perUpdate))
 
-  const rich = await start(plenty)
+  const rich = await startRival(world, plenty)
   const twice = projects('twice')
   await Promise.allSettled(twice.flatMap((project) => [rich.update(project, project), rich.update(project, project)]))
   const both = projects('both')

@@ -64,20 +64,6 @@ export async function transactions({ database, client, serviceUrl }: Ground): Pr
   }
 }
 
-export async function puts({ database, client, serviceUrl }: Ground): Promise<Rival> {
-  const service = connect(serviceUrl)
-  const TableName = await database.plainTable()
-  const put = (project: string) => client.send(new PutItemCommand({ TableName, Item: sized(project, recordBytes) }))
-  return {
-    update: async (project) => {
-      await service.estimate(project)
-      await put(project)
-      await service.run(project)
-      await put(project)
-    },
-  }
-}
-
 /** As long as those of the guard. */
 const recordBytes = 870
 const workBytes = 120
