@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import {
   decodeSegment,
@@ -11,7 +9,6 @@ import {
   operationPath,
   operations,
 } from '../../shared/tracking/operations.ts'
-import { operationsDocument } from './operations-document.ts'
 
 /** The endpoints of the interface, copied from its tables. */
 const endpoints = [
@@ -96,18 +93,6 @@ describe('the table', () => {
   ])('scope of create-project with %j: %s', (search, scope) => {
     expect(neededScope('create-project', search)).toBe(scope)
     expect(neededScope('update-project', search)).toBe('write')
-  })
-})
-
-describe('docs/operations.md', () => {
-  test('is what the table yields (repair: UPDATE_DOCS=1 npx vitest run --config test/vitest.config.ts tracking/operations)', () => {
-    const file = fileURLToPath(new URL('../../docs/operations.md', import.meta.url))
-    if (process.env.UPDATE_DOCS) writeFileSync(file, operationsDocument())
-    expect(readFileSync(file, 'utf8')).toBe(operationsDocument())
-  })
-
-  test('names every endpoint', () => {
-    for (const endpoint of endpoints) expect(operationsDocument()).toContain(`| \`${endpoint}\` |`)
   })
 })
 
