@@ -1,3 +1,5 @@
+import type { RaceName } from './races/races.ts'
+
 /** A bug that a programmer could make: one change of one line. Each has to break a promise that the simulation checks. */
 export interface Mutant {
   readonly bug: string
@@ -6,4 +8,6 @@ export interface Mutant {
   readonly replace: string
   /** The workload that found it last, and is tried first. */
   readonly seed?: number
+  /** The race that has to find it with so many faults, by the promise that contains these words. Nothing else is tried. */
+  readonly race?: readonly [name: RaceName, maxFaults: number, promise: string]
 }

@@ -7,16 +7,10 @@ const events = (file: string) => `shared/events/${file}.ts`
 export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a lost answer counts as a hold',
-    seed: 21,
+    seed: 6,
     file: ledger('book/hold'),
     find: 'if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return',
     replace: 'if (error instanceof AnswerLost) return',
-  },
-  {
-    bug: "another process's fence counts as our own",
-    file: ledger('book/hold'),
-    find: "found?.state === 'running' && found.hold?.attempt === attempt",
-    replace: "found?.state === 'running'",
   },
   {
     bug: 'the work item is taken without a condition',
@@ -51,7 +45,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'two spellings of a project are two works',
-    seed: 9,
+    seed: 32,
     file: ledger('updates/work'),
     find: 'new Set([...names, ...names.map(folded)].map(',
     replace: 'new Set(names.map(',
@@ -136,7 +130,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'a changed limit does not change what is available',
-    seed: 5,
+    seed: 6,
     file: ledger('book/book-item'),
     find: 'const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))',
     replace: 'const add: ReturnType<typeof additions> = []',
@@ -156,7 +150,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'a chain leaves out what is between its first two budgets and the root',
-    seed: 9,
+    seed: 6,
     file: ledger('book/definitions'),
     find: 'next = budget.parent',
     replace: 'next = chain.length < 2 || budget.parent === null ? budget.parent : rootBudget',

@@ -114,11 +114,9 @@ export function trackingThrough(
   { estimated = () => {}, datesFail = false, aheadMs = 0 }: Partial<Surroundings> = {},
 ): Tracking {
   const known = new Map<string, number>()
+  const learns = (project: string, units: number) => known.set(project, units)
   return {
-    estimate: estimateThrough(ask, process, aheadMs, (estimate) => {
-      known.set(estimate.project, estimate.units)
-      estimated(estimate)
-    }),
+    estimate: estimateThrough(ask, { process, aheadMs, estimated, learns }),
     dates: ({ segment }) =>
       ask({
         what: `dates of ${segment}`,
@@ -172,14 +170,18 @@ export function trackingThrough(
 /** Uses the product's own sharing of estimates inside a process. */
 function estimateThrough(
   ask: Ask,
-  process: string,
-  aheadMs: number,
-  estimated: (estimate: Estimated) => void,
+  given: {
+    process: string
+    aheadMs: number
+    estimated: (estimate: Estimated) => void
+    learns: (project: string, units: number) => void
+  },
 ): Tracking['estimate'] {
+  const { process, aheadMs, estimated, learns } = given
   const join = createFlights<EstimateReading>()
   return (target) =>
-    join(updatePath(target, 'estimate'), (onSend) =>
-      ask({
+    join(updatePath(target, 'estimate'), (onSend) => {
+      const reading = ask<EstimateReading>({
         what: `estimates ${target.segment}`,
         faults: ['unreachable'],
         reads: true,
@@ -192,8 +194,11 @@ function estimateThrough(
           estimated({ process, project: target.segment, units, at: world.now + aheadMs })
           return { kind: 'units', units, source: 'simulated' }
         },
-      }),
-    )
+      })
+      // What a process learns follows from what it was told, since a race does not take a step again for it.
+      reading.then((read) => read.kind === 'units' && learns(target.segment, read.units)).catch(() => {})
+      return reading
+    })
 }
 
 /** @param told called with every message that arrived, even where its answer was lost. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { readOrExit } from '../../infra/local/commands/command.ts'
 import { say } from '../support/process/command-line.ts'
+import type { Mutant } from './mutant.ts'
 import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races/races.ts'
 import { attempt, type Outcome, type Task } from './trial.ts'
@@ -98,6 +99,13 @@ const hunt: readonly Task[] = [
   { do: 'workloads', from: 61, count: 940 },
 ]
 
+/** A race that has to find a bug is the only task. */
+function tasksFor({ seed, race: found }: Mutant): readonly Task[] {
+  if (!found) return [...(seed === undefined ? [] : workloads(seed, 1)), ...hunt]
+  const [race, maxFaults] = found
+  return [{ do: 'race', race, maxFaults }]
+}
+
 async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
   const from = performance.now()
   const left = [...bugs]
@@ -108,12 +116,11 @@ async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
         const worker = all.start(await all.bundle(mutant))
         const start = performance.now()
         let caught: Outcome['failure'] = null
-        const { seed } = mutant
-        const known: Task[] = seed === undefined ? [] : [{ do: 'workloads', from: seed, count: 1 }]
-        for (const task of [...known, ...hunt]) if (!caught) caught = (await worker.do(task)).failure
+        for (const task of tasksFor(mutant)) if (!caught) caught = (await worker.do(task)).failure
         worker.stop()
-        if (!caught) survivors.push(mutant.bug)
-        const how = caught ? `caught    ${mutant.bug}: ${caught.promise.split('\n')[0]}` : `SURVIVED  ${mutant.bug}`
+        const isCaught = caught?.promise.includes(mutant.race?.[2] ?? '') === true
+        if (!isCaught) survivors.push(mutant.bug)
+        const how = `${isCaught ? 'caught  ' : 'SURVIVED'}  ${mutant.bug}: ${caught?.promise.split('\n')[0] ?? 'no task'}`
         say(`${how} (${since(start)} s)`)
       }
     }),

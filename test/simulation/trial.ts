@@ -1,5 +1,6 @@
+import type { Race } from './races/actions.ts'
 import { explore, type Failure, replay } from './races/explore.ts'
-import { beginningOf, type Race, type RaceName, races } from './races/races.ts'
+import { beginningOf, type RaceName, races } from './races/races.ts'
 import { runWorkload } from './workloads/workload.ts'
 
 export type Task =

@@ -64,9 +64,9 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
     lookAtAttempts(record, items)
     return
   }
-  if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
   if (state !== before.state && !(edges[before.state] ?? []).includes(state))
     broken(`${id} goes from ${before.state} to ${state}`)
+  if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
 }
 
 /** A hold is on the budget and its ancestors, none of them is frozen, and enough was left of what is enforced. */
@@ -181,6 +181,7 @@ export function lookAtConsumption(
   { strictly = false }: { strictly?: boolean } = {},
 ): void {
   const rows = rowsOf(items)
+  const isOpenFromBefore = new Set(rowsOf(known).flatMap(({ id, state }) => (isOpen(state) ? id : [])))
   for (const { id, state, closedBy, charged, project, hold } of rows) {
     const wasRun = runs.some((run) => run.ran && run.project === project && isAttemptOf(hold?.attempt, run.process))
     if (closedBy === 'evidence' && !wasRun) broken(`${id} is proven to have run, and has not run`)
@@ -193,7 +194,8 @@ export function lookAtConsumption(
   for (const project of new Set(runs.map((run) => run.project))) {
     const of = (each: { readonly project: string }) => each.project === project
     const consumed = runs.filter((run) => of(run) && run.ran).reduce((sum, { units }) => sum + units, 0)
-    const counted = countedIn(rows.filter(of)) - countedIn(rowsOf(known).filter(of))
+    const ofRuns = (row: Row) => of(row) && !isOpenFromBefore.has(row.id)
+    const counted = countedIn(rows.filter(ofRuns)) - countedIn(rowsOf(known).filter(ofRuns))
     const byWord = rows.some((row) => of(row) && row.state === 'released' && row.closedBy === 'person')
     if (consumed > counted && (strictly || !byWord))
       broken(`${project} consumed ${consumed} units, and ${counted} are counted`)
@@ -201,8 +203,6 @@ export function lookAtConsumption(
 }
 
 const countedIn = (rows: readonly Row[]): number =>
-  rows.reduce(
-    (sum, { state, hold, charged }) =>
-      sum + (state === 'running' || state === 'in-doubt' ? (hold?.units ?? 0) : (charged ?? 0)),
-    0,
-  )
+  rows.reduce((sum, { state, hold, charged }) => sum + (isOpen(state) ? (hold?.units ?? 0) : (charged ?? 0)), 0)
+
+const isOpen = (state: string): boolean => state === 'running' || state === 'in-doubt'

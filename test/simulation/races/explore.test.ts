@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { Broken } from '../audit/stored.ts'
 import { death, type Step } from '../step.ts'
 import { runWorkload } from '../workloads/workload.ts'
+import type { Action, Race } from './actions.ts'
 import { explore, replay } from './explore.ts'
-import { type Action, beginningOf, type Race } from './races.ts'
+import { beginningOf } from './races.ts'
 
 const ticks =
   (by: number, times: number, faults: Step<void>['faults'] = []): Action =>

@@ -1,12 +1,13 @@
 import { lookAtConsumption, lookAtStep } from '../audit/auditor.ts'
+import { lookAtRules } from '../audit/rules.ts'
 import { Broken } from '../audit/stored.ts'
 import { isExpected } from '../faults.ts'
 import { comeToRest } from '../rest.ts'
 import { death, type Step } from '../step.ts'
 import { copyOf, type World } from '../world.ts'
+import type { Race } from './actions.ts'
 import { createLocals, type Local, type Locals, type Outcome } from './locals.ts'
 import { nameOf, nameOfFixed } from './names.ts'
-import type { Race } from './races.ts'
 
 export interface Explored {
   /** Every order of all steps, with every choice of faults. */
@@ -133,7 +134,10 @@ async function createRaceway(race: Race, beginning: World) {
   async function follow(state: State, { local, number, step, fault }: Possible): Promise<State> {
     const world = step.reads ? state.world : copyOf(state.world)
     const outcome = await outcomeOf(step, world, fault === death ? null : fault)
-    if (!step.reads) lookAtStep(state.world, world)
+    if (!step.reads) {
+      lookAtStep(state.world, world)
+      lookAtRules(state.world, world)
+    }
     const own = processes.get(local.process)
     if (!own) throw new Error(`there is no process ${local.process}`)
     const next = fault === death ? own.dead : await own.after(local, { number, outcome, now: world.now })
@@ -145,7 +149,7 @@ async function createRaceway(race: Race, beginning: World) {
   /** The outcome of a world at rest follows from that world. */
   async function end({ world, faults }: State): Promise<void> {
     // Where nothing has failed, even a person's mistake is repaired.
-    const strictly = faults === 0
+    const strictly = faults === 0 || race.leavesEvidence === true
     const name = `${nameOfWorld(world)} ${strictly}`
     if (atRest.has(name)) return
     atRest.add(name)
@@ -174,9 +178,9 @@ const worldNames = new WeakMap<World, string>()
 function nameOfWorld(world: World): string {
   const known = worldNames.get(world)
   if (known !== undefined) return known
-  const { items, applied, dates, runs, now } = world
+  const { items, applied, dates, prices, runs, now } = world
   const stored = [...items.values()].map(nameOfFixed).sort((a, b) => a - b)
-  const name = `${stored.join()} ${[...applied].sort().join()} ${now} ${nameOf(dates)} ${runs
+  const name = `${stored.join()} ${[...applied].sort().join()} ${now} ${nameOf(dates)} ${nameOf(prices)} ${runs
     .map(nameOfFixed)
     .sort((a, b) => a - b)
     .join()}`

@@ -2,8 +2,8 @@ import { setImmediate as idle } from 'node:timers/promises'
 import { createMachine } from '../machine.ts'
 import type { Ask, Step } from '../step.ts'
 import type { World } from '../world.ts'
+import type { Action } from './actions.ts'
 import { nameOf } from './names.ts'
-import type { Action } from './races.ts'
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown }
 

@@ -1,101 +1,18 @@
-import { budgetFor } from '../../../shared/guard/update/projects.ts'
-import { runningRecord } from '../../../shared/guard/update/records.ts'
-import type { UpdatesRequest } from '../../../shared/guard/update/submit.ts'
-import { chainOf } from '../../../shared/ledger/book/definitions.ts'
-import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
-import { type Scope, toUnits } from '../../../shared/platform/words.ts'
+import { toUnits } from '../../../shared/platform/words.ts'
 import { Broken, rowsOf } from '../audit/stored.ts'
-import { type Machine, options } from '../machine.ts'
 import { createCalm } from '../rest.ts'
 import { createWorld, dayMs, minuteMs, noon, type World } from '../world.ts'
+import { ask, awaiting, begins, costs, grants, leaves, passes, type Race, resolves, sweepsLate } from './actions.ts'
 
-const scopes: ReadonlySet<Scope> = new Set(['run', 'admin'])
-
-const ask = (
-  { guard, endsAt }: Machine,
-  caller: string,
-  key: string,
-  project: string,
-  more: Partial<UpdatesRequest> = {},
-  respondAsync = false,
-) =>
-  guard.submit(
-    { caller, token: { scopes, budgets: '*' }, via: 'http', route: 'POST /updates', key },
-    { kind: 'ranking', projects: [project], whenShort: 'refuse', ...more },
-    { respondAsync, endsAt: endsAt() },
-  )
-
-export type Action = (machine: Machine) => Promise<unknown>
-
-export interface Race {
-  readonly unitsPerMonth: number
-  readonly at?: number
-  readonly prepare?: Action
-  readonly processes: Readonly<Record<string, Action>>
-  check?(world: World): void
-}
-
-const passes = ({ ask }: Machine, what: string, ms: number) =>
-  ask({
-    what,
-    faults: [],
-    reads: false,
-    take: async (world) => {
-      world.now += ms
-    },
-  })
-
-const sweepsLate: Action = async (machine) => {
-  // Past the lease and the flight, while the sender may still wait for its answer.
-  await passes(machine, 'ten minutes pass', 10 * minuteMs)
-  await (await machine.guard.background()).sweep(machine.endsAt())
-}
-
-const grants: Action = ({ guard }) =>
-  guard.ledger.enter({
-    ...{ type: 'grant', budget: 'account', units: 40, window: 'month', wholeChain: false },
-    ...{ id: 'ent_one', content: 'the same', reason: 'more', by: 'root' },
-  })
-
-const begins: Action = async ({ guard, endsAt }) => {
-  const { rows } = await guard.ledger.open('requested', 10)
-  for (const { id } of rows) await guard.start(id, endsAt())
-}
-
-const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
-
-/** Holds an update and closes it with this outcome. */
-async function leaves({ guard, endsAt }: Machine, project: string, outcome: RunOutcome): Promise<string> {
-  const kind = 'keyword-difficulty'
-  const view = await guard.ledger.view([{ work: { kind, project } }])
-  const [asked] = view.results
-  if (!asked) throw new Error('nothing was shown')
-  const id = `upd_left_${project}`
-  const content = { digest: id, count: 1 }
-  const budget = budgetFor(view.definitions, {}, project)
-  const request = {
-    id,
-    kind,
-    project,
-    budget,
-    caller: 'ada',
-    via: 'http',
-    content,
-    createdAt: view.now,
-  } as const
-  const quote = { units: toUnits(40), dates: null }
-  const how = { counters: chainOf(view.definitions, budget), attempt: id, endsAt: endsAt(), options }
-  const update = runningRecord({ view, asked, request, quote }, how)
-  await guard.ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)
-  await guard.ledger.settle(update, outcome)
-  return id
-}
+const noAnswer = { kind: 'unknown', from: 'sender', by: 'ada', note: 'no answer' } as const
+const didNotRun = { ...noAnswer, kind: 'did-not-run' } as const
+const beforeMidnight = Date.parse('2026-11-20T23:59:50Z')
 
 /** The largest first. */
 export const races = {
   'two updates around midnight': {
     unitsPerMonth: 1_000,
-    at: Date.parse('2026-11-20T23:59:50Z'),
+    at: beforeMidnight,
     processes: {
       a: (machine) => ask(machine, 'ada', 'one', 'acme'),
       b: async (machine) => {
@@ -114,12 +31,8 @@ export const races = {
     processes: {
       a: (machine) => ask(machine, 'ada', 'one', '1001', { kind: 'keyword-difficulty' }),
       s: async (machine) => {
-        const { guard } = machine
         await sweepsLate(machine)
-        const { rows } = await guard.ledger.open('in-doubt', 10)
-        for (const { id } of rows) {
-          await guard.resolve(id, 'carl', { outcome: 'did-not-run', reason: 'says the screen' })
-        }
+        await resolves('did-not-run')(machine)
       },
     },
   },
@@ -152,12 +65,11 @@ export const races = {
     unitsPerMonth: 1_000,
     at: noon + 2 * dayMs,
     prepare: async (machine) => {
-      const said = { by: 'ada', note: 'no answer' }
-      await leaves(machine, '1001', { kind: 'unknown', from: 'sender', ...said })
+      await leaves(machine, '1001', noAnswer)
       const projects = [{ name: 'acme', id: '1001' }]
       await machine.guard.putBudget({ name: 'seo', parent: 'account', limits: [], projects }, { caller: 'root' })
       await passes(machine, 'a day passes', dayMs)
-      await leaves(machine, 'acme', { kind: 'did-not-run', from: 'sender', ...said })
+      await leaves(machine, 'acme', didNotRun)
     },
     processes: {
       p: ({ guard }) => guard.resolve('upd_left_1001', 'carl', { outcome: 'ran', reason: 'says the screen' }),
@@ -234,6 +146,67 @@ export const races = {
       c: async ({ guard }) => {
         const { rows } = await guard.ledger.updates({ project: 'acme' }, 1)
         for (const { id } of rows) await guard.cancel(id, { caller: 'ada', isAdmin: false })
+      },
+    },
+  },
+  // The same work has run on the day after, and that date proves nothing about the update in doubt.
+  'work in doubt, and the same work later': {
+    unitsPerMonth: 1_000,
+    at: beforeMidnight,
+    prepare: async (machine) => {
+      await passes(machine, 'the day passes', beforeMidnight - noon)
+      await leaves(machine, 'acme', noAnswer, 'ranking')
+    },
+    processes: {
+      a: async ({ guard }) => {
+        const update = await guard.ledger.update('upd_left_acme')
+        if (update) await guard.ledger.settle(update, didNotRun)
+      },
+      b: async (machine) => {
+        await passes(machine, 'midnight passes', 20_000)
+        await ask(machine, 'bob', 'two', 'acme')
+        await passes(machine, 'two hours pass', 120 * minuteMs)
+        await ask(machine, 'bob', 'three', 'acme')
+      },
+    },
+  },
+  'a late answer, and a wrong word of a person': {
+    unitsPerMonth: 1_000,
+    leavesEvidence: true,
+    processes: {
+      a: (machine) => ask(machine, 'ada', 'one', 'acme'),
+      p: async (machine) => {
+        await passes(machine, 'ten minutes pass', 10 * minuteMs)
+        await resolves('did-not-run')(machine)
+      },
+    },
+  },
+  'two words about one doubt': {
+    unitsPerMonth: 1_000,
+    at: noon + 10 * minuteMs,
+    prepare: (machine) => leaves(machine, '1001', noAnswer),
+    processes: { p: resolves('did-not-run'), q: resolves('ran') },
+  },
+  'what needs approval, and who may give it': {
+    unitsPerMonth: 1_000,
+    prepare: async ({ guard }) => {
+      const by = { caller: 'root' }
+      for (const name of ['ada', 'carl']) await guard.putCaller(name, { person: 'ann' }, by)
+      const team = { name: 'team', approvalAbove: toUnits(10), approvers: ['carl', 'dora'] }
+      await guard.putBudget({ ...team, parent: 'account', limits: [], projects: [] }, by)
+      await guard.putBudget({ name: 'small', parent: 'team', limits: [], projects: [] }, by)
+    },
+    processes: {
+      a: async (machine) => {
+        await ask(machine, 'ada', 'one', 'acme', { budget: 'small' })
+        await costs(machine, 'acme', 60)
+      },
+      b: async (machine) => {
+        const { guard, endsAt } = machine
+        const [update] = await awaiting(machine)
+        if (!update) return
+        for (const by of ['carl', 'root', 'dora']) await guard.approve(update.id, by)
+        await guard.start(update.id, endsAt())
       },
     },
   },

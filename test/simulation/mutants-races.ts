@@ -1,0 +1,96 @@
+import type { Mutant } from './mutant.ts'
+
+/** Bugs that a race has to find. */
+export const raceMutants: readonly Mutant[] = [
+  {
+    bug: 'an overrun is clipped',
+    race: ['an update and a freeze', 1, 'cost 47 and was charged 40'],
+    file: 'shared/guard/update/settle.ts',
+    find: 'if (units > held)\n    return {\n      units,',
+    replace: 'if (units > held)\n    return {\n      units: held,',
+  },
+  {
+    bug: 'who asked can approve it under another name',
+    race: ['what needs approval, and who may give it', 0, ', which ada asked for'],
+    file: 'shared/guard/people/permissions.ts',
+    find: 'if (comparable(asker) !== comparable(personOf(definitions, by, person))) return null',
+    replace: 'if (caller !== by) return null',
+  },
+  {
+    bug: 'only the first budget of a chain asks for an approval',
+    race: ['what needs approval, and who may give it', 0, 'without an approval, which team asks for'],
+    file: 'shared/guard/update/decide.ts',
+    find: 'const strict = rules.find(',
+    replace: 'const strict = rules.slice(0, 1).find(',
+  },
+  {
+    bug: 'an approval covers any price',
+    race: ['what needs approval, and who may give it', 0, 'holds 60, approved up to 40'],
+    file: 'shared/guard/update/decide.ts',
+    find: 'const isAboveCap = given !== undefined && units > given.units',
+    replace: 'const isAboveCap = false',
+  },
+  {
+    bug: 'what needs approval is held without',
+    race: ['what needs approval, and who may give it', 0, 'without an approval, which team asks for'],
+    file: 'shared/guard/update/decide.ts',
+    find: ': approvalNeeded(known, early, { approval, units })',
+    replace: ': null',
+  },
+  {
+    bug: 'a replay that finds its update running runs it',
+    race: ['two deliveries of one update', 0, 'without a fence of its own'],
+    file: 'shared/guard/update/execute.ts',
+    find: 'if (taken) return { update: taken, ours: false }',
+    replace: "if (taken) return { update: taken, ours: taken.state === 'running' }",
+  },
+  {
+    bug: 'work in doubt is free on the next day, whatever is in flight',
+    race: ['work in doubt, and the same work later', 0, 'which has just come in doubt'],
+    file: 'shared/guard/update/duplicate-work.ts',
+    find: 'return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))',
+    replace: 'return options && dayAt(view.definitions.calendar, at).end',
+  },
+  {
+    bug: "another update's data counts as evidence",
+    race: ['work in doubt, and the same work later', 1, 'is proven to have run, and has not run'],
+    file: 'shared/guard/sweep/sweep.ts',
+    find: 'return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null',
+    replace: 'return fresh[0] ?? null',
+  },
+  {
+    bug: 'no sweep looks for evidence after a person said "did not run"',
+    race: ['a late answer, and a wrong word of a person', 1, 'acme consumed 40 units, and 0 are counted'],
+    file: 'shared/guard/sweep/sweep.ts',
+    find: 'const date = await evidenceFor(update)\n',
+    replace: 'const date = (await evidenceFor(update)) && null\n',
+  },
+  {
+    bug: 'the approvers of a budget are not asked for',
+    race: ['what needs approval, and who may give it', 0, 'root has approved'],
+    file: 'shared/guard/people/permissions.ts',
+    find: 'if (barring !== undefined) return',
+    replace: 'if (false) return',
+  },
+  {
+    bug: 'only the first budget of a chain names approvers',
+    race: ['what needs approval, and who may give it', 0, 'root has approved'],
+    file: 'shared/guard/people/permissions.ts',
+    find: 'const named = chainOf(definitions, budget).find(',
+    replace: 'const named = chainOf(definitions, budget).slice(0, 1).find(',
+  },
+  {
+    bug: "another process's fence counts as our own",
+    race: ['two deliveries of one update', 1, 'without a fence of its own'],
+    file: 'shared/ledger/book/hold.ts',
+    find: "found?.state === 'running' && found.hold?.attempt === attempt",
+    replace: "found?.state === 'running'",
+  },
+  {
+    bug: 'a settlement does not ask whether the update was closed first',
+    race: ['two words about one doubt', 0, 'goes from released to settled'],
+    file: 'shared/ledger/book/settle.ts',
+    find: 'const [record, ...announced] = recordWrites(settled, seen)',
+    replace: 'const [put, ...announced] = recordWrites(settled, seen); const record = { ...put, when: [] }',
+  },
+]
