@@ -6,6 +6,7 @@ import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races/races.ts'
 import { attempt, type Outcome, type Task } from './trial.ts'
 import { createWorkers, type Worker, type Workers } from './workers.ts'
+import { checkWorks } from './works/search.ts'
 
 const usage = `Runs the guard against every fault that we can think of, and a guard with bugs in it as well.
 
@@ -13,6 +14,7 @@ const usage = `Runs the guard against every fault that we can think of, and a gu
   npm run sim -- --check         the same with 300 workloads: part of npm run check
   npm run sim -- --bugs [words]  the bugs alone, or those that are called so
   npm run sim -- --long [minutes]  workloads by chance for so long, or until it is stopped
+  npm run sim -- --works [rule]  the rules of one work alone, and a broken promise without each
   npm run sim -- --seed <number>   one workload again, told step by step
   npm run sim -- --race <name> --faults <number> --choices <numbers>   one schedule of a race again`
 
@@ -164,6 +166,7 @@ const { flags: values, texts: positionals } = readOrExit({
     check: { type: 'boolean' },
     bugs: { type: 'boolean' },
     long: { type: 'boolean' },
+    works: { type: 'boolean' },
     seed: { type: 'string' },
     race: { type: 'string' },
     faults: { type: 'string' },
@@ -171,7 +174,7 @@ const { flags: values, texts: positionals } = readOrExit({
   },
 })
 
-function run(): Promise<boolean> {
+async function run(): Promise<boolean> {
   const { seed, race, faults = maxFaults, choices = '' } = values
   if (seed !== undefined) return again({ do: 'workloads', from: Number(seed), count: 1 })
   if (race !== undefined) {
@@ -182,6 +185,7 @@ function run(): Promise<boolean> {
     const chosen = choices === '' ? [] : choices.split(',').map(Number)
     return again({ do: 'replay', race, maxFaults: Number(faults), choices: chosen })
   }
+  if (values.works) return checkWorks(say, positionals[0])
   if (values.long) return forLong(Number(positionals[0] ?? Number.POSITIVE_INFINITY))
   if (values.bugs) {
     const wanted = mutants.filter(

@@ -1,14 +1,21 @@
-import { allRules, quickWorkScenes, type WorkBug, workBugs, workScenes } from './work-bugs.ts'
-import { firstState, type Rules, type Scene, type State, WorkModel } from './work-model.ts'
+import { allRules, type WorkBug, workBugs, workScenes } from './bugs.ts'
+import { firstState, type Rules, type Scene, type State, WorkModel } from './model.ts'
 
 type SceneName = keyof typeof workScenes
 
-/** Searches each scene, and for each rule that is left out a broken promise. @returns whether all is as it should be. */
-export function checkWorks(how: { quick?: boolean | undefined; say: (line: string) => void }): boolean {
-  const scenes = how.quick ? quickWorkScenes : (Object.keys(workScenes) as SceneName[])
-  const kept = scenes.map((scene) => checkScene(scene, how.say))
-  const found = workBugs.map((bug) => checkWorkBug(bug, how.say))
-  return [...kept, ...found].every(Boolean)
+/**
+ * Searches each scene, and for each rule that is left out a broken promise.
+ *
+ * @param rule searches without this rule alone, and tells the steps.
+ * @returns whether all is as it should be.
+ */
+export function checkWorks(say: (line: string) => void, rule?: string): boolean {
+  const scenes = rule === undefined ? (Object.keys(workScenes) as SceneName[]) : []
+  const bugs = workBugs.filter((bug) => rule === undefined || bug.rule === rule)
+  if (bugs.length === 0) say(`There is no rule ${rule}; there are: ${workBugs.map((bug) => bug.rule).join(', ')}.`)
+  const kept = scenes.map((scene) => checkScene(scene, say))
+  const found = bugs.map((bug) => checkWorkBug(bug, say, rule !== undefined))
+  return bugs.length > 0 && [...kept, ...found].every(Boolean)
 }
 
 function checkScene(scene: SceneName, say: (line: string) => void): boolean {
@@ -18,7 +25,7 @@ function checkScene(scene: SceneName, say: (line: string) => void): boolean {
 }
 
 /** Without one rule, the shortest way to a broken promise. */
-export function checkWorkBug({ rule, scene, says }: WorkBug, say: (line: string) => void, isTold = false): boolean {
+function checkWorkBug({ rule, scene, says }: WorkBug, say: (line: string) => void, isTold: boolean): boolean {
   const { states, trace } = searchWorks(workScenes[scene], { ...allRules, [rule]: false })
   if (isTold) for (const step of trace ?? []) say(step)
   say(row({ scene, rule, states, says: `${trace ? 'caught' : 'SURVIVED'}: ${says}` }))

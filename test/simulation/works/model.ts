@@ -1,9 +1,9 @@
 /**
- * Rules about one work, however it is named, as a small machine whose every state is searched (`works.ts`): who may hold
- * the work of a project, and what its items remember. README.md says what is left out.
+ * Rules about one work, however it is named, as a small machine whose every state is searched (`search.ts`): who may hold
+ * the work of a project, and what its items remember. ../README.md says what is left out.
  */
 
-/** Each rule is on, but for the variant that has to break a promise without it (`work-bugs.ts`). */
+/** Each rule is on, but for the variant that has to break a promise without it (`bugs.ts`). */
 export interface Rules {
   /** An update takes the items of all names of its project; otherwise of one name that stands for all. */
   readonly allNames: boolean

@@ -1,4 +1,4 @@
-import type { Rules, Scene } from './work-model.ts'
+import type { Rules, Scene } from './model.ts'
 
 export const allRules: Rules = {
   ...{ allNames: true, foldedNames: true, rawNames: true },
@@ -9,7 +9,7 @@ export const allRules: Rules = {
 
 const one = { spellings: ['n'], listings: [null], maxChanges: 0 } as const
 
-/** `NAMES` has three names, one of them renamed; `CHAIN` is large, and so is not part of the quick look. */
+/** `NAMES` has three names, one of them renamed. */
 export const workScenes = {
   NAMES: {
     ...{ spellings: ['n', 'N', 'i', 'm'], listings: [null, ['N', 'i'], ['m', 'i']] },
@@ -26,8 +26,6 @@ export const workScenes = {
     ...{ updates: 2, maxChanges: 1, maxTicks: 2, coolDownTicks: 2, old: 'N' },
   },
 } as const satisfies Record<string, Scene>
-
-export const quickWorkScenes = ['FREE', 'OLD', 'NAMES'] as const
 
 /** A rule that is left out, and the scene that has to find what breaks without it. */
 export interface WorkBug {
