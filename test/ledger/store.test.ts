@@ -174,6 +174,26 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     expect(names(await store.list({ ...base, index: 'open', partition: 'q', limit: 3 }))).toEqual(['listed-2'])
     expect((await store.list({ ...base, partition: 'none', limit: 3 })).positions).toEqual([])
   })
+
+  test.each([true, false])(
+    'list: from a bound alone, and up to a bound alone; newest first: %s',
+    async (newestFirst) => {
+      const partition = `bounds-${newestFirst}`
+      const at = (n: number) => ({ pk: `${partition}-${n}`, sk: 's', sort: `2026-0${n}` })
+      for (const n of [1, 2, 3, 4]) await transact(put(at(n).pk, { listedIn: partition, listedAt: at(n).sort }))
+      const listed = async (bounds: { from?: string; to?: string }, after?: number) => {
+        const query = { index: 'by-time', partition, newestFirst, limit: 10, ...bounds } as const
+        const { positions } = await store.list({ ...query, ...(after !== undefined && { after: at(after) }) })
+        return positions.map(({ pk }) => Number(pk.at(-1)))
+      }
+      const inOrder = (...oldestFirst: number[]) => (newestFirst ? oldestFirst.toReversed() : oldestFirst)
+      const [from, to] = [{ from: '2026-02' }, { to: '2026-03' }]
+      expect(await listed(from)).toEqual(inOrder(2, 3, 4))
+      expect(await listed(to)).toEqual(inOrder(1, 2, 3))
+      expect(await listed(from, 3)).toEqual(newestFirst ? [2] : [4])
+      expect(await listed(to, 2)).toEqual(newestFirst ? [1] : [3])
+    },
+  )
 })
 
 const key = (pk: string) => ({ pk, sk: 's' })

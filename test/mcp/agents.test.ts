@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { minutes } from '../support/clock.ts'
+import { hours, minutes } from '../support/clock.ts'
 import { listenForAgents, type Result, revisions } from '../support/mcp.ts'
-import { json, startProduct } from '../support/product.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 import { createStore } from '../support/store/stores.ts'
@@ -303,6 +303,44 @@ describe('a request of an agent', () => {
     slow.open()
     await started
     for (const { waiting } of [queued, running]) expect((await waiting).data.state).toBe('settled')
+  })
+
+  test.each<[string, number, (by: { leaving: AbortController; clock: Product['clock'] }) => void]>([
+    ['its caller leaves', 20, ({ leaving }) => leaving.abort()],
+    ['the function has no time left', 20, ({ clock }) => clock.advance(hours(1))],
+    ['the seconds of the call are over', 1, () => {}],
+  ])('is awaited no longer than until %s', async (_end, waitSeconds, end) => {
+    const memory = createMemoryStore()
+    let reads = 0
+    const store = {
+      ...memory,
+      get: (keys: Parameters<typeof memory.get>[0]) => {
+        reads += keys.filter(({ pk }) => pk.startsWith('update#')).length
+        return memory.get(keys)
+      },
+    }
+    const { update, mcp, signed, clock } = await startProduct({ store, stream: false })
+    const { body } = await update({ kind: 'ranking', project: 'initech' }, { headers: { prefer: 'respond-async' } })
+    const { id } = body.updates[0]
+    const leaving = new AbortController()
+    reads = 0
+    const waiting = mcp.request('http://localhost/mcp', {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: {
+        ...{ authorization: `Bearer ${await signed({ sub: 'agent', scope: 'read' })}` },
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name: 'get_update', arguments: { id, waitSeconds } },
+      }),
+    })
+    await expect.poll(() => reads).toBeGreaterThan(0)
+    end({ leaving, clock })
+    expect(await (await waiting).text()).toContain(`"state":"requested"`)
+    // Two a second.
+    expect(reads).toBeLessThan(10)
   })
 
   test('may be repeated with its quote when the service gave no estimate', async () => {
