@@ -25,11 +25,11 @@ const noFailures: BatchAnswer = { batchItemFailures: [] }
 export function createStartReader(parts: LineParts & { guard: Guard; slack: Slack }): Reader {
   const { guard, slack, log } = parts
   return async (event, endsAt) => {
-    const changes = readChanges(event).map(({ pk, state, isNew, isOpen, ...change }) => ({
+    const changes = readChanges(event).map(({ pk, state, isNew, ...change }) => ({
       ...change,
       pk,
       starts: state === 'requested' ? idIn(pk, 'update') : null,
-      slackEvent: isNew && isOpen ? idIn(pk, 'slack-event') : null,
+      slackEvent: isNew ? idIn(pk, 'slack-event') : null,
     }))
     const slackEvents = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
     await asJob(parts, 'start', { slackEvents: slackEvents.length > 0 ? slackEvents : undefined }, () =>
@@ -83,7 +83,7 @@ export function createTellReader(parts: LineParts & { guard: Guard; slack: Slack
   }
 
   /** `false`: the stream must deliver the change again. */
-  async function tell({ pk, isNew, isOpen, wasAnnounced }: Change): Promise<boolean> {
+  async function tell({ pk, isNew, wasAnnounced }: Change): Promise<boolean> {
     let isTold = true
     const update = !isNew && wasAnnounced ? idIn(pk, 'update') : null
     if (update !== null) {
@@ -92,7 +92,7 @@ export function createTellReader(parts: LineParts & { guard: Guard; slack: Slack
         isTold = false
       })
     }
-    const announcement = isNew && isOpen ? idIn(pk, 'announcement') : null
+    const announcement = isNew ? idIn(pk, 'announcement') : null
     if (announcement !== null) {
       await slack.tell(announcement).catch((cause) => {
         log.error('not-told', { announcement, cause })

@@ -8,8 +8,6 @@ export interface Change {
   readonly state?: string
   /** Missing if the item has none, or was deleted. */
   readonly version?: number
-  /** Whether the item is an open task. */
-  readonly isOpen: boolean
   /** Whether it is an update that people were asked to decide about. */
   readonly wasAnnounced: boolean
   /** Of an entry: the budgets or the plan that events tell of. */
@@ -34,7 +32,6 @@ const streamEvent = z.object({
           z.object({
             state: z.optional(attribute),
             version: z.optional(z.object({ N: z.optional(z.string().check(z.regex(/^\d{1,15}$/))) })),
-            openAs: z.optional(attribute),
             approvableUntil: z.optional(z.unknown()),
             doubt: z.optional(z.unknown()),
             subjects: z.optional(z.object({ L: z.optional(z.array(attribute)) })),
@@ -58,7 +55,6 @@ export function readChanges(event: unknown): readonly Change[] {
     isNew: eventName === 'INSERT',
     ...(NewImage?.state?.S !== undefined && { state: NewImage.state.S }),
     ...(NewImage?.version?.N !== undefined && { version: Number(NewImage.version.N) }),
-    isOpen: NewImage?.openAs?.S !== undefined,
     wasAnnounced: NewImage?.approvableUntil !== undefined || NewImage?.doubt !== undefined,
     subjects: (NewImage?.subjects?.L ?? []).flatMap(({ S }) => S ?? []),
     ...(NewImage?.traceparent?.S !== undefined && { traceparent: NewImage.traceparent.S }),

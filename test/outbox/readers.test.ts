@@ -220,6 +220,51 @@ describe('the tell reader', () => {
     expect(await stateOf(id)).toBe('requested')
   })
 
+  test.each<[string, 'INSERT' | 'MODIFY', Record<string, object>, boolean]>([
+    ['that changed after an approval was asked for', 'MODIFY', { approvableUntil: { N: '1795255200000' } }, true],
+    ['that changed after a doubt', 'MODIFY', { doubt: { M: { at: { N: '1795168800000' } } } }, true],
+    ['that changed, and that no one was asked about', 'MODIFY', {}, false],
+    ['that is new and awaits approval', 'INSERT', { approvableUntil: { N: '1795255200000' } }, false],
+  ])('an update %s: whether its messages are looked for', async (_which, name, image, looks) => {
+    const inner = createMemoryStore()
+    let reads = 0
+    const store: Store = {
+      ...inner,
+      get: (keys) => {
+        reads += keys.length
+        return inner.get(keys)
+      },
+      list: (query) => {
+        reads++
+        return inner.list(query)
+      },
+    }
+    const { queue, announce } = await readersProduct({ store, bot: true })
+    const id = await queue('acme')
+    reads = 0
+    const state = { state: { S: 'settled' } }
+    expect(await announce(record(name, `update#${id}`, 'update', { ...state, ...image }))).toEqual(none)
+    expect(reads > 0).toBe(looks)
+  })
+
+  test('an update whose messages cannot be looked for comes again', async () => {
+    const inner = createMemoryStore()
+    let isDown = false
+    const store: Store = {
+      ...inner,
+      get: (keys) => (isDown ? Promise.reject(new Error('down')) : inner.get(keys)),
+    }
+    const { product, queue, announce } = await readersProduct({ store, bot: true })
+    const image = { state: { S: 'settled' }, approvableUntil: { N: '1795255200000' } }
+    const changed = record('MODIFY', `update#${await queue('acme')}`, 'update', image)
+    isDown = true
+    const failed = { batchItemFailures: [{ itemIdentifier: changed.dynamodb.SequenceNumber }] }
+    expect(await announce(changed)).toEqual(failed)
+    expect(product.logged.filter((line) => line.includes('not-refreshed'))).toHaveLength(1)
+    isDown = false
+    expect(await announce(changed)).toEqual(none)
+  })
+
   test('exactly the failed records come again; a poison one does not hold up those behind it', async () => {
     const { product, announce } = await readersProduct()
     for (const id of ['a1', 'a3']) await add(product, id)
