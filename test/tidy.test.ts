@@ -204,8 +204,6 @@ const prose = [
 ].filter(({ file }) => file !== 'test/tidy.test.ts')
 
 const namedFile = /(?<![\w/])(?:shared|functions|infra|test|docs)\/[\w./-]*\w\.(?:tsx?|js|css|md)\b/g
-/** It says what was true of an earlier version. */
-const ofItsTime = /^CHANGELOG\.md$/
 
 const headingsOf = (file: string): string[] =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -305,9 +303,7 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       [
         ...docs.map((file): Finding => [file, readFileSync(join(root, file), 'utf8')]),
         ...sources.map(({ file, comments }): Finding => [file, comments.join(' ')]),
-      ]
-        .filter(([file]) => !ofItsTime.test(file))
-        .flatMap(([file, text]) => deadReferences(file, text).map((reference): Finding => [file, reference])),
+      ].flatMap(([file, text]) => deadReferences(file, text).map((reference): Finding => [file, reference])),
   },
   'face-imports-ledger': {
     repair:
