@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { dayAndTime, Time } from '../../../functions/dashboard/components/parts.tsx'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parseSchedule } from '../../../shared/guard/plans/schedule.ts'
+import { onTheWall } from '../../../shared/guard/sentences.ts'
+import { dayAt, newCalendar } from '../../../shared/ledger/book/windows.ts'
+import { date } from '../../../shared/slack/text.ts'
 
 const now = Date.parse('2026-11-24T14:00:00Z')
 
@@ -25,15 +29,35 @@ test.each([
   expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, now)).toBe(words)
 })
 
+const zones = Intl.supportedValuesOf('timeZone')
+const instants = fc.integer({ min: Date.parse('2020-01-01T00:00:00Z'), max: Date.parse('2030-01-01T00:00:00Z') })
+
 test('shows the time that the clocks of any zone show when the plan runs, at any instant', () => {
-  const zones = Intl.supportedValuesOf('timeZone')
-  const instants = fc.integer({ min: Date.parse('2020-01-01T00:00:00Z'), max: Date.parse('2030-01-01T00:00:00Z') })
   const property = fc.property(fc.constantFrom(...zones), instants, (zone, instant) => {
     const [, hour, minute] = /T(\d\d):(\d\d)/.exec(new Date(instant).toISOString()) ?? []
     const parsed = parseSchedule(`cron(${Number(minute)} ${Number(hour)} * * ? *)`)
     const clock = new Intl.DateTimeFormat('en-GB', { timeZone: zone, hour: '2-digit', minute: '2-digit' })
     const words = `every day at ${clock.format(instant)}, ${zone}`
     expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, instant)).toBe(words)
+  })
+  fc.assert(property, { numRuns: 2_000 })
+})
+
+test('shows the day and time that the clocks of any zone show in the calendar, on pages and in Slack, at any instant', () => {
+  const property = fc.property(fc.constantFrom(...zones), instants, (zone, instant) => {
+    const format = new Intl.DateTimeFormat('en-US', {
+      ...{ timeZone: zone, weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' },
+      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+    })
+    const parts = Object.fromEntries(format.formatToParts(instant).map(({ type, value }) => [type, value]))
+    const clock = `${parts.hour}:${parts.minute}`
+    const [day, days] = [`${parts.day} ${parts.month}`, dayAt(newCalendar({ day: 1, time: '00:00', zone }), instant)]
+    expect(onTheWall(days.start, zone)).toMatch(new RegExp(`^${day} ${parts.year} `))
+    expect(onTheWall(instant, zone)).toBe(`${day} ${parts.year} ${clock}`)
+    expect(dayAndTime(instant, zone)).toBe(`${parts.weekday} ${day}, ${clock}`)
+    expect(String(Time({ at: instant, zone, isOfDay: true }))).toContain(`>${clock}</time>`)
+    const inSlack = `<!date^${Math.floor(instant / 1000)}^{date_short_pretty} {time}|${day} ${parts.year} ${clock} ${zone}>`
+    expect(date(instant, zone)).toBe(inSlack)
   })
   fc.assert(property, { numRuns: 2_000 })
 })
