@@ -225,18 +225,14 @@ describe('a mistake is said in one sentence, with the line of that command', () 
     ['updates all', '“updates” takes nothing after it.', 'updates'],
     ['login bob', '“login” takes nothing after it.', 'login'],
     ['"help', 'A quote is opened and never closed.', 'help'],
-    ['rnu ranking a', 'There is no command “rnu”; did you mean /units run? /units help lists all commands.', 'help'],
-    [
-      'Estmate x',
-      'There is no command “Estmate”; did you mean /units estimate? /units help lists all commands.',
-      'help',
-    ],
-    ['list', 'There is no command “list”. /units help lists all commands.', 'help'],
-    ['""', 'An empty name is no command. /units help lists all commands.', 'help'],
-    ['“” ranking a', 'An empty name is no command. /units help lists all commands.', 'help'],
-    ['constructor', 'There is no command “constructor”. /units help lists all commands.', 'help'],
-    ['__proto__', 'There is no command “__proto__”. /units help lists all commands.', 'help'],
-    ['x'.repeat(40_000), `There is no command “${'x'.repeat(49)}…”. /units help lists all commands.`, 'help'],
+    ['rnu ranking a', 'There is no command “rnu”; did you mean /units run?', 'help'],
+    ['Estmate x', 'There is no command “Estmate”; did you mean /units estimate?', 'help'],
+    ['list', 'There is no command “list”.', 'help'],
+    ['""', 'An empty name is no command.', 'help'],
+    ['“” ranking a', 'An empty name is no command.', 'help'],
+    ['constructor', 'There is no command “constructor”.', 'help'],
+    ['__proto__', 'There is no command “__proto__”.', 'help'],
+    ['x'.repeat(40_000), `There is no command “${'x'.repeat(49)}…”.`, 'help'],
   ]
 
   test.each(mistakes.map(([text, ...expected]) => [text.slice(0, 60), text, ...expected] as const))('%j', (...row) => {

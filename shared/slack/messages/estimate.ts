@@ -156,8 +156,9 @@ const costs = (projects: Estimate['projects']): Block[] =>
     : sections(
         firstLines(
           projects.map(({ project, units, problem }, at) => {
-            const isSaid = projects.slice(0, at).some((each) => each.problem?.detail === problem?.detail)
-            const why = problem ? (isSaid ? ', refused for the same reason' : quote(problem.detail)) : ''
+            const said = projects.slice(0, at).find((each) => each.problem?.detail === problem?.detail)
+            const same = said && `, refused for the same reason as ${code(said.project)}`
+            const why = problem ? (same ?? quote(problem.detail)) : ''
             return `• ${code(project)}: ${units === null ? 'no estimate' : inUnits(units)}${why}`
           }),
           maxRows,
@@ -179,9 +180,9 @@ function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly str
   const isOneBudget = projects.length === 1 || budgets.length === 1
   const lines = figures
     .filter(({ limit }) => limit !== 'unlimited')
-    .map(({ budget, window, available }) => {
+    .map(({ budget, shownAs = budget, window, available }) => {
       const after = isOneBudget || budget === rootBudget ? `, ${count(available - units)} afterwards` : ''
-      return `• ${bold(prose(budget))} ${window === 'day' ? 'today' : 'this month'}: ${inUnits(available)} left now${after}`
+      return `• ${bold(prose(shownAs))} ${window === 'day' ? 'today' : 'this month'}: ${inUnits(available)} left now${after}`
     })
   return lines.length === 0 ? [] : sections(firstLines(lines, maxRows))
 }

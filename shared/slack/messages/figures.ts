@@ -35,8 +35,15 @@ const maxBudgets = 40
 const maxInFull = 10
 const maxBytes = 9_500
 
+interface Shown {
+  readonly budgets: readonly BudgetFigures[]
+  readonly zone: string
+  /** Of the first budget, if the reader named a project. */
+  readonly project?: string
+}
+
 /** `/units`: what the reader may charge comes first, then what is at risk. */
-export function figuresMessage({ budgets: all, zone }: { budgets: readonly BudgetFigures[]; zone: string }): Message {
+export function figuresMessage({ budgets: all, zone, project }: Shown): Message {
   if (all.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
   const groups = [
     ['You may charge', all.filter(({ mayCharge }) => mayCharge).toSorted(riskFirst)],
@@ -53,6 +60,7 @@ export function figuresMessage({ budgets: all, zone }: { budgets: readonly Budge
   )
   const blocks: Block[] = [
     header('Keyword units'),
+    ...(project === undefined ? [] : [section(`${code(project)} is a project of ${code(all[0]?.budget ?? '')}.`)]),
     ...sections(firstLines(lines, maxBudgets, maxBytes), '\n\n'),
     ...footnotes(budgets, zone),
   ]

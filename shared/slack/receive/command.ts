@@ -76,10 +76,10 @@ export function parseCommand(text: string, kinds: Kinds = productKinds): Command
 const unclosed = 'A quote is opened and never closed.'
 
 function unknownVerb(typed: string): string {
-  if (typed === '') return 'An empty name is no command. /units help lists all commands.'
+  if (typed === '') return 'An empty name is no command.'
   const nearestVerb = nearest(typed.toLowerCase(), verbs)
   const suggestion = nearestVerb === null ? '' : `; did you mean /units ${nearestVerb}?`
-  return `There is no command ${quoteWord(typed)}${suggestion === '' ? '.' : suggestion} /units help lists all commands.`
+  return `There is no command ${quoteWord(typed)}${suggestion === '' ? '.' : suggestion}`
 }
 
 const readers: Record<Verb, (words: Words, kinds: Kinds) => Command | string> = {

@@ -241,14 +241,14 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
         },
         ...{ projected: 44_000, projectedAtPace: null },
       },
-      ...budgets.map(({ budget }) => ({
+      ...budgets.map(({ budget }, at) => ({
         budget,
         spentToday: 640,
         costToday: '7.68 EUR',
         month: figures(),
         status: 'at-risk' as const,
         reason: by.detail,
-        ...{ projected: 2600, projectedAtPace: 3100, wouldHaveRefused: { updates: 3, units: 120 } },
+        ...{ projected: 2600 + at, projectedAtPace: 3100, wouldHaveRefused: { updates: 3, units: 120 + at } },
       })),
     ],
     approvals: [awaiting(by)],

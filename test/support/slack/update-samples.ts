@@ -46,7 +46,8 @@ export function estimateSamples({ by, problem, projects, budgets }: Records): Sa
         ...{ problem, allowed: false },
         projects: several.projects.map((each, position) => ({
           ...each,
-          ...{ units: position === 0 ? null : each.units, problem },
+          ...{ units: position === 0 ? null : each.units },
+          problem: position === 1 ? { ...problem, detail: 'acme-shop was updated today.' } : problem,
         })),
       }),
     ],
