@@ -92,5 +92,5 @@ export const entryColumns: Columns<Entry> = {
   reason: ({ reason }) => reason,
   to: ({ to }) => to ?? '',
   corrects: ({ corrects }) => corrects ?? '',
-  changed: ({ changed }) => (changed ?? []).map(differenceInWords).join('; '),
+  changed: ({ changed }) => (changed ?? []).map((difference) => differenceInWords(difference)).join('; '),
 }

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
-import { issuerForm, type Scope, scopes, type TokenFault } from '../platform/words.ts'
+import { issuerForm, reservedNames, type Scope, scopes, type TokenFault } from '../platform/words.ts'
 import { withAnyKey } from './caller-key.ts'
 
 export interface Caller {
@@ -50,9 +50,6 @@ const maxTokenLength = 8_192
 const verifiedForMs = minuteMs
 const maxVerified = 1_000
 
-/** These names stand in records and entries where no person acted; `*` means all callers. */
-const reserved = ['guard', 'sweep', 'service', 'setup', '*']
-
 /**
  * 1–256 visible characters without `#`. A stored map could not have the name `__proto__`; `okta:*` would look like all
  * callers of an issuer.
@@ -63,7 +60,7 @@ export const callerName = /^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}(?<!\*)$/
 export const subject = z.string().check(
   z.regex(callerName),
   z.maxLength(128),
-  z.refine((sub) => !issuerForm.test(sub) && !reserved.includes(sub.toLowerCase())),
+  z.refine((sub) => !issuerForm.test(sub) && !reservedNames.includes(sub.toLowerCase())),
 )
 
 const claims = z.object({

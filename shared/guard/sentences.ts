@@ -3,16 +3,19 @@ import {
   type CounterOwner,
   callerOfCounter,
   isEnforced,
+  type ListOfCallers,
   limitOf,
+  personOf,
   planOfCaller,
   unseenBudget,
   type WindowKind,
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import { latestRenewal, type Window } from '../ledger/book/windows.ts'
+import type { Update } from '../ledger/updates/update.ts'
 import type { View } from '../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, toLocal } from '../platform/clock.ts'
-import { grouped } from '../platform/words.ts'
+import { grouped, issuerForm, reservedNames } from '../platform/words.ts'
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
 
@@ -42,19 +45,37 @@ export function onTheWall(instant: number, zone: string): string {
   return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
-export const shownCounter = (name: string): string => shownCaller(callerOfCounter(name) ?? name)
-
-/** `plan morning` for the caller `schedule:morning`. */
-export function shownCaller(caller: string): string {
-  const plan = planOfCaller(caller)
-  return plan === null ? caller : `plan ${plan}`
+export function shownCounter(definitions: ListOfCallers, name: string): string {
+  const caller = callerOfCounter(name)
+  return caller === null ? name : shownCaller(definitions, caller)
 }
+
+/**
+ * The person behind a caller, `plan morning` for `schedule:morning`, or the caller if no name is known.
+ * @param claimed the person of a token's claim.
+ */
+export function shownCaller(definitions: ListOfCallers, caller: string, claimed?: string): string {
+  const plan = planOfCaller(caller)
+  return plan === null ? personOf(definitions, caller, isOwnName(claimed) ? claimed : undefined) : `plan ${plan}`
+}
+
+/** A claim must not look like the guard, a plan, or a caller of another kind. */
+const isOwnName = (claimed: string | undefined): boolean =>
+  claimed !== undefined && !issuerForm.test(claimed) && !reservedNames.includes(claimed.toLowerCase())
+
+/** A caller, or the author of a line, by what the record knows of them, too. */
+export function shownIn(definitions: ListOfCallers, { caller, token, approval }: Decided, by: string): string {
+  const claimed = by === caller ? token?.person : undefined
+  return shownCaller(definitions, by, claimed ?? (by === approval?.by ? approval.person : undefined))
+}
+
+export type Decided = Pick<Update, 'caller' | 'token' | 'approval'>
 
 /** For updates: only a budget above the reader's own can be unseen. */
 export const shownBudget = (name: string): string => (name === unseenBudget ? 'a budget above' : name)
 
-export function left({ budget, window, available, limit, granted }: Figures): string {
-  const name = shownCounter(budget)
+export function left({ budget, shownAs, window, available, limit, granted }: Figures): string {
+  const name = shownAs ?? shownCounter({}, budget)
   if (limit === 'unlimited') return `${name} is unlimited this ${window}`
   const span = window === 'day' ? 'today' : 'this month'
   const all = units(limit + granted)
@@ -78,6 +99,8 @@ export function differenceToVendor({ difference }: { readonly difference: number
 
 export interface Figures extends Counter {
   readonly budget: string
+  /** Of a caller's counter. */
+  readonly shownAs?: string
   readonly window: WindowKind
   readonly start: number
   readonly end: number
@@ -88,7 +111,11 @@ export interface Figures extends Counter {
 export function figuresOf(view: View, budget: CounterOwner, window: WindowKind): Figures {
   const { start, end } = window === 'month' ? view.month : within(view.month, view.day)
   const counter = counterOf(view.book, window, budget.name) ?? freshCounter(limitOf(budget, window))
-  return { ...counter, budget: budget.name, window, start, end, ...(!isEnforced(budget) && { enforce: false }) }
+  return {
+    ...{ ...counter, budget: budget.name, window, start, end },
+    ...(callerOfCounter(budget.name) !== null && { shownAs: shownCounter(view.definitions, budget.name) }),
+    ...(!isEnforced(budget) && { enforce: false }),
+  }
 }
 
 interface Lacked {

@@ -43,6 +43,9 @@ export const unreadable = new RegExp(String.raw`[\u0000-\u001f\u007f-\u009f${hid
 /** Names of this form belong to Slack, schedules and trusted issuers, and so do names that look like them. */
 export const issuerForm = /^[\w.-]*:/
 
+/** These names stand in records and entries where no person acted; `*` means all callers. */
+export const reservedNames: readonly string[] = ['guard', 'sweep', 'service', 'setup', '*']
+
 /** Why a token was refused. Only the log and `npm run doctor` say it, because every refusal has the same answer. */
 export const tokenFaults = [
   'form',

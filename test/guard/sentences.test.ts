@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { describe as described, problem } from '../../shared/guard/problems.ts'
-import { count, type Figures, left, list, onTheWall, tightest, units, when } from '../../shared/guard/sentences.ts'
+import {
+  count,
+  type Figures,
+  left,
+  list,
+  onTheWall,
+  shownCaller,
+  shownIn,
+  tightest,
+  units,
+  when,
+} from '../../shared/guard/sentences.ts'
 import { onlyProblem, toAnswer } from '../../shared/guard/update/answer.ts'
 import type { Row } from '../../shared/guard/update/batch.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
@@ -11,6 +22,31 @@ const figures = (changes: Partial<Figures> = {}): Figures => ({
   ...{ budget: 'seo', window: 'month', limit: u(100), granted: 0, available: 60, held: 10, inDoubt: 5, spent: 25 },
   ...{ start: at('2026-11-01T00:00:00Z'), end: at('2026-12-01T00:00:00Z') },
   ...changes,
+})
+
+describe('the name that people read for a caller', () => {
+  const definitions = { callers: { 'okta:1': { person: 'mira' }, 'slack:U1': { person: 'okta:1' }, mira: {} } }
+  test.each<readonly [caller: string, claimed: string | undefined, shown: string]>([
+    ['okta:1', undefined, 'mira'],
+    ['slack:U1', undefined, 'mira'],
+    ['okta:1', 'eve', 'mira'],
+    ['okta:2', 'eve', 'eve'],
+    ['okta:2', undefined, 'okta:2'],
+    ['schedule:morning', 'eve', 'plan morning'],
+    // A claim that looks like a caller of another kind.
+    ...['guard', 'Sweep', 'service', 'setup', '*', 'slack:U1', 'schedule:morning', 'okta:1'].map(
+      (claim) => ['okta:2', claim, 'okta:2'] as const,
+    ),
+  ])('%s with the claim %s', (caller, claimed, shown) => {
+    expect(shownCaller(definitions, caller, claimed)).toBe(shown)
+  })
+
+  test('is the claim of the asker or of the approver, and of no one else', () => {
+    const token = { scopes: [], budgets: '*', person: 'eve' } as const
+    const approval = { by: 'okta:3', person: 'joe', at: 0, units: u(1) }
+    const shown = ['okta:2', 'okta:3', 'okta:4'].map((by) => shownIn({}, { caller: 'okta:2', token, approval }, by))
+    expect(shown).toEqual(['eve', 'joe', 'okta:4'])
+  })
 })
 
 describe('numbers and times', () => {

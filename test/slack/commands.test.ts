@@ -76,14 +76,23 @@ describe('figures, estimates and lists', () => {
     const left = 'seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 .*; blog has 200 of 200 '
     expect(await type('', { user: 'U2BOB' })).toEqual(says(`private: ${left}`))
     expect(textsOf(latest())[1]).toMatch(/^_You may charge_\n\*seo\*/)
+    await listPeople(product, { U2BOB: { scopes: ['read'], budgets: ['seo'] } })
+    await type('', { user: 'U2BOB' })
+    expect(textsOf(latest())[1]).not.toContain('You may charge')
+    await listPeople(product, { U2BOB: { scopes: ['read', 'propose'], budgets: ['seo'] } })
+    await type('', { user: 'U2BOB' })
+    expect(textsOf(latest())[1]).toMatch(/^_You may charge_\n\*seo\*/)
   })
 
   test('/units with the name of a budget or a project shows that budget and those above it', async () => {
-    const { product, type } = await slackProduct()
+    const { product, type, latest } = await slackProduct()
     const projects = [{ name: 'Tea Shop' }]
     await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200), projects } })
     const chain = 'blog has 200 of 200 .*; seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 '
     for (const text of ['blog', 'BLOG', '"tea shop"']) expect(await type(text)).toEqual(says(`private: ${chain}`))
+    expect(textsOf(latest())[1]).toBe('`Tea Shop` is a project of `blog`.')
+    await type('blog')
+    expect(textsOf(latest()).join()).not.toContain('is a project')
     expect(await type('blgo')).toEqual(says('private: There is no command “blgo”'))
   })
 

@@ -7,6 +7,7 @@ import { asSentence } from '../forms.ts'
 import { EffectOnChain } from './effect-on-chain.tsx'
 import { LastRun, runBefore } from './last-run.tsx'
 import { Section, Sign, Time, Units } from './parts.tsx'
+import { Who } from './people.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {
   const { state, estimated, hold, charged, approval, wouldHaveRefused = [] } = update
@@ -30,7 +31,8 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
       </dl>
       {approval ? (
         <p class="note">
-          {approval.by} approved up to {units(approval.units)} on <Time at={approval.at} zone={zoneOf(view)} />.
+          <Who name={approval.by} of={update} definitions={view.definitions} /> approved up to {units(approval.units)}{' '}
+          on <Time at={approval.at} zone={zoneOf(view)} />.
         </p>
       ) : null}
       {wouldHaveRefused.length > 0 ? (

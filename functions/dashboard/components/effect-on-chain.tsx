@@ -1,5 +1,5 @@
-import { count, type Figures, refuses, shownCounter } from '../../../shared/guard/sentences.ts'
-import { callerOfCounter, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { count, type Figures, refuses } from '../../../shared/guard/sentences.ts'
+import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { budgetAddress, numberColumns, TableHead } from './parts.tsx'
 
 interface EffectProps {
@@ -26,17 +26,13 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
         />
         <tbody>
           {limits.map((figures) => {
-            const { budget, window, available } = figures
+            const { budget, shownAs, window, available } = figures
             const after = available - units
             const isShort = after < 0 && refuses(figures)
             return (
               <tr class={!isCounted && isShort ? 'short' : undefined}>
                 <th scope="row">
-                  {callerOfCounter(budget) === null ? (
-                    <a href={budgetAddress(budget)}>{budget}</a>
-                  ) : (
-                    `limit of ${shownCounter(budget)}`
-                  )}{' '}
+                  {shownAs === undefined ? <a href={budgetAddress(budget)}>{budget}</a> : `limit of ${shownAs}`}{' '}
                   <span class="note">
                     {window === 'day' ? 'today' : 'this month'}
                     {refuses(figures) ? null : ', observed'}

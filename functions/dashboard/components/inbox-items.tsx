@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/people/inbox.ts'
-import { count, shownCounter, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -18,9 +18,10 @@ interface Given {
 const hasFault = (...fields: readonly Omit<FieldProps, 'label'>[]): boolean =>
   fields.some(({ name, faults = {} }) => Object.hasOwn(faults, name))
 
-export function ApprovalItem({ row, zone, choices, isChosen, field }: Given & { row: ApprovalRow; zone: string }) {
+export function ApprovalItem({ row, view, choices, isChosen, field }: Given & { row: ApprovalRow; view: View }) {
   const { update, owner, lastRun, effect, sameWork } = row
   const { caller, via, reason, estimated, approvableUntil, history } = update
+  const zone = zoneOf(view)
   const [cap, note] = [field(`units-${update.id}`), field(`note-${update.id}`)]
   const why = history.findLast(({ state }) => state === 'awaiting-approval')?.note
   return (
@@ -39,17 +40,18 @@ export function ApprovalItem({ row, zone, choices, isChosen, field }: Given & { 
         {effect === null ? null : (
           <>
             {' · '}
-            {shownCounter(effect.figures.budget)} has {count(effect.figures.available)} → {count(effect.after)} left{' '}
-            {effect.figures.window === 'day' ? 'today' : 'this month'}
+            {effect.figures.shownAs ?? effect.figures.budget} has {count(effect.figures.available)} →{' '}
+            {count(effect.after)} left {effect.figures.window === 'day' ? 'today' : 'this month'}
           </>
         )}
       </p>
       <p>
-        <Who name={caller} /> asked via {via} on <Time at={update.createdAt} zone={zone} />
+        <Who name={caller} of={update} definitions={view.definitions} /> asked via {via} on{' '}
+        <Time at={update.createdAt} zone={zone} />
         {reason === undefined ? null : <>: “{reason}”</>}
       </p>
       {why === undefined ? null : <p class="note">Needs approval: {why}.</p>}
-      <SameWork updates={sameWork} zone={zone} />
+      <SameWork updates={sameWork} view={view} />
       {choices.possible.includes('approve') ? (
         <div class="row-decide">
           <RowButton action="approve" update={update} />
@@ -86,10 +88,10 @@ export function DoubtItem({ entry, view, options, kinds, choices, isChosen, fiel
         {update.history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'}
       </p>
       <p>
-        <Who name={caller} /> asked via {via}
+        <Who name={caller} of={update} definitions={view.definitions} /> asked via {via}
         {reason === undefined ? null : <>: “{reason}”</>}
       </p>
-      <SameWork updates={sameWork} zone={zone} />
+      <SameWork updates={sameWork} view={view} />
       <details open={hasFault(note)}>
         <summary>{offered.length > 0 ? 'Evidence, and say whether it ran' : 'Evidence'}</summary>
         <Evidence {...{ update, view, options, kinds }} />
@@ -145,12 +147,13 @@ const Item = ({ update, owner, choices, isChosen, deadline, children }: ItemProp
   </li>
 )
 
-const SameWork = ({ updates, zone }: { updates: readonly Update[]; zone: string }) => (
+const SameWork = ({ updates, view }: { updates: readonly Update[]; view: View }) => (
   <>
-    {updates.map(({ id, caller, state, createdAt }) => (
+    {updates.map((update) => (
       <p class="warning">
-        <Sign name="warning" /> <a href={updateAddress(id)}>Another request</a> for this project is {words(state)}:{' '}
-        <Who name={caller} /> asked on <Time at={createdAt} zone={zone} />.
+        <Sign name="warning" /> <a href={updateAddress(update.id)}>Another request</a> for this project is{' '}
+        {words(update.state)}: <Who name={update.caller} of={update} definitions={view.definitions} /> asked on{' '}
+        <Time at={update.createdAt} zone={zoneOf(view)} />.
       </p>
     ))}
   </>

@@ -1,9 +1,11 @@
 import type { Child } from 'hono/jsx'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
-import { count, type Figures, percent } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, percent, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
-import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, Section, shortDay, Time } from './parts.tsx'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { BudgetLink, bookAddress, budgetAddress, dayAndTime, planAddress, Section, shortDay } from './parts.tsx'
+import { Stopped, StoppedBy } from './people.tsx'
 
 type Reason = BudgetOutlook['reasons'][number]
 type Remedy = NonNullable<BudgetOutlook['remedy']>
@@ -91,7 +93,7 @@ const maxRisks = 5
 interface RiskProps {
   readonly budgets: readonly BudgetOutlook[]
   readonly isAdmin: boolean
-  readonly zone: string
+  readonly view: View
 }
 
 export function RiskSection({ budgets, ...others }: RiskProps) {
@@ -120,7 +122,7 @@ export function RiskSection({ budgets, ...others }: RiskProps) {
   )
 }
 
-const RiskRows = ({ risks, isAdmin, zone }: { risks: readonly Risk[] } & Omit<RiskProps, 'budgets'>) => (
+const RiskRows = ({ risks, isAdmin, view }: { risks: readonly Risk[] } & Omit<RiskProps, 'budgets'>) => (
   <ul class="risks">
     {risks.map((risk) => (
       <li>
@@ -128,10 +130,10 @@ const RiskRows = ({ risks, isAdmin, zone }: { risks: readonly Risk[] } & Omit<Ri
           <RiskName risk={risk} />
         </span>
         <span>
-          <Pill reason={risk.reason} zone={zone} isLong />
+          <Pill reason={risk.reason} zone={zoneOf(view)} isLong />
         </span>
         <span class="why">
-          <RiskDetail risk={risk} zone={zone} />
+          <RiskDetail risk={risk} view={view} />
         </span>
         <span class="remedy">
           {isAdmin && risk.remedy ? <RemedyLink remedy={risk.remedy} budget={risk.name} /> : null}
@@ -150,15 +152,14 @@ const RiskName = ({ risk: { name, reason } }: { risk: Risk }) =>
     <BudgetLink name={name} />
   )
 
-const RiskDetail = ({ risk: { reason, budgets, price }, zone }: { risk: Risk; zone: string }) =>
+const RiskDetail = ({ risk: { reason, budgets, price }, view }: { risk: Risk; view: View }) =>
   reason.kind === 'plan-paused' ? (
     <>
-      of <BudgetLinks names={budgets} />, since <Time at={reason.stop.at} zone={zone} /> by {reason.stop.by}:{' '}
-      {reason.stop.reason}
+      of <BudgetLinks names={budgets} />, since <Stopped stop={reason.stop} view={view} />
     </>
   ) : (
     <>
-      <ReasonDetail reason={reason} zone={zone} />
+      <ReasonDetail reason={reason} view={view} />
       {price === undefined
         ? null
         : price === null
@@ -167,14 +168,10 @@ const RiskDetail = ({ risk: { reason, budgets, price }, zone }: { risk: Risk; zo
     </>
   )
 
-export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string }): Child {
+export function ReasonDetail({ reason, view }: { reason: Reason; view: View }): Child {
   switch (reason.kind) {
     case 'frozen':
-      return (
-        <>
-          by {reason.stop.by}: {reason.stop.reason}
-        </>
-      )
+      return <StoppedBy stop={reason.stop} view={view} />
     case 'exhausted':
       return (
         <>
@@ -188,7 +185,7 @@ export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string })
       return (
         <>
           <BudgetLink name={reason.budget} /> has {count(reason.left)} left; the last update cost {count(reason.price)}
-          {reason.refusedSince === null ? null : `; refused since ${shortDay(reason.refusedSince, zone)}`}
+          {reason.refusedSince === null ? null : `; refused since ${shortDay(reason.refusedSince, zoneOf(view))}`}
         </>
       )
     case 'plans-run-out':
@@ -223,8 +220,7 @@ export function ReasonDetail({ reason, zone }: { reason: Reason; zone: string })
     case 'plan-paused':
       return (
         <>
-          <a href={planAddress(reason.plan)}>{reason.plan}</a> since <Time at={reason.stop.at} zone={zone} /> by{' '}
-          {reason.stop.by}: {reason.stop.reason}
+          <a href={planAddress(reason.plan)}>{reason.plan}</a> since <Stopped stop={reason.stop} view={view} />
         </>
       )
     case 'reconcile-overdue':

@@ -1,24 +1,19 @@
-import { type Definitions, personOf, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import { type Decided, shownCaller, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
+import { type ListOfCallers, planOfCaller, type Stop } from '../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
-import { planAddress } from './parts.tsx'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { planAddress, Time } from './parts.tsx'
 
 /** Who asked: the person behind a caller, or the plan. */
-export function CallerName({
-  update: { caller, via, plan },
-  definitions,
-}: {
-  update: Pick<Update, 'caller' | 'via' | 'plan'>
-  definitions: Definitions
-}) {
-  if (plan !== undefined) return <PlanName name={plan} />
-  const person = personOf(definitions, caller)
-  return (
-    <span title={person === caller ? undefined : caller}>
-      {person}
-      {via === 'http' ? null : <span class="note">via {via}</span>}
-    </span>
+export const CallerName = ({ update, definitions }: { update: Update; definitions: ListOfCallers }) =>
+  update.plan !== undefined ? (
+    <PlanName name={update.plan} />
+  ) : (
+    <>
+      <Who name={update.caller} of={update} definitions={definitions} />
+      {update.via === 'http' ? null : <span class="note">via {update.via}</span>}
+    </>
   )
-}
 
 export const PlanName = ({ name }: { name: string }) => (
   <>
@@ -29,8 +24,35 @@ export const PlanName = ({ name }: { name: string }) => (
 /** `morning` for `plan morning` and `schedule:morning`. `null`: the words name no plan. */
 export const planIn = (words: string): string | null => /^(?:plan |schedule:)\s*(\S+)$/i.exec(words)?.[1] ?? null
 
-/** A caller as it is written, or the plan. */
-export function Who({ name }: { name: string }) {
+interface WhoProps {
+  readonly name: string
+  /** Without the names, where a row is about the caller itself. */
+  readonly definitions: ListOfCallers
+  /** The record that names them. */
+  readonly of?: Decided
+}
+
+interface StopProps {
+  readonly stop: Stop
+  readonly view: Pick<View, 'definitions'>
+}
+
+export const StoppedBy = ({ stop: { by, reason }, view: { definitions } }: StopProps) => (
+  <>
+    by <Who name={by} definitions={definitions} />: {reason}
+  </>
+)
+
+export const Stopped = ({ stop, view }: StopProps & { view: View }) => (
+  <>
+    <Time at={stop.at} zone={zoneOf(view)} /> <StoppedBy stop={stop} view={view} />
+  </>
+)
+
+/** The person behind a caller, or the plan. */
+export function Who({ name, definitions, of }: WhoProps) {
   const plan = planOfCaller(name)
-  return plan === null ? name : <PlanName name={plan} />
+  if (plan !== null) return <PlanName name={plan} />
+  const shown = of ? shownIn(definitions, of, name) : shownCaller(definitions, name)
+  return shown === name ? name : <span title={name}>{shown}</span>
 }

@@ -7,6 +7,7 @@ import { budgetFor } from '../../../shared/guard/update/projects.ts'
 import { budgetNamed } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { planAddress, Sign, Time } from './parts.tsx'
+import { Who } from './people.tsx'
 
 export function PauseBanner(props: { status: PlanStatus; view: View; days: readonly DayAhead[]; isAdmin: boolean }) {
   const { status, view, days, isAdmin } = props
@@ -22,7 +23,8 @@ export function PauseBanner(props: { status: PlanStatus; view: View; days: reado
       <strong>
         <a href={planAddress(plan.name)}>{plan.name}</a> is paused
       </strong>{' '}
-      by {paused.by} since <Time at={paused.at} zone={zone} />: {paused.reason}.{' '}
+      by <Who name={paused.by} definitions={view.definitions} /> since <Time at={paused.at} zone={zone} />:{' '}
+      {paused.reason}.{' '}
       {next === null ? null : (
         <>
           If resumed, it runs on <Time at={next} zone={zone} />.{' '}
@@ -34,10 +36,15 @@ export function PauseBanner(props: { status: PlanStatus; view: View; days: reado
   )
 }
 
-export function NextTime({ status: { plan, paused, next }, zone }: { status: PlanStatus; zone: string }) {
+export function NextTime({ status: { plan, paused, next }, view }: { status: PlanStatus; view: View }) {
   if (!plan.enabled) return <span class="unknown">not enabled in the plans file</span>
-  if (paused) return <strong class="stopped">paused by {paused.by}</strong>
-  return next === null ? <span class="unknown">not known yet</span> : <Time at={next} zone={zone} />
+  if (paused)
+    return (
+      <strong class="stopped">
+        paused by <Who name={paused.by} definitions={view.definitions} />
+      </strong>
+    )
+  return next === null ? <span class="unknown">not known yet</span> : <Time at={next} zone={zoneOf(view)} />
 }
 
 export function WillItPass(props: { status: PlanStatus; verdict: Verdict | undefined; view: View }) {

@@ -68,7 +68,7 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
 }
 
 const changeOf = (name: string, { definitions }: View): Remedy => ({
-  label: `Change the rules of ${shownCaller(name)}…`,
+  label: `Change the rules of ${shownCaller(definitions, name)}…`,
   to: Object.hasOwn(definitions.budgets, name) ? budgetAddress(name, '/edit') : callerAddress(name),
 })
 
@@ -109,7 +109,8 @@ function lastPrice({ results: [asked], now }: View): number | null {
 function grantOf(counter: ShortCounter, view: View): readonly Remedy[] {
   const { budget, window } = counter
   const caller = callerOfCounter(budget)
-  if (caller !== null) return [{ label: `Raise the limit of ${shownCaller(caller)}…`, to: callerAddress(caller) }]
+  if (caller !== null)
+    return [{ label: `Raise the limit of ${shownCaller(view.definitions, caller)}…`, to: callerAddress(caller) }]
   const missing = missingNow(counter, view)
   if (missing !== null && missing <= 0) return []
   const query = new URLSearchParams({ type: 'grant', window, ...(missing !== null && { units: String(missing) }) })
@@ -121,13 +122,15 @@ export function PriceNote({ problem: { slug, members }, view }: { problem: Probl
   const unpriced = slug === 'over-budget' ? shortCounters(members.budgets).filter(({ short }) => short === null) : []
   if (unpriced.length === 0) return null
   const price = lastPrice(view)
-  const limits = unpriced.map(({ budget, window }) => `the ${window} limit of ${shownCounter(budget)}`)
+  const limits = unpriced.map(
+    ({ budget, window }) => `the ${window} limit of ${shownCounter(view.definitions, budget)}`,
+  )
   if (price === null)
     return <p>Its price is not known yet: {list(limits)} stopped it before the service was asked for an estimate.</p>
   const missing = unpriced.map((counter) => {
     const units = Math.max(0, missingNow(counter, view) ?? 0)
     const { budget, window } = counter
-    return `${shownCounter(budget)} ${units === 0 ? 'has enough now' : `lacks ${count(units)}`} for the ${window}`
+    return `${shownCounter(view.definitions, budget)} ${units === 0 ? 'has enough now' : `lacks ${count(units)}`} for the ${window}`
   })
   return (
     <p>

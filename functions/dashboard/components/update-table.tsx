@@ -1,5 +1,5 @@
 import { describe } from '../../../shared/guard/problems.ts'
-import { count, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeats.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -58,7 +58,7 @@ export const UpdateTable = ({
             <td data-name="By">
               <CallerName update={update} definitions={view.definitions} />
             </td>
-            <td data-name="Reason">{whyText(update)}</td>
+            <td data-name="Reason">{whyText(update, view)}</td>
           </tr>
         ))}
       </tbody>
@@ -66,7 +66,8 @@ export const UpdateTable = ({
   </div>
 )
 
-export function whyText({ state, problem, history, reason = '' }: Update): string {
+export function whyText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
+  const { state, problem, history, reason = '' } = update
   if (problem) return detailed.includes(problem.slug) ? firstClause(problem.detail) : describe(problem.slug).title
   const line = history.findLast((each) => each.state === state)
   switch (state) {
@@ -77,7 +78,7 @@ export function whyText({ state, problem, history, reason = '' }: Update): strin
       return line?.note ?? reason
     case 'rejected':
     case 'cancelled':
-      return `by ${line?.by}${line?.note === undefined ? '' : `: ${line.note}`}`
+      return `by ${shownIn(definitions, update, line?.by ?? '')}${line?.note === undefined ? '' : `: ${line.note}`}`
     default:
       return reason
   }

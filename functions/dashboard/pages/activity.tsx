@@ -78,13 +78,13 @@ export function addActivity({ page }: PageRoutes): void {
           <FilterForm {...{ filters, faults, query, view }} />
           {isEmpty(faults) ? (
             <>
-              {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} zone={zone} />}
+              {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} view={view} />}
               <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
             </>
           ) : (
             <FaultyFilters />
           )}
-          {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, zone, frame }} /> : null}
+          {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, view, frame }} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )
@@ -162,7 +162,7 @@ const EmptyList = ({ isEnd }: { isEnd: boolean }) => (
   </p>
 )
 
-const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) => (
+const EntryTable = ({ rows, view }: { rows: readonly Entry[]; view: View }) => (
   <div class="wide">
     <table class="rows" aria-label="Entries, newest first">
       <TableHead columns={['Time', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
@@ -170,7 +170,7 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
         {rows.map((entry) => (
           <tr>
             <td data-name="Time">
-              <Time at={entry.at} zone={zone} />
+              <Time at={entry.at} zone={zoneOf(view)} />
             </td>
             <th scope="row">
               {words(entry.type)}
@@ -178,17 +178,17 @@ const EntryTable = ({ rows, zone }: { rows: readonly Entry[]; zone: string }) =>
             </th>
             <td data-name="Budget">
               <BudgetLink name={entry.budget} unseen="another budget" />
-              <span class="note">{otherCounters(entry)}</span>
+              <span class="note">{otherCounters(entry, view)}</span>
             </td>
             <td data-name="Units" class="number">
               {signedUnits(entry)}
             </td>
             <td data-name="By">
-              <Who name={entry.by} />
+              <Who name={entry.by} definitions={view.definitions} />
             </td>
             <td data-name="Reason">
               {entry.reason}
-              <EntryDifferences entry={entry} />
+              <EntryDifferences entry={entry} view={view} />
             </td>
           </tr>
         ))}
@@ -224,19 +224,21 @@ const EntryReferences = ({ entry: { id, to, corrects } }: { entry: Entry }) => (
 
 const maxDifferences = 5
 
-function EntryDifferences({ entry: { changed = [] } }: { entry: Entry }) {
+function EntryDifferences({ entry: { changed = [] }, view }: { entry: Entry; view: View }) {
   const more = changed.length - maxDifferences
   return (
     <>
       {changed.slice(0, maxDifferences).map((difference) => (
-        <span class="note">{differenceInWords(difference)}</span>
+        <span class="note" title={difference.kind === 'caller' ? difference.name : undefined}>
+          {differenceInWords(difference, view.definitions)}
+        </span>
       ))}
       {more > 0 ? <span class="note">and {count(more)} more in the CSV</span> : null}
     </>
   )
 }
 
-function otherCounters({ budget, to, moves }: Entry): string {
+function otherCounters({ budget, to, moves }: Entry, { definitions }: View): string {
   const others = [...new Set(moves.map((move) => move.budget))].filter((name) => name !== budget && name !== to)
-  return others.length === 0 ? '' : `and ${others.map(shownCounter).join(', ')}`
+  return others.length === 0 ? '' : `and ${others.map((name) => shownCounter(definitions, name)).join(', ')}`
 }

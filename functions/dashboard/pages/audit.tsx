@@ -1,9 +1,11 @@
 import * as z from 'zod/mini'
-import { count, shownCounter } from '../../../shared/guard/sentences.ts'
+import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
 import { FormToken, type Frame } from '../components/layout.tsx'
 import { activityPath, dayNamed, numberColumns, Section, Sign, TableHead, Time } from '../components/parts.tsx'
+import { Who } from '../components/people.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes } from '../session.tsx'
 
@@ -26,13 +28,13 @@ export function addAudit({ page }: PageRoutes): void {
   })
 }
 
-export const AuditSection = ({ audit, zone, frame }: { audit: LastAudit | null; zone: string; frame: Frame }) => (
+export const AuditSection = ({ audit, view, frame }: { audit: LastAudit | null; view: View; frame: Frame }) => (
   <Section id="audit" title="Do the books add up?">
     <p>
       An audit compares each counter of the last, this and the next month with the sum of its entries and updates. It
       runs every night, and when you ask for it.
     </p>
-    <AuditResult audit={audit} zone={zone} />
+    <AuditResult audit={audit} view={view} />
     <form method="post" action={auditPath}>
       <FormToken frame={frame} />
       <p class="buttons">
@@ -42,7 +44,7 @@ export const AuditSection = ({ audit, zone, frame }: { audit: LastAudit | null; 
   </Section>
 )
 
-function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: string }) {
+function AuditResult({ audit, view }: { audit: LastAudit | null; view: View }) {
   if (!audit) return <p class="empty">No audit yet. One runs every night, and when you ask for it.</p>
   const { at, by, counters, wrong, moved } = audit
   return (
@@ -65,9 +67,9 @@ function AuditResult({ audit, zone }: { audit: LastAudit | null; zone: string })
           </p>
         ) : null}
       </div>
-      {wrong > 0 ? <WrongCounters audit={audit} /> : null}
+      {wrong > 0 ? <WrongCounters audit={audit} view={view} /> : null}
       <p class="note">
-        Audited on <Time at={at} zone={zone} /> by {by}.
+        Audited on <Time at={at} zone={zoneOf(view)} /> by <Who name={by} definitions={view.definitions} />.
       </p>
     </>
   )
@@ -85,7 +87,7 @@ const names: Readonly<Record<(typeof figures)[number], string>> = {
   available: 'Left',
 }
 
-const WrongCounters = ({ audit: { rows } }: { audit: LastAudit }) => (
+const WrongCounters = ({ audit: { rows }, view: { definitions } }: { audit: LastAudit; view: View }) => (
   <div class="wide">
     <table class="rows">
       <caption>Counters, and the different sums of their lines</caption>
@@ -96,7 +98,7 @@ const WrongCounters = ({ audit: { rows } }: { audit: LastAudit }) => (
           .map(({ window, budget, recorded, recomputed }) => (
             <tr>
               <th scope="row">
-                {shownCounter(budget)}
+                {shownCounter(definitions, budget)}
                 <span class="note">{windowNamed(window)}</span>
               </th>
               {figures.map((figure) => (

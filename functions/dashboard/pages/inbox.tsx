@@ -29,9 +29,9 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
             )}
             {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
           </Section>
-          <RiskSection budgets={budgets} isAdmin={visit.permissions.scopes.has('admin')} zone={zoneOf(inbox.view)} />
+          <RiskSection budgets={budgets} isAdmin={visit.permissions.scopes.has('admin')} view={inbox.view} />
           <Section id="decided" title="Decided lately">
-            <DecidedList decided={inbox.decided} zone={zoneOf(inbox.view)} />
+            <DecidedList {...inbox} />
           </Section>
           <ZoneNote zone={zoneOf(inbox.view)} />
         </>,
@@ -127,16 +127,15 @@ function entryItem(visit: Visit, services: PageServices, { view, entries }: Inbo
       field: fieldsWith(visit, 'row'),
     }
   }
-  const zone = zoneOf(view)
   if (entry.kind === 'doubt') return <DoubtItem {...{ entry, view, options, kinds, ...given(entry.update) }} />
-  const items = entry.rows.map((row) => <ApprovalItem {...{ row, zone, ...given(row.update) }} />)
+  const items = entry.rows.map((row) => <ApprovalItem {...{ row, view, ...given(row.update) }} />)
   if (entry.rows.length === 1) return items[0]
   const [first] = entry.rows
   return (
     <li class="group">
       <p class="what">
-        {first ? <Who name={first.update.caller} /> : null} asked for {count(entry.rows.length)} updates:{' '}
-        {units(entry.units)}
+        {first ? <Who name={first.update.caller} of={first.update} definitions={view.definitions} /> : null} asked for{' '}
+        {count(entry.rows.length)} updates: {units(entry.units)}
       </p>
       <ul>{items}</ul>
     </li>
@@ -151,16 +150,17 @@ const decisions: Readonly<Record<DecisionMade['what'], string>> = {
   'did-not-run': 'found not to have run',
 }
 
-const DecidedList = ({ decided, zone }: { decided: readonly DecisionMade[]; zone: string }) =>
+const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
   decided.length === 0 ? (
     <p class="empty">Nothing was decided in the last seven days.</p>
   ) : (
     <ul class="lines">
       {decided.map(({ update, what, at, by, note }) => (
         <li>
-          <a href={updateAddress(update.id)}>{update.project}</a> {decisions[what]} by {by}{' '}
+          <a href={updateAddress(update.id)}>{update.project}</a> {decisions[what]} by{' '}
+          <Who name={by} of={update} definitions={view.definitions} />{' '}
           <span class="note">
-            <Time at={at} zone={zone} />
+            <Time at={at} zone={zoneOf(view)} />
             {note === undefined || note === what ? null : `: ${note}`}
           </span>
         </li>

@@ -98,7 +98,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
       </Tiles>
       {isUnused ? null : (
         <div class="halves">
-          <RiskSection {...{ budgets, isAdmin, zone }} />
+          <RiskSection {...{ budgets, isAdmin, view }} />
           <SpentSection id="spenders" title="Who spent" spenders={spenders} />
         </div>
       )}

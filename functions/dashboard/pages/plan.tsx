@@ -156,7 +156,7 @@ function Summary({ status, cost, verdict, view }: SummaryProps) {
       <Facts isLong>
         <Fact name="Runs">{scheduleInWords(schedule, zone, view.now)}</Fact>
         <Fact name="Next run">
-          <NextTime status={status} zone={zone} />
+          <NextTime status={status} view={view} />
         </Fact>
         <Fact name="Will it pass?">
           <WillItPass {...{ status, verdict, view }} />

@@ -94,7 +94,7 @@ const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) 
               </th>
               <td data-name="Runs">{scheduleInWords(plan.schedule, zone, view.now)}</td>
               <td data-name="Next run">
-                <NextTime status={status} zone={zone} />
+                <NextTime status={status} view={view} />
               </td>
               <td data-name="Costs">
                 <CostText units={cost.units} unpriced={cost.unpriced} />

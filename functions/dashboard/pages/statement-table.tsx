@@ -7,8 +7,8 @@ import {
   type StatementSum,
   sumOfRows,
 } from '../../../shared/guard/reports/statements.ts'
-import { list, units } from '../../../shared/guard/sentences.ts'
-import { type Definitions, personOf, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import { list, shownCaller, units } from '../../../shared/guard/sentences.ts'
+import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, numberColumns, TableHead, UnitsCell } from '../components/parts.tsx'
@@ -33,7 +33,8 @@ interface ShownRow extends StatementRow {
 function shownRows({ by, rows }: Statement, definitions: Definitions): readonly ShownRow[] {
   const merged = new Map<string | null, ShownRow>()
   for (const row of rows) {
-    const key = by === 'caller' && row.key !== null ? personOf(definitions, row.key) : row.key
+    const isPerson = by === 'caller' && row.key !== null && planOfCaller(row.key) === null
+    const key = isPerson ? shownCaller(definitions, row.key, row.claimed) : row.key
     const before = merged.get(key)
     merged.set(key, { ...sumOfRows(before ?? emptyRow(key), row), keys: [...(before?.keys ?? []), row.key] })
   }
@@ -114,12 +115,7 @@ function RowName({ by, row: { key, keys } }: { by: Statement['by']; row: ShownRo
   const plan = by === 'caller' ? planOfCaller(key) : null
   if (plan !== null) return <PlanName name={plan} />
   const [only, ...others] = keys
-  if (others.length > 0 || only !== key)
-    return (
-      <>
-        {key} <span class="note">{keys.join(', ')}</span>
-      </>
-    )
+  if (others.length > 0 || only !== key) return <span title={keys.join(', ')}>{key}</span>
   return <a href={by === 'budget' ? budgetAddress(key) : addressWith('/dashboard/updates', { [by]: key })}>{key}</a>
 }
 

@@ -66,8 +66,8 @@ export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices
             </Section>
           ) : null}
           <DecisionSection {...{ visit, update, choices, isDeciding }} />
-          <History update={update} zone={zone} />
-          <DetailsSection update={update} zone={zone} />
+          <History update={update} view={view} />
+          <DetailsSection update={update} view={view} />
           {update.service ? <AnswerSection answer={update.service} /> : null}
           <ZoneNote zone={zone} />
         </>,
@@ -89,7 +89,7 @@ interface SummaryProps {
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
   const { state, problem, overrun, kind, reason, createdAt, approvableUntil } = update
   const hasFailed = isTerminal(state) && state !== 'settled'
-  const why = problem === undefined ? whyText(update) : ''
+  const why = problem === undefined ? whyText(update, view) : ''
   return (
     <Section id="summary" title="Summary" isHidden>
       <p class="headline">
@@ -125,7 +125,8 @@ const ProblemLine = ({ problem: { slug, detail } }: { problem: Problem }) => (
   </p>
 )
 
-function DetailsSection({ update, zone }: { update: Update; zone: string }) {
+function DetailsSection({ update, view }: { update: Update; view: View }) {
+  const zone = zoneOf(view)
   const { id, kind, budget, caller, via, force, maxUnits, query, tags, finishedAt, month } = update
   const owner = update.hold?.owners?.[0]
   return (
@@ -144,7 +145,7 @@ function DetailsSection({ update, zone }: { update: Update; zone: string }) {
           </Fact>
         )}
         <Fact name="Caller">
-          <Who name={caller} />, via {via}
+          <Who name={caller} of={update} definitions={view.definitions} />, via {via}
         </Fact>
         <Fact name="Month">from {dayNamed(month.slice('month:'.length))}</Fact>
         {finishedAt === undefined ? null : (
@@ -220,15 +221,15 @@ function DecisionSection({ visit, update, choices: { possible, whyNot }, isDecid
   )
 }
 
-const History = ({ update, zone }: { update: Update; zone: string }) => (
+const History = ({ update, view }: { update: Update; view: View }) => (
   <Section id="history" title="History">
     <ol class="history">
       {update.history.map(({ state, at, by, note }) => (
         <li>
           <p>
-            <StateName state={state} /> <Time at={at} zone={zone} />{' '}
+            <StateName state={state} /> <Time at={at} zone={zoneOf(view)} />{' '}
             <span class="note">
-              by <Who name={by} />
+              by <Who name={by} of={update} definitions={view.definitions} />
             </span>
           </p>
           {note === undefined ? null : <p>{note}</p>}

@@ -20,7 +20,7 @@ import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { noBudget, problem } from '../problems.ts'
-import { list, when, zoneOf } from '../sentences.ts'
+import { list, shownCaller, when, zoneOf } from '../sentences.ts'
 import { unownedPayer } from '../update/unowned.ts'
 import { moveNotes, moveRows, movesBetween } from './moves.ts'
 
@@ -219,7 +219,7 @@ export function whyNotReleased(
 
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {
   if (at <= askedAt) return null
-  const detail = `${what} by ${by} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
+  const detail = `${what} by ${shownCaller(view.definitions, by)} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
   return problem('wrong-state', detail)
 }
 

@@ -65,7 +65,11 @@ async function disableCaller(
     if (isPattern(name) && by.disabled) return { refused: noPatterns }
     const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
     if ((was ?? false) === by.disabled) return { refused: null }
-    const note = { type: 'caller', budget: rootBudget, reason: disableReason(name, by) } as const
+    const note = {
+      type: 'caller',
+      budget: rootBudget,
+      reason: disableReason(shownCaller(definitions, name), by),
+    } as const
     const { [name]: _listed, ...callers } = definitions.callers ?? {}
     // An entry that only disabled would free the caller of the rules for unlisted callers.
     const isEmpty = !by.disabled && Object.keys(rest).length === 0
@@ -84,7 +88,7 @@ async function deleteCaller(parts: CallersParts, name: string, by: Author): Prom
     const note = {
       type: 'caller',
       budget: rootBudget,
-      reason: by.reason ?? `${shownCaller(name)} is not listed any more`,
+      reason: by.reason ?? `${shownCaller(definitions, name)} is not listed any more`,
     } as const
     if (name === unlistedCallers) {
       const { unlisted: _gone, ...rest } = definitions
@@ -147,14 +151,15 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
   if (isPattern(name)) return { refused: noPatterns }
   const stale = staleness(definitions, by, listedAs(definitions, name) ? null : `caller ${name}`)
   if (stale) return { refused: stale }
-  const note = { type: 'caller', budget: rootBudget, reason: by.reason ?? `${shownCaller(name)} is listed` } as const
+  const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }
+  const reason = by.reason ?? `${shownCaller(given, name)} is listed`
+  const note = { type: 'caller', budget: rootBudget, reason } as const
   if (name === unlistedCallers) {
     const others = Object.keys(caller).filter((member) => !membersForAll.includes(member))
     return others.length > 0
       ? { refused: noMember(...others) }
       : { definitions: { ...definitions, unlisted: caller }, note }
   }
-  const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }
   const names = namesOf(given, name)
   if (new Set(names).size < names.length) {
     const message = `The persons of ${name} lead in a circle: ${names.slice(0, -1).join(', ')}. Name the person at the end of the chain.`

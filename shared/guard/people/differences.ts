@@ -1,3 +1,4 @@
+import type { ListOfCallers } from '../../ledger/book/definitions.ts'
 import type { Difference, Member } from '../../ledger/book/difference.ts'
 import { count, list, shownCaller } from '../sentences.ts'
 
@@ -6,10 +7,11 @@ const maxNamed = 3
 type Limits = readonly { readonly window: string; readonly units: number | 'unlimited' }[]
 type Projects = readonly { readonly name: string; readonly id?: string }[]
 
-export function differenceInWords({ kind, name, how, members }: Difference): string {
+/** @param known the names of callers, where people read it. */
+export function differenceInWords({ kind, name, how, members }: Difference, known: ListOfCallers = {}): string {
   if (kind === 'plan') return `plan ${name}: ${pausesInWords[how]}`
   const told = how === 'removed' ? [] : membersInWords(members, how === 'made')
-  const changed = `${kind} ${kind === 'caller' ? shownCaller(name) : name}`
+  const changed = `${kind} ${kind === 'caller' ? shownCaller(known, name) : name}`
   if (told.length === 0) return `${changed}: ${inWords[how]}`
   return `${changed}: ${how === 'made' ? 'new: ' : ''}${told.join(', ')}`
 }

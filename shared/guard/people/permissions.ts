@@ -19,7 +19,7 @@ import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { scopes as anyScope, type Scope, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
 import { problem } from '../problems.ts'
-import { count, units as inUnits, when, zoneOf } from '../sentences.ts'
+import { count, units as inUnits, shownIn, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { covers, whyNear, whyNotPaid } from '../update/projects.ts'
 import { wantsUnownedApproval, whyNotUnowned } from '../update/unowned.ts'
@@ -108,7 +108,8 @@ export function whyNotReject(update: Update, view: View, by: string, person?: st
 export function whyNotCancel(update: Update, view: View, by: { caller: string; isAdmin: boolean }): Problem | null {
   const { id, caller, state } = update
   if (caller !== by.caller && !by.isAdmin) {
-    const detail = `${caller} asked for ${nameOf(update)}; only they or an administrator may cancel it.`
+    const asker = shownIn(view.definitions, update, caller)
+    const detail = `${asker} asked for ${nameOf(update)}; only they or an administrator may cancel it.`
     return problem('forbidden', detail, { update: id })
   }
   return state === 'awaiting-approval' || state === 'requested' ? null : wrongState(view, update, 'cancelled')
@@ -130,13 +131,14 @@ export function whyNotResolve(
 
 function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'rejected'): Problem {
   const { approval } = update
-  return wrongState(view, update, wanted, approval && `; ${approval.by} approved it up to ${inUnits(approval.units)}`)
+  const approver = approval && shownIn(view.definitions, update, approval.by)
+  return wrongState(view, update, wanted, approval && `; ${approver} approved it up to ${inUnits(approval.units)}`)
 }
 
 export function wrongState(view: View, update: Update, wanted: string, more = ''): Problem {
   const { id, state, history } = update
   const last = history.at(-1)
-  const since = last ? ` since ${when(last.at, zoneOf(view))} (${last.by})` : ''
+  const since = last ? ` since ${when(last.at, zoneOf(view))} (${shownIn(view.definitions, update, last.by)})` : ''
   const detail = `${cannotBe(wanted, update)}: it has been ${state}${since}${more}.`
   return problem('wrong-state', detail, { update: id, state })
 }

@@ -1,9 +1,9 @@
-import { pauseOf, type Stop } from '../../ledger/book/definitions.ts'
+import { type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
 import { type Occurrence, occurrenceId } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { problem } from '../problems.ts'
-import { when, zoneOf } from '../sentences.ts'
+import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
 import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
@@ -36,7 +36,7 @@ async function fire(parts: OccurrencesParts, name: string, time: number, endsAt:
   if ('slug' in plan) return { kind: 'problem', problem: plan }
   const { definitions, now } = await ledger.view()
   if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
-  const refused = refusedAt(time, now, pauseOf(definitions, name))
+  const refused = refusedAt(time, now, pausedIn(definitions, name))
   const id = occurrenceId(name, time)
   const fresh: Occurrence = {
     id,
@@ -70,7 +70,7 @@ async function runAgain(
   if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
   const pause = pauseOf(definitions, name)
   if (pause) {
-    const detail = `The plan ${name} was paused by ${pause.by}: ${pause.reason}. Resume it first.`
+    const detail = `The plan ${name} was paused by ${shownCaller(definitions, pause.by)}: ${pause.reason}. Resume it first.`
     return { kind: 'problem', problem: problem('plan-paused', detail, { plan: name }) }
   }
   const id = occurrenceId(name, time)
@@ -143,7 +143,12 @@ function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _o
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
 
-function refusedAt(time: number, now: number, pause: Stop | undefined): Pick<Occurrence, 'state' | 'reason'> | null {
+function refusedAt(time: number, now: number, paused: string | null): Pick<Occurrence, 'state' | 'reason'> | null {
   if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }
-  return pause ? { state: 'paused', reason: `paused by ${pause.by}: ${pause.reason}` } : null
+  return paused === null ? null : { state: 'paused', reason: paused }
+}
+
+function pausedIn(definitions: Definitions, plan: string): string | null {
+  const pause = pauseOf(definitions, plan)
+  return pause ? `paused by ${shownCaller(definitions, pause.by)}: ${pause.reason}` : null
 }

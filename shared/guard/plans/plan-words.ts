@@ -126,7 +126,7 @@ export function verdictInWords(verdict: Verdict, zone: string): string {
     case 'refused':
       return `${verdict.isWhole ? 'no' : 'not all'}: ${verdict.why}`
     case 'short': {
-      const lacks = `${shownCounter(verdict.budget)} has too little`
+      const lacks = `${shownCounter({}, verdict.budget)} has too little`
       const asks = verdict.asks ? 'asks for approval: ' : ''
       if (!verdict.isNext) return `until ${onTheWall(verdict.at, zone)}, then ${asks}${lacks}`
       return `${asks || (verdict.isWhole ? 'no: ' : 'not all: ')}${lacks}`

@@ -118,14 +118,15 @@ function whyNever(
   const rules = ruledBy(definitions, charge)
   const frozen = rules.find((budget) => budget.frozen)
   if (frozen) return `${frozen.name} frozen`
-  if (callerNamed(definitions, caller)?.disabled) return `${shownCaller(caller)} disabled`
+  if (callerNamed(definitions, caller)?.disabled) return `${shownCaller(definitions, caller)} disabled`
   const strict = rules.find(({ kinds }) => kinds && !kinds.includes(kind))
   if (strict) return `${strict.name} allows no ${kind} updates`
   const price = priceOf(kind, project)?.units ?? 0
-  const least = [...rules, { name: caller, perUpdate: rulesOfCaller(definitions, caller)?.perUpdate }].find(
-    ({ perUpdate = Number.POSITIVE_INFINITY }) => price > perUpdate,
-  )
-  if (least) return `${shownCaller(least.name)} allows ${count(least.perUpdate ?? 0)} for one update`
+  const least = [
+    ...rules,
+    { name: shownCaller(definitions, caller), perUpdate: rulesOfCaller(definitions, caller)?.perUpdate },
+  ].find(({ perUpdate = Number.POSITIVE_INFINITY }) => price > perUpdate)
+  if (least) return `${least.name} allows ${count(least.perUpdate ?? 0)} for one update`
   return (
     spellingFaults(definitions, [{ project }], separator)[0]?.message ??
     (whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project))?.detail ??
@@ -144,8 +145,8 @@ function leavesTooMuch(view: View, plan: Plan): { readonly short: string; readon
       if (leave === 0 || !refuses(figures) || limit === 'unlimited' || leave < limit + granted) continue
       const has = `has ${count(limit + granted)} a ${window}`
       return {
-        short: `it leaves ${count(leave)} of ${shownCounter(owner.name)}, which ${has}`,
-        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${shownCounter(owner.name)} to others, which ${has}, so none of its updates can pass. Lower leave in the plans file.`,
+        short: `it leaves ${count(leave)} of ${shownCounter(view.definitions, owner.name)}, which ${has}`,
+        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${shownCounter(view.definitions, owner.name)} to others, which ${has}, so none of its updates can pass. Lower leave in the plans file.`,
       }
     }
   }

@@ -194,7 +194,7 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
 const withoutHold = ['refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates', 'saved'] as const
 
 /** As `seenUpdate` for the updates that the row sums up. */
-export function seenRow(sight: Sight, { wouldHaveRefused, ...row }: SummaryRow): SummaryRow | null {
+export function seenRow(sight: Sight, { wouldHaveRefused, person: _person, ...row }: SummaryRow): SummaryRow | null {
   const seen = withoutUnseen(sight, row)
   const budgets = wouldHaveRefused?.filter(sight.seesBudget) ?? []
   return seen && (budgets.length > 0 ? { ...seen, wouldHaveRefused: budgets } : seen)

@@ -68,11 +68,11 @@ const maxSpenders = 50
 /** Bounded, because a reader adds a month's days and callers may be many. */
 export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): readonly Spender[] {
   const spenders = new Map<string, Spender>()
-  for (const { caller, plan, charged = 0, ...row } of rows) {
+  for (const { caller, person, plan, charged = 0, ...row } of rows) {
     if (charged === 0 || row.budget === unseenBudget || (row.month ?? month) !== month) continue
     const key = JSON.stringify([caller, plan])
     const units = charged + (spenders.get(key)?.units ?? 0)
-    spenders.set(key, { caller, ...(plan !== undefined && { plan }), units })
+    spenders.set(key, { caller, ...(person !== undefined && { person }), ...(plan !== undefined && { plan }), units })
   }
   return [...spenders.values()].toSorted((a, b) => b.units - a.units).slice(0, maxSpenders)
 }

@@ -1,13 +1,5 @@
 import { usedOf } from '../../ledger/book/book.ts'
-import {
-  type Budget,
-  chainOf,
-  pauseOf,
-  personOf,
-  rootBudget,
-  type Stop,
-  type WindowKind,
-} from '../../ledger/book/definitions.ts'
+import { type Budget, chainOf, pauseOf, rootBudget, type Stop, type WindowKind } from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -17,7 +9,18 @@ import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
 import type { ForecastReading, NextRun } from '../plans/calendar.ts'
 import type { Forecast } from '../plans/forecast.ts'
-import { count, type Figures, figuresOf, percent, refuses, tightest, units, when, zoneOf } from '../sentences.ts'
+import {
+  count,
+  type Figures,
+  figuresOf,
+  percent,
+  refuses,
+  shownCaller,
+  tightest,
+  units,
+  when,
+  zoneOf,
+} from '../sentences.ts'
 import { limited } from '../update/limits.ts'
 import { type History, historyOf, lastRunOf } from './history.ts'
 import { type Saved, savedIn } from './summary.ts'
@@ -125,7 +128,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
         parent: budget.parent,
         status: statusOf(first),
         reasons,
-        sentence: first ? sentenceOf(first, zoneOf(view), (caller) => personOf(view.definitions, caller)) : null,
+        sentence: first ? sentenceOf(first, zoneOf(view), (caller) => shownCaller(view.definitions, caller)) : null,
         remedy: first ? remedyOf(first, budget.name) : null,
         figures: figuresOf(view, budget, 'month'),
         month,

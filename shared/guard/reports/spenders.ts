@@ -5,6 +5,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { isTerminal, type Update } from '../../ledger/updates/update.ts'
 import { type Spender as Spent, type Summary, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { shownCaller } from '../sentences.ts'
 import { believed, gapsIn, type Recent } from './summary.ts'
 
 export interface Spender {
@@ -33,8 +34,8 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
   /** What each person's own updates were charged, without plans. @param latest updates that the caller reads anyway. */
   async function spentByPerson(view: View, latest: Promise<readonly Update[]>): Promise<ReadonlyMap<string, number>> {
     const units = new Map<string, number>()
-    for (const { caller, plan, units: more } of await chargedIn(view, latest)) {
-      const person = personOf(view.definitions, caller)
+    for (const { caller, person: claimed, plan, units: more } of await chargedIn(view, latest)) {
+      const person = shownCaller(view.definitions, caller, claimed)
       if (plan === undefined) units.set(person, (units.get(person) ?? 0) + more)
     }
     return units
@@ -56,7 +57,10 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
     const charged = latest
       .filter(({ createdAt }) => createdAt >= since && createdAt <= until)
       .filter(({ month: in_, budget, state }) => in_ === month.name && budget !== unseenBudget && isTerminal(state))
-      .map(({ caller, plan, charged = 0 }) => ({ caller, units: charged, ...(plan !== undefined && { plan }) }))
+      .map(({ charged = 0, ...update }) => ({
+        ...spenderOf({ ...update, person: update.token?.person }),
+        units: charged,
+      }))
     return [...summaries.filter(({ day }) => day.start < since).flatMap(ofDay), ...charged]
   }
 
@@ -70,9 +74,21 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
 
 const ofDay = ({ spenders, rows, day }: Summary): readonly Spent[] =>
   spenders ??
-  rows.flatMap(({ caller, plan, charged = 0, month = day.month }) =>
-    month === day.month && charged > 0 ? [{ caller, units: charged, ...(plan !== undefined && { plan }) }] : [],
+  rows.flatMap(({ charged = 0, month = day.month, ...row }) =>
+    month === day.month && charged > 0 ? [{ ...spenderOf(row), units: charged }] : [],
   )
+
+interface Asker {
+  readonly caller: string
+  readonly person?: string | undefined
+  readonly plan?: string
+}
+
+const spenderOf = ({ caller, person, plan }: Asker): Omit<Spent, 'units'> => ({
+  caller,
+  ...(person !== undefined && { person }),
+  ...(plan !== undefined && { plan }),
+})
 
 function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry[]): readonly Spender[] {
   const tops = topsOf(view.definitions)
@@ -82,8 +98,8 @@ function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry
     const key = `${kind} ${name}`
     units.set(key, { kind, name, units: (units.get(key)?.units ?? 0) + more })
   }
-  for (const { caller, plan, units } of spent) {
-    const person = personOf(view.definitions, caller)
+  for (const { caller, person: claimed, plan, units } of spent) {
+    const person = shownCaller(view.definitions, caller, claimed)
     if (plan !== undefined) add('plan', plan, units)
     else add(person !== caller || isShared(view.definitions, person) ? 'person' : 'caller', person, units)
   }

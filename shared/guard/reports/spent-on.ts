@@ -1,8 +1,9 @@
 import { counterOf } from '../../ledger/book/book.ts'
-import { budgetNamed, chainOf, type Definitions, listingsOf, personOf } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf, type Definitions, listingsOf } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type SummaryRow, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { shownCaller } from '../sentences.ts'
 import type { Spender } from './spenders.ts'
 import { believed, gapsIn, heldIn, rowOf } from './summary.ts'
 
@@ -44,9 +45,9 @@ export const createSpentOn = ({ ledger }: { ledger: Ledger }) => ({
         kind: 'project',
         name: listingsOf(definitions, project)[0]?.project.name ?? project,
       })),
-      callers: shares(rows, all, ({ caller, plan }) => {
+      callers: shares(rows, all, ({ caller, plan, ...row }) => {
         if (plan !== undefined) return { kind: 'plan', name: plan }
-        const person = personOf(definitions, caller)
+        const person = shownCaller(definitions, caller, row.person)
         return { kind: person === caller ? 'caller' : 'person', name: person }
       }),
     }

@@ -58,6 +58,8 @@ export interface StatementSum {
 }
 
 export interface StatementRow extends StatementSum {
+  /** The person of the caller, from a claim. */
+  readonly claimed?: string
   /** Units that ancestors paid for this budget's projects. The ancestors' rows count them, so totals do not. */
   readonly paidElsewhere: number
 }
@@ -205,7 +207,8 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
     const { settled: updates = 0, charged = 0, held = 0, inDoubt = 0, owner } = line
     const atPrices = atPrice(priceOn(unitPrices, line.heldOn ?? line.day.name), charged)
     const figures = { updates, charged, refused: refusedIn(line), held, inDoubt, ...(charged > 0 && { atPrices }) }
-    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), figures)
+    const claimed = by === 'caller' && line.person !== undefined ? { claimed: line.person } : {}
+    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { ...figures, ...claimed })
     const observers = by === 'budget' ? (line.wouldHaveRefused ?? []) : [keyOf(definitions, by, line)]
     for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
@@ -291,6 +294,7 @@ export const emptyRow = (key: string | null): StatementRow => ({
 export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
   ...a,
   ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
+  ...(b.claimed !== undefined && { claimed: b.claimed }),
   ...(b.atPrices && { atPrices: addAtPrices(a.atPrices, b.atPrices) }),
 })
 

@@ -204,10 +204,11 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
 }
 
 export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): SummaryRow {
-  const { budget, project, caller, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
+  const { budget, project, caller, token, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
   const owner = hold?.owners?.[0]
   return {
     ...{ budget, project, caller, via },
+    ...(token?.person !== undefined && { person: token.person }),
     ...(plan !== undefined && { plan }),
     ...(owner !== undefined && { owner }),
     ...(update.month !== day.month && { month: update.month }),

@@ -7,7 +7,6 @@ import {
   chainOf,
   type Definitions,
   pauseOf,
-  personOf,
   rootBudget,
   rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
@@ -23,7 +22,7 @@ import {
   whyNotSubmit,
 } from '../people/permissions.ts'
 import { invalidRequest, problem } from '../problems.ts'
-import { count, type Figures, units as inUnits, shownCaller, when, zoneOf } from '../sentences.ts'
+import { count, type Figures, units as inUnits, shownCaller, shownIn, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost, runsOf } from './duplicate-work.ts'
 import {
   countersOf,
@@ -102,7 +101,7 @@ export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyD
       const since = when(frozen.at, zoneOf(view))
       return refuse(
         'budget-frozen',
-        `${budget.name} was frozen by ${personOf(view.definitions, frozen.by)} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
+        `${budget.name} was frozen by ${shownCaller(view.definitions, frozen.by)} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
         { budget: budget.name },
       )
     }
@@ -129,23 +128,27 @@ const mayChargeAncestors = (known: DecisionInput): boolean =>
 const allowedNow = ({ view, request, token = request.token }: DecisionInput) =>
   permissionsNow(view.definitions, { ...request, ...(token && { token }) })
 
+const askerIn = ({ view, request: { caller, token } }: DecisionInput): string =>
+  shownCaller(view.definitions, caller, token?.person)
+
 /** The list of callers may have changed since the request was accepted. */
 function whyNotListed(known: DecisionInput): Problem | null {
   const { request, token } = known
-  const { caller, force, budget } = request
+  const { force, budget } = request
+  const caller = askerIn(known)
   if (token === null) {
     const detail = `${caller} asked with a token of the issuer ${request.token?.issuer?.name}, which is not trusted any more.`
     return problem('forbidden', detail)
   }
   const allowed = allowedNow(known)
   if (!allowed) return null
-  return whyNotSubmit(caller, allowed) ?? whyNotCharge(request, allowed, { force, budgets: [budget] })
+  return whyNotSubmit(caller, allowed) ?? whyNotCharge({ ...request, caller }, allowed, { force, budgets: [budget] })
 }
 
-function whyStopped({ view, request, plan }: DecisionInput): Problem | null {
-  const { caller } = request
-  if (callerNamed(view.definitions, caller)?.disabled) {
-    return problem('forbidden', `${shownCaller(caller)} is disabled; ask an administrator.`)
+function whyStopped(known: DecisionInput): Problem | null {
+  const { view, request, plan } = known
+  if (callerNamed(view.definitions, request.caller)?.disabled) {
+    return problem('forbidden', `${askerIn(known)} is disabled; ask an administrator.`)
   }
   return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
 }
@@ -162,12 +165,15 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
     )
   }
   const { caller } = request
-  const strictest = [...rules, { name: caller, perUpdate: rulesOfCaller(view.definitions, caller)?.perUpdate }]
-  for (const { name, perUpdate } of strictest) {
+  const strictest = [
+    ...rules.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate })),
+    { name: caller, shown: askerIn(known), perUpdate: rulesOfCaller(view.definitions, caller)?.perUpdate },
+  ]
+  for (const { name, shown, perUpdate } of strictest) {
     if (perUpdate === undefined || units <= perUpdate) continue
     return refuse(
       'over-update-limit',
-      `This update needs ${inUnits(units)}, and ${shownCaller(name)} allows at most ${count(perUpdate)} for one update.`,
+      `This update needs ${inUnits(units)}, and ${shown} allows at most ${count(perUpdate)} for one update.`,
       { units, budget: name, perUpdate },
     )
   }
@@ -208,7 +214,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   }
   // Waiting updates may be approved first and take from the same counters.
   const behind = mayBeGranted(request) ? shortBehind(view, waiting, counters, { units, request }) : []
-  const lost = isAboveCap ? undefined : given?.by
+  const lost = given && !isAboveCap ? shownIn(view.definitions, asked.update ?? request, given.by) : undefined
   const reasons = [
     ...(lost === undefined ? [] : [`${lost} approved it, and may not approve it any more`]),
     ...(needsApproval === null ? [] : [needsApproval]),
@@ -272,7 +278,7 @@ function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boole
   }
   const pause = pauseOf(view.definitions, plan)
   if (!pause) return null
-  const detail = `The plan ${plan} was paused by ${personOf(view.definitions, pause.by)} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
+  const detail = `The plan ${plan} was paused by ${shownCaller(view.definitions, pause.by)} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
   return problem('plan-paused', detail, { plan })
 }
 

@@ -69,7 +69,7 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
   if (owner === undefined || owner === budget || mayChargeAncestors) return null
   const right =
     planOfCaller(caller) === null ? 'the scope admin or mayChargeAncestors' : 'mayChargeAncestors in the plan'
-  const detail = `${shownCaller(caller)} may not charge ${budget} for ${project}, which belongs to ${owner}; that needs ${right}. Without a budget, ${owner} pays.`
+  const detail = `${shownCaller(definitions, caller)} may not charge ${budget} for ${project}, which belongs to ${owner}; that needs ${right}. Without a budget, ${owner} pays.`
   return problem('forbidden', detail, { budget })
 }
 

@@ -73,7 +73,7 @@ export function runningRecord(
   }
   const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
   const lacked = wouldHaveRefused.length > 0 ? `; ${lackedInWords(wouldHaveRefused)}` : ''
-  const note = `${units(quote.units)} held on ${list(budgets.map(shownCounter))}${paidFor}${lacked}`
+  const note = `${units(quote.units)} held on ${list(budgets.map((name) => shownCounter(view.definitions, name)))}${paidFor}${lacked}`
   const priceBefore = priceBeforeJump(quote.units, runs)
   const fields = {
     hold,

@@ -16,6 +16,8 @@ export interface Definitions {
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
 
+export type ListOfCallers = Pick<Definitions, 'callers'>
+
 /** An absent member does not narrow a token, and allows nothing to a person in Slack. */
 export interface Caller {
   readonly scopes?: readonly Scope[]
@@ -159,7 +161,7 @@ export const budgetNamed = (definitions: Definitions, name: string): Budget | un
 export const isObserved = (definitions: Definitions, name: string): boolean =>
   budgetNamed(definitions, name)?.enforce === false
 
-export const callerNamed = ({ callers = {} }: Definitions, name: string): Caller | undefined =>
+export const callerNamed = ({ callers = {} }: ListOfCallers, name: string): Caller | undefined =>
   Object.hasOwn(callers, name) ? callers[name] : undefined
 
 const ofPlan = 'schedule:'
@@ -176,7 +178,7 @@ export const rulesOfCaller = (definitions: Definitions, caller: string): CallerD
   callerNamed(definitions, caller) ?? (planOfCaller(caller) === null ? definitions.unlisted : undefined)
 
 /** The person's name is last. */
-export function namesOf(definitions: Definitions, caller: string, claimed?: string): readonly string[] {
+export function namesOf(definitions: ListOfCallers, caller: string, claimed?: string): readonly string[] {
   const names: string[] = []
   const personListed = (name: string) => callerNamed(definitions, name)?.person
   const first = personListed(caller) ?? claimed
@@ -190,7 +192,7 @@ export function namesOf(definitions: Definitions, caller: string, claimed?: stri
   return names
 }
 
-export const personOf = (definitions: Definitions, caller: string, claimed?: string): string =>
+export const personOf = (definitions: ListOfCallers, caller: string, claimed?: string): string =>
   namesOf(definitions, caller, claimed).at(-1) ?? caller
 
 export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop | undefined =>

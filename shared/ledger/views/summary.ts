@@ -42,6 +42,8 @@ export interface SummaryRow extends Figures {
   readonly budget: string
   readonly project: string
   readonly caller: string
+  /** From the claim of the caller's token. */
+  readonly person?: string
   readonly via: string
   readonly plan?: string
   /** If an ancestor paid. */
@@ -59,7 +61,7 @@ export interface SummaryRow extends Figures {
 
 export type LastRun = { readonly at: number; readonly units: number }
 
-export type Spender = { readonly caller: string; readonly plan?: string; readonly units: number }
+export type Spender = Pick<SummaryRow, 'caller' | 'person' | 'plan'> & { readonly units: number }
 
 export interface Summary {
   readonly day: SummaryDay
@@ -270,7 +272,7 @@ const storedSummary = record<StoredSummary>({
   ...{ open: optional(list(text)), duplicates: optional(whole), saved: optional(whole), shards: optional(whole) },
   hasHeldOn: optional(yes),
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
-  spenders: optional(list(record<Spender>({ caller: text, plan: optional(text), units: whole }))),
+  spenders: optional(list(record<Spender>({ caller: text, person: optionalText, plan: optionalText, units: whole }))),
   unlisted: optional(list(text)),
   ...{ planned: optional(map(whole)), shortSince: optional(map(instant)) },
   lastRuns: optional(map(record<LastRun>({ at: instant, units: whole }))),
@@ -278,7 +280,8 @@ const storedSummary = record<StoredSummary>({
     list(
       record<SummaryRow>({
         ...{ budget: text, project: text, caller: text, via: text },
-        ...{ plan: optionalText, owner: optionalText, month: optionalText, price: optional(whole) },
+        ...{ person: optionalText, plan: optionalText, owner: optionalText, month: optionalText },
+        price: optional(whole),
         heldOn: optionalText,
         ...(Object.fromEntries(summaryFigures.map((name) => [name, optional(whole)])) as Members<Figures>),
         tags: optional(map(text)),

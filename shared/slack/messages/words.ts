@@ -1,5 +1,5 @@
-import { count, units as inUnits, shownBudget } from '../../guard/sentences.ts'
-import { planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
+import { count, type Decided, units as inUnits, shownBudget, shownCaller, shownIn } from '../../guard/sentences.ts'
+import { type ListOfCallers, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type State, type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
@@ -25,8 +25,34 @@ export const stayCounted = (units: number | undefined): string =>
 export const countOf = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`
 
+/** A record with the names of persons in place of callers, for messages alone. */
+export const named = (definitions: ListOfCallers, update: Update): Update => ({
+  ...update,
+  caller: nameFor(definitions, update.caller, update),
+  ...(update.approval && {
+    approval: { ...update.approval, by: nameFor(definitions, update.approval.by, update) },
+  }),
+  history: update.history.map((line) => ({ ...line, by: nameFor(definitions, line.by, update) })),
+})
+
+/** An announcement, in the same way. */
+export const namedIn = <News extends object>(definitions: ListOfCallers, news: News): News => ({
+  ...news,
+  ...('by' in news && { by: nameFor(definitions, String(news.by)) }),
+  ...('caller' in news && { caller: nameFor(definitions, String(news.caller)) }),
+})
+
+/** Slack knows the names of its own users. */
+function nameFor(definitions: ListOfCallers, caller: string, of?: Decided): string {
+  if (slackUserIn(caller) !== undefined || planOfCaller(caller) !== null) return caller
+  return of ? shownIn(definitions, of, caller) : shownCaller(definitions, caller)
+}
+
+const slackUserIn = (caller: string): string | undefined => /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
+
+/** @param caller as `nameFor` has named them. */
 export function person(caller: string): string {
-  const user = /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
+  const user = slackUserIn(caller)
   if (user !== undefined) return `<@${user}>`
   const plan = planOfCaller(caller)
   return plan === null ? code(caller) : `the plan ${code(plan)}`

@@ -8,10 +8,11 @@ import {
   chainOf,
   frozenAbove,
   isEnforced,
-  ownerOf,
+  listingsOf,
   windowKinds,
 } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
@@ -20,6 +21,7 @@ import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
 import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
+import { named } from '../messages/words.ts'
 import { callerOf, type EventAnswer, replyWith, whyNotAllowed } from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 import { offerReconciliation } from './reconcile.ts'
@@ -92,17 +94,20 @@ async function perform(
       return offer(parts, command, event, { caller, allowed })
     case 'updates': {
       const { rows } = await ledger.updates({}, maxUpdates)
-      return { message: updatesMessage({ updates: rows, most: maxShown, ...(await placeOf(parts)) }) }
+      const { shown, ...place } = await placeOf(parts)
+      return { message: updatesMessage({ updates: rows.map(shown), most: maxShown, ...place }) }
     }
     case 'show': {
       const update = await ledger.update(command.id)
       if (!update) return replyWith(`There is no update ${command.id}.`)
-      return { message: updateMessage({ update, ...(await placeOf(parts)) }) }
+      const { shown, ...place } = await placeOf(parts)
+      return { message: updateMessage({ update: shown(update), ...place }) }
     }
     case 'cancel': {
       const outcome = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
       if (outcome.kind === 'problem') return replyWith(outcome.problem.detail)
-      return { message: outcomeMessage({ updates: [outcome.update], ...(await placeOf(parts)) }) }
+      const { shown, ...place } = await placeOf(parts)
+      return { message: outcomeMessage({ updates: [shown(outcome.update)], ...place }) }
     }
     case 'login':
       return login(parts, caller)
@@ -151,13 +156,14 @@ async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, 
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
 }
 
-async function figures({ guard }: CommandsParts, { mayCharge }: Permissions): Promise<EventAnswer> {
+async function figures({ guard }: CommandsParts, { mayCharge, scopes }: Permissions): Promise<EventAnswer> {
   const { outlook } = await guard.background()
   const { view, budgets: outlooks } = await outlook()
+  const mayAsk = scopesOf.run.some((scope) => scopes.has(scope))
   const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
   const budgets = Object.values(view.definitions.budgets).map((budget) => ({
     ...figuresIn(view, budget),
-    mayCharge: mayCharge(budget.name),
+    mayCharge: mayAsk && mayCharge(budget.name),
     sentence: sentences.get(budget.name) ?? null,
   }))
   return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
@@ -177,10 +183,13 @@ async function figuresOfName(parts: CommandsParts, caller: string, name: string 
   if (whyNotAllowed(allowed, caller, 'read') !== null) return null
   const view = await (await parts.guard.readAs(caller, allowed)).ledger.view()
   const { definitions } = view
-  const budget = budgetNamed(definitions, name.toLowerCase()) ?? ownerOf(definitions, name)
+  const byName = budgetNamed(definitions, name.toLowerCase())
+  const [listing] = listingsOf(definitions, name)
+  const budget = byName ?? listing?.budget
   if (!budget) return null
   const budgets = chainOf(definitions, budget.name).map((each) => figuresIn(view, each))
-  return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
+  const project = byName ? undefined : listing?.project.name
+  return { message: figuresMessage({ budgets, zone: zoneOf(view), ...(project !== undefined && { project }) }) }
 }
 
 async function estimate(
@@ -240,12 +249,13 @@ async function offer(
 
 async function answerConfirmed(parts: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
   const updates = (await parts.guard.ledger.updatesNamed(ids)).filter((update) => update !== null)
-  return { message: outcomeMessage({ updates, ...(await placeOf(parts)) }) }
+  const { shown, ...place } = await placeOf(parts)
+  return { message: outcomeMessage({ updates: updates.map(shown), ...place }) }
 }
 
-const placeOf = async ({ guard: { ledger }, dashboardUrl }: CommandsParts) => ({
-  zone: zoneOf(await ledger.view()),
-  dashboardUrl,
-})
+async function placeOf({ guard: { ledger }, dashboardUrl }: CommandsParts) {
+  const view = await ledger.view()
+  return { zone: zoneOf(view), dashboardUrl, shown: (update: Update) => named(view.definitions, update) }
+}
 
 export type Commands = ReturnType<typeof createCommands>

@@ -11,6 +11,7 @@ import type { Kinds } from '../../tracking/kinds.ts'
 import { section } from '../blocks.ts'
 import { doneMessage } from '../messages/help.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
+import { named } from '../messages/words.ts'
 import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
 import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
@@ -113,7 +114,9 @@ async function answerConfirmed(
   updates: readonly Update[],
   refusal?: string,
 ): Promise<EventAnswer> {
-  const outcome = outcomeMessage({ updates, zone: zoneOf(await ledger.view()), replaces: true, dashboardUrl })
+  const view = await ledger.view()
+  const shown = updates.map((update) => named(view.definitions, update))
+  const outcome = outcomeMessage({ updates: shown, zone: zoneOf(view), replaces: true, dashboardUrl })
   const blocks = refusal === undefined ? outcome.blocks : [...outcome.blocks, section(`⚠️ ${prose(refusal)}`)]
   return { message: { ...outcome, blocks }, remember: { updates: updates.map(({ id }) => id) } }
 }
@@ -130,17 +133,22 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await applyDecision(parts, action, id, { by, event, isKept })
   if (isKept) await teller.refresh(id)
-  const how = { zone: zoneOf(await ledger.view()), dashboardUrl: parts.dashboardUrl }
-  const decided = (update: Update, decider: string): EventAnswer =>
+  const view = await ledger.view()
+  const shown = (update: Update) => named(view.definitions, update)
+  const how = { zone: zoneOf(view), dashboardUrl: parts.dashboardUrl }
+  const decided = (update: Update, decider: (of: Update) => string): EventAnswer =>
     isKept
       ? { message: null }
-      : { message: decidedMessage({ update, by: decider, ...how }), remember: { updates: [id] } }
-  if (outcome.kind === 'done') return decided(outcome.update, by)
+      : {
+          message: decidedMessage({ update: shown(update), by: decider(shown(update)), ...how }),
+          remember: { updates: [id] },
+        }
+  if (outcome.kind === 'done') return decided(outcome.update, () => by)
   const { slug, detail } = outcome.problem
   const update = await ledger.update(id)
   if (!update || slug !== 'wrong-state') return replyWith(detail)
   // Another decision was faster, or a process died after deciding for this press.
-  if (update.state !== expectedState[action]) return decided(update, deciderOf(update, asked[action]))
+  if (update.state !== expectedState[action]) return decided(update, (of) => deciderOf(of, asked[action]))
   const isOver = action === 'approve' && !isKept && isStale(parts, update, event)
   return isOver ? replaceWith(detail) : replyWith(detail)
 }

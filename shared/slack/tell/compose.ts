@@ -44,6 +44,7 @@ import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
 import { priceJumpedMessage, repeatsMessage } from '../messages/noticed.ts'
 import { releasedMessage } from '../messages/released.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
+import { named, namedIn } from '../messages/words.ts'
 import { callerOf, guardFor } from '../receive/answer.ts'
 
 export interface Outcome {
@@ -82,17 +83,17 @@ async function composeWithPlace(parts: ComposerParts, subject: Subject, options:
   const { ledger } = parts.guard
   if (isDecisionNews(about)) return composeDecision(parts, { ...subject, about }, options)
   if (about.kind === 'outcome') return null
-  const message = await compose(parts, about)
+  const view = await ledger.view()
+  const message = await compose(parts, namedIn(view.definitions, about), view)
   if (!message) return null
-  const remedy = options.hasBot ? await remedyOf(parts, subject) : null
+  const remedy = options.hasBot ? remedyOf(view, subject) : null
   const linked = 'update' in about ? message : withEnd(message, remedy, pathOf(about), parts)
   if (!options.hasBot) return { message: linked, channel: null }
   const budget = 'update' in about ? (await ledger.update(about.update))?.budget : budgetOf(about)
-  return { message: linked, channel: channelOf((await ledger.view()).definitions, budget) }
+  return { message: linked, channel: channelOf(view.definitions, budget) }
 }
 
-async function remedyOf({ guard }: ComposerParts, { about, createdAt }: Subject): Promise<Remedy | null> {
-  const { definitions } = await guard.ledger.view()
+function remedyOf({ definitions }: View, { about, createdAt }: Subject): Remedy | null {
   const mayPress = Object.keys(definitions.callers ?? {}).some(
     (caller) => /^slack:[UW]/.test(caller) && permissionsOf(definitions, { caller }).scopes.has('admin'),
   )
@@ -132,20 +133,21 @@ async function composeDecision(
   const update = await ledger.update(about.update)
   if (!update || (!posted && update.state !== asks)) return null
   const view = await ledger.view()
+  const shown = named(view.definitions, update)
   const channel = channelOf(view.definitions, update.budget)
   const how = { zone: zoneOf(view), dashboardUrl }
   if (asks === 'in-doubt') {
     const message =
       update.state === asks
-        ? doubtMessage({ update, didNotRunFrom: inFlightUntil(update, options), ...how })
-        : decidedMessage({ update, by: deciderOf(update, 'doubt'), ...how })
+        ? doubtMessage({ update: shown, didNotRunFrom: inFlightUntil(update, options), ...how })
+        : decidedMessage({ update: shown, by: deciderOf(shown, 'doubt'), ...how })
     return { message, channel, updates: [update.id] }
   }
   const updates = posted
     ? (await ledger.updatesNamed(posted.updates ?? [update.id])).filter((each) => each !== null)
     : [update, ...(hasBot ? await awaitingWith(parts, update) : [])]
   const rows = updates.map((each) => ({
-    update: each,
+    update: named(view.definitions, each),
     owner: ownerPaidFor(view.definitions, each),
     approvers: hasBot && each.state === asks ? approversInSlack(view, each) : [],
     near: whyNear(view.definitions, each.project),
@@ -195,13 +197,9 @@ const approversInSlack = (view: View, update: Update): string[] =>
       whyNotApprove(update, view, caller) === null,
   )
 
-async function zone({ guard: { ledger } }: ComposerParts) {
-  return zoneOf(await ledger.view())
-}
-
 type OtherNews = Exclude<About, { readonly kind: DecisionNews['kind'] | 'outcome' }>
 
-async function compose(parts: ComposerParts, about: OtherNews): Promise<Message | null> {
+async function compose(parts: ComposerParts, about: OtherNews, view: View): Promise<Message | null> {
   const { guard } = parts
   const { ledger } = guard
   switch (about.kind) {
@@ -218,7 +216,7 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       const { counts, unitsCharged, refusals } = await report(occurrence)
       const { plan, time, state, reason } = occurrence
       return occurrenceMessage({
-        ...{ plan, time, state, unitsCharged, zone: await zone(parts) },
+        ...{ plan, time, state, unitsCharged, zone: zoneOf(view) },
         counts: { ...counts, unsent: counts.unsent + counts.expired },
         // Its message already gives the reason.
         ...(reason !== undefined && state !== 'missed' && { reason }),
@@ -227,11 +225,11 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
     }
     case 'threshold':
       return thresholdMessage({
-        ...{ ...about, zone: await zone(parts) },
-        isObserved: isObserved((await ledger.view()).definitions, about.budget),
+        ...{ ...about, zone: zoneOf(view) },
+        isObserved: isObserved(view.definitions, about.budget),
       })
     case 'will-run-out':
-      return willRunOutMessage({ ...about, zone: await zone(parts) })
+      return willRunOutMessage({ ...about, zone: zoneOf(view) })
     case 'refusals':
       return refusalsMessage({ ...about, sinceMinutes: 10 })
     case 'repeats':
@@ -242,20 +240,20 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
       return about.what === 'budget'
         ? frozenMessage({
             ...{ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason },
-            frozenAbove: about.isStopped ? null : frozenAbove((await ledger.view()).definitions, about.name),
+            frozenAbove: about.isStopped ? null : frozenAbove(view.definitions, about.name),
           })
         : pausedMessage({
             ...{ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason },
             isEnabled: about.isStopped || (await isEnabled(parts, about.name)),
           })
     case 'released':
-      return releasedMessage({ ...about, payer: await payerOfReleased(parts, about) })
+      return releasedMessage({ ...about, payer: payerOfReleased(view, about) })
     case 'given-back':
       return givenBackMessage(about)
     case 'foreign-data':
       return foreignDataMessage(about)
     case 'token-expires':
-      return tokenExpiresMessage({ ...about, zone: await zone(parts) })
+      return tokenExpiresMessage({ ...about, zone: zoneOf(view) })
     case 'audit-failed':
       return auditFailedMessage(about)
     case 'digest':
@@ -268,8 +266,8 @@ async function compose(parts: ComposerParts, about: OtherNews): Promise<Message 
   }
 }
 
-const payerOfReleased = async ({ guard: { ledger } }: ComposerParts, { projects, more }: Released) =>
-  unownedPayer((await ledger.view()).definitions, projects, more)
+const payerOfReleased = ({ definitions }: View, { projects, more }: Released) =>
+  unownedPayer(definitions, projects, more)
 
 async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolean> {
   const { planStatuses } = await guard.background()
@@ -282,14 +280,16 @@ async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome
   const parts = { ...whole, guard }
   const { ledger } = guard
   const updates = (await ledger.updatesNamed(event.updates ?? [])).filter((update) => update !== null)
-  const [first] = updates
+  const view = await ledger.view()
+  const shown = updates.map((update) => named(view.definitions, update))
+  const [first] = shown
   if (!first || !updates.every(hasEnded)) return null
-  const how = { zone: await zone(parts), dashboardUrl: parts.dashboardUrl }
+  const how = { zone: zoneOf(view), dashboardUrl: parts.dashboardUrl }
   const isApproval = event.kind === 'press' && event.action !== 'confirm' && event.action !== 'ask'
   const message = isApproval
     ? // Another person may have approved it since.
       decidedMessage({ update: first, by: first.approval?.by ?? callerOf(event), ...how })
-    : outcomeMessage({ updates, replaces: true, ...how })
+    : outcomeMessage({ updates: shown, replaces: true, ...how })
   return { message, updates }
 }
 

@@ -7,6 +7,7 @@ import { zoneOf } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type HomeRow, type HomeView, homeView, noHomeView } from '../messages/home.ts'
+import { named } from '../messages/words.ts'
 import type { SendResult } from './client.ts'
 import type { Poster } from './post.ts'
 
@@ -65,7 +66,8 @@ function rowOf(
   view: View,
   { caller, scopes }: Pick<Permissions, 'scopes'> & { caller: string },
 ): HomeRow {
-  if (!scopes.has('approve')) return { update, whyNot: 'You need the scope approve to decide.' }
+  if (!scopes.has('approve'))
+    return { update: named(view.definitions, update), whyNot: 'You need the scope approve to decide.' }
   const refusal = update.state === 'awaiting-approval' ? whyNotApprove(update, view, caller) : null
-  return { update, whyNot: refusal?.detail ?? null }
+  return { update: named(view.definitions, update), whyNot: refusal?.detail ?? null }
 }

@@ -20,6 +20,7 @@ import { dayMs } from '../../../../shared/platform/clock.ts'
 import { FillPatterns } from '../../components/charts.tsx'
 import { Pill, ReasonDetail, RemedyLink } from '../../components/outlook.tsx'
 import { bookAddress, budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
+import { Who } from '../../components/people.tsx'
 import { SpentSection } from '../../components/spenders.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
 import { type BudgetWords, budgetWords, fields, labels, type Texts } from './budget-texts.ts'
@@ -64,7 +65,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
         <>
           <FillPatterns />
           <BudgetTrail budget={name} definitions={view.definitions} />
-          <StatusLine outlook={outlook} zone={zone} isAdmin={isAdmin} />
+          <StatusLine outlook={outlook} view={view} isAdmin={isAdmin} />
           {isAdmin ? <Actions budget={budget} /> : null}
           <UnitsSection {...{ outlook, view, cost }} over={isEnforced(budget) ? null : spent.wouldHaveRefused} />
           <div class="halves">
@@ -72,7 +73,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
             <SpentSection id="callers-spent" title="Spent by person and plan" spenders={spent.callers} />
           </div>
           <div class="halves">
-            <UpdatesSection name={name} updates={updates.slice(0, maxUpdates)} zone={zone} />
+            <UpdatesSection name={name} updates={updates.slice(0, maxUpdates)} view={view} />
             <MonthsSection months={months} zone={zone} />
           </div>
           <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
@@ -83,7 +84,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
             isAdmin={isAdmin}
             kinds={kinds}
           />
-          <EntriesSection entries={entries} name={name} zone={zone} isAdmin={isAdmin} />
+          <EntriesSection entries={entries} name={name} view={view} isAdmin={isAdmin} />
           <ZoneNote zone={zone} />
         </>,
       )
@@ -94,22 +95,22 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
 const isWithin = (definitions: Definitions, budget: string, name: string): boolean =>
   budgetNamed(definitions, budget) !== undefined && chainOf(definitions, budget).some((each) => each.name === name)
 
-const StatusLine = ({ outlook, zone, isAdmin }: { outlook: BudgetOutlook; zone: string; isAdmin: boolean }) => (
+const StatusLine = ({ outlook, view, isAdmin }: { outlook: BudgetOutlook; view: View; isAdmin: boolean }) => (
   <ul class="risks status">
     {outlook.reasons.length === 0 ? (
       <li>
         <span>
-          <Pill reason={undefined} zone={zone} />
+          <Pill reason={undefined} zone={zoneOf(view)} />
         </span>
       </li>
     ) : (
       outlook.reasons.map((reason, position) => (
         <li>
           <span>
-            <Pill reason={reason} zone={zone} isLong />
+            <Pill reason={reason} zone={zoneOf(view)} isLong />
           </span>
           <span class="why">
-            <ReasonDetail reason={reason} zone={zone} />
+            <ReasonDetail reason={reason} view={view} />
           </span>
           <span class="remedy">
             {isAdmin && position === 0 && outlook.remedy ? (
@@ -204,11 +205,11 @@ const shownGiver = (budget: string): string => (budget === unseenBudget ? 'anoth
 interface EntriesProps {
   readonly entries: Page<Entry>
   readonly name: string
-  readonly zone: string
+  readonly view: View
   readonly isAdmin: boolean
 }
 
-const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
+const EntriesSection = ({ entries, name, view, isAdmin }: EntriesProps) => (
   <Section id="entries" title="Booked this month">
     {entries.rows.length === 0 ? (
       <p class="empty">Nothing was booked by hand this month. The pages of updates show what they cost.</p>
@@ -224,7 +225,8 @@ const EntriesSection = ({ entries, name, zone, isAdmin }: EntriesProps) => (
             </p>
             <p>{reason}</p>
             <p class="note">
-              <Time at={at} zone={zone} /> by {by} <code class="id">{id}</code>
+              <Time at={at} zone={zoneOf(view)} /> by <Who name={by} definitions={view.definitions} />{' '}
+              <code class="id">{id}</code>
               {isAdmin && correctableTypes.includes(type) ? (
                 <>
                   {' '}

@@ -104,16 +104,17 @@ export const MonthsSection = ({ months, zone }: { months: readonly MonthFigures[
   </Section>
 )
 
-export const UpdatesSection = ({ name, updates, zone }: { name: string; updates: readonly Update[]; zone: string }) => (
+export const UpdatesSection = ({ name, updates, view }: { name: string; updates: readonly Update[]; view: View }) => (
   <Section id="updates" title="Latest updates">
     {updates.length === 0 ? <p class="empty">None among the newest updates of the last seven days.</p> : null}
     <ul class="lines">
-      {updates.map(({ id, project, state, charged, estimated, caller, createdAt }) => (
+      {updates.map(({ id, project, state, charged, estimated, createdAt, ...update }) => (
         <li>
           <a href={updateAddress(id)}>{project}</a> <StateName state={state} />{' '}
           {(charged ?? estimated) ? units(charged ?? estimated ?? 0) : null}{' '}
           <span class="note">
-            <Time at={createdAt} zone={zone} /> by <Who name={caller} />
+            <Time at={createdAt} zone={zoneOf(view)} /> by{' '}
+            <Who name={update.caller} of={update} definitions={view.definitions} />
           </span>
         </li>
       ))}

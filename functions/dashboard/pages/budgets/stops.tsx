@@ -11,6 +11,7 @@ import { releasedBy } from '../../../../shared/ledger/book/releases.ts'
 import { HiddenFields, ReasonField } from '../../components/fields.tsx'
 import { FormToken } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
+import { StoppedBy } from '../../components/people.tsx'
 import type { Flash } from '../../flash.ts'
 import { faultsIn, flashOf, inputOf, readFields } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
@@ -117,7 +118,7 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
       <Section id="confirm" title="What happens">
         {action === 'unfreeze' && budget.frozen ? (
           <p>
-            Frozen by {budget.frozen.by}: {budget.frozen.reason}
+            Frozen <StoppedBy stop={budget.frozen} view={{ definitions }} />
           </p>
         ) : null}
         <p>{consequence(name)}</p>

@@ -237,7 +237,7 @@ function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { 
       )}
       <div>
         <p class="what">
-          <Who name={sub} />
+          <Who name={sub} definitions={{}} />
           {person === undefined ? null : <span class="note"> is {person}</span>}
           {sub === visit.session.sub ? <span class="note"> (you: someone else has to disable you)</span> : null}
         </p>
