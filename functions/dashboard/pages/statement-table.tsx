@@ -34,7 +34,7 @@ function shownRows({ by, rows }: Statement, definitions: Definitions): readonly 
   const merged = new Map<string | null, ShownRow>()
   for (const row of rows) {
     const isPerson = by === 'caller' && row.key !== null && planOfCaller(row.key) === null
-    const key = isPerson ? shownCaller(definitions, row.key, row.claimed) : row.key
+    const key = isPerson ? shownCaller(definitions, row.key, row.claimedPerson) : row.key
     const before = merged.get(key)
     merged.set(key, { ...sumOfRows(before ?? emptyRow(key), row), keys: [...(before?.keys ?? []), row.key] })
   }

@@ -58,8 +58,7 @@ export interface StatementSum {
 }
 
 export interface StatementRow extends StatementSum {
-  /** The person of the caller, from a claim. */
-  readonly claimed?: string
+  readonly claimedPerson?: string
   /** Units that ancestors paid for this budget's projects. The ancestors' rows count them, so totals do not. */
   readonly paidElsewhere: number
 }
@@ -207,8 +206,8 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
     const { settled: updates = 0, charged = 0, held = 0, inDoubt = 0, owner } = line
     const atPrices = atPrice(priceOn(unitPrices, line.heldOn ?? line.day.name), charged)
     const figures = { updates, charged, refused: refusedIn(line), held, inDoubt, ...(charged > 0 && { atPrices }) }
-    const claimed = by === 'caller' && line.person !== undefined ? { claimed: line.person } : {}
-    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { ...figures, ...claimed })
+    const claimedPerson = by === 'caller' && line.person !== undefined ? { claimedPerson: line.person } : {}
+    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { ...figures, ...claimedPerson })
     const observers = by === 'budget' ? (line.wouldHaveRefused ?? []) : [keyOf(definitions, by, line)]
     for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
@@ -294,7 +293,7 @@ export const emptyRow = (key: string | null): StatementRow => ({
 export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
   ...a,
   ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
-  ...(b.claimed !== undefined && { claimed: b.claimed }),
+  ...(b.claimedPerson !== undefined && { claimedPerson: b.claimedPerson }),
   ...(b.atPrices && { atPrices: addAtPrices(a.atPrices, b.atPrices) }),
 })
 
