@@ -1,5 +1,9 @@
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
+import { faultOf } from '../../shared/ledger/store/dynamo-transaction.ts'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
 import { stores } from '../support/store/stores.ts'
 
 describe.each(stores)('the store contract: %s', (_name, create) => {
@@ -194,6 +198,37 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
       expect(await listed(to, 2)).toEqual(newestFirst ? [1] : [3])
     },
   )
+})
+
+test.each([
+  ['ValidationException', 'Item size has exceeded the maximum allowed size', 'too-large'],
+  ['ValidationException', 'One or more parameter values were invalid', 'broken'],
+  ['InternalServerError', 'Item size has exceeded the maximum allowed size', 'lost'],
+])('a %s of DynamoDB that says “%s” is %s', (name, message, kind) => {
+  expect(faultOf(Object.assign(new Error(message), { name })).kind).toBe(kind)
+})
+
+test.each([
+  ['Item size to update has exceeded the maximum allowed size', 'too-large'],
+  ['The provided expression refers to an attribute that does not exist in the item', 'broken'],
+])('a cancelled transaction that says “%s” is %s', (Message, kind) => {
+  const CancellationReasons = [{ Code: 'None' }, { Code: 'ValidationError', Message }]
+  const name = 'TransactionCanceledException'
+  expect(faultOf(Object.assign(new Error('cancelled'), { name, CancellationReasons })).kind).toBe(kind)
+})
+
+test('a read ends after four answers of DynamoDB that leave the same key unprocessed', async () => {
+  let requests = 0
+  const Keys = [{ pk: { S: 'a' }, sk: { S: 's' } }]
+  const send = async () => {
+    requests++
+    return { UnprocessedKeys: { table: { Keys } } }
+  }
+  const client = { send } as unknown as DynamoDBClient
+  const clock = { now: () => 0, sleep: async () => {} }
+  const store = createDynamoStore({ client, table: 'table', clock, ids: systemIds })
+  await expect(store.get([key('a')])).rejects.toThrow('DynamoDB leaves keys unprocessed')
+  expect(requests).toBe(4)
 })
 
 const key = (pk: string) => ({ pk, sk: 's' })
