@@ -35,13 +35,13 @@ interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' 
 
 /** A run takes at most a minute and its settlement 12 seconds. */
 const functions = {
-  // Pages only estimate: the stream starts what is asked for or approved there, and the sweep keeps its own places.
+  // Pages only estimate: the stream starts updates asked for or approved there, and the sweep runs plans again and keeps its own places.
   Dashboard: {
     bundle: 'dashboard',
     description: 'The dashboard and the documentation of the API, for browsers',
     memoryMb: 1024,
     timeout: Duration.minutes(2),
-    ledger: { lists: true, writesNo: ['sweep#'] },
+    ledger: { lists: true, writesNo: ['occurrence#', 'sweep#'] },
     secrets: ['service-token', 'caller-key', 'login-client', 'origin'],
     concurrency: 50,
   },

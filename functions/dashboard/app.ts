@@ -43,7 +43,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addInbox(routes, services)
   addDecisions(routes, services)
   addPlans(routes)
-  addPlan(routes, services)
+  addPlan(routes)
   addStatements(routes)
   addActivity(routes)
   addAudit(routes)

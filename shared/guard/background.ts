@@ -32,7 +32,7 @@ export function createBackground(
   const { ledger, resume } = parts
   const occurrences = createOccurrences({ ...parts, begin: resume.begin })
   const alerts = createAlerts(parts)
-  const sweep = createSweep({ ...parts, start: resume.start, alerts, advance: occurrences.advance })
+  const sweep = createSweep({ ...parts, start: resume.start, alerts, ...occurrences })
   const { prices, readPrices } = createPrices(parts)
   const recent = createRecent(parts)
   const calendar = createCalendar({ ...parts, prices, recent })

@@ -17,7 +17,7 @@ import { createLogins, type Logins } from './login.ts'
 import { createEventTasks, type Deliveries, type TargetStates } from './updates/deliveries.ts'
 import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
 import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
-import { type Announcement, announcements, type Occurrence, occurrences } from './updates/tasks.ts'
+import { type Announcement, announcements, type Occurrence, occurrences, type Rerun, reruns } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
 import { createLists, type EntryFilter, type Sees, type Span, type UpdateFilter } from './views/lists.ts'
@@ -84,6 +84,7 @@ export interface Ledger {
   readonly announcements: Queue<Announcement>
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
+  readonly reruns: Queue<Rerun>
   /** Events that a target has yet to get. */
   readonly deliveries: Deliveries
   readonly eventTargets: TargetStates
@@ -137,6 +138,7 @@ export function createLedger(options: LedgerParts): Ledger {
     announcements: createQueue(announcements, { store, rotation }),
     slackEvents: createQueue(slackEvents, { store, rotation }),
     occurrences: createQueue(occurrences, { store, rotation }),
+    reruns: createQueue(reruns, { store, rotation }),
     ...createEventTasks({ store, rotation }),
     summaries: createSummaries({ store }),
     prices: createPrices({ store }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser, ours, withSigns } from '../support/browser/browser.ts'
+import { formWith, press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 
@@ -169,49 +170,57 @@ describe('a plan', () => {
   })
 
   test('the sweep runs what was not sent once a user confirmed it', async () => {
-    const { product, browser, send, fire } = await start()
+    const { product, browser, fire } = await start()
     await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
     await fire('2026-11-20T10:00:00Z')
     expect((await browser.get('/dashboard/plans/night')).text).toContain('Resume the plan first.')
     await product.call('POST', '/plans/night/resume', { body: { reason: 'back' } })
     const page = await browser.get('/dashboard/plans/night')
     expect(page.text).toContain('2 projects never started, expired or provably did not run: one, two.')
-    const time = /name="time" value="([^"]+)"/.exec(page.html)?.[1] ?? ''
-    expect((await send('unsent', { time })).text).toContain('✕ The request is not valid: confirm: must be ticked')
-    expect(product.seen('run')).toHaveLength(0)
-    expect((await send('unsent', { time, confirm: 'yes' })).text).toContain(
-      '✓ What was not sent of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
+    const { fields } = formWith(page.html, 'Run what was not sent')
+    expect((await browser.post('/dashboard/plans/night/unsent', fields)).location).toBe('/dashboard/plans/night')
+    expect((await browser.get('/dashboard/plans/night')).text).toContain(
+      '✕ The request is not valid: confirm: must be ticked',
     )
+    expect(product.seen('run')).toHaveLength(0)
+    const asked = await press(browser, page, 'Run what was not sent', { confirm: 'yes' })
+    expect(asked.text).toContain(
+      '✓ What was not sent of night, 20 Nov 2026 11:00 Europe/Berlin, begins with the next sweep, within five minutes.',
+    )
+    expect(asked.text).toContain(
+      'What was not sent of 20 Nov 2026 11:00 begins with the next sweep, within five minutes: pat asked for it at 20 Nov 2026 11:00.',
+    )
+    expect(asked.text).not.toContain('Run what was not sent')
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(2)
-    expect((await send('unsent', { time, confirm: 'yes' })).text).toContain(
+    expect((await press(browser, page, 'Run what was not sent', { confirm: 'yes' })).text).toContain(
       '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
     )
     expect(product.seen('run')).toHaveLength(2)
   })
 
   test('shows what was refused apart from what was up to date, and runs the refused once more', async () => {
-    const { product, browser, send, fire } = await start({ plans: [{ ...night, projects: ['done', 'one', 'two'] }] })
+    const { product, browser, fire } = await start({ plans: [{ ...night, projects: ['done', 'one', 'two'] }] })
     await product.update({ kind: 'ranking', project: 'done' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
     await fire('2026-11-20T10:00:00Z')
     product.clock.advance(minutes(1))
-    const { text, html } = await browser.get('/dashboard/plans/night')
+    const page = await browser.get('/dashboard/plans/night')
+    const { text } = page
     expect(text).toContain(
       'Project State Charged done up to date – one ✕ refused seo was frozen by ada on 20 Nov 2026 11:00 Europe/Berlin: audit. Ask an administrator to unfreeze it. – two ✕ refused',
     )
     expect(text).not.toContain('Run what was not sent')
     expect(text).toContain(
-      '2 projects were refused: one, two. Run them now: each is decided again with the present budgets and limits Run what was refused',
+      '2 projects were refused: one, two. Run them within five minutes: each is decided again with the present budgets and limits Run what was refused',
     )
-    const time = /name="time" value="([^"]+)"/.exec(html)?.[1] ?? ''
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'audited' } })
-    expect((await send('refused', { time, confirm: 'yes' })).text).toContain(
-      '✓ What was refused of night, 20 Nov 2026 11:00 Europe/Berlin, runs with the next sweep, within minutes.',
+    expect((await press(browser, page, 'Run what was refused', { confirm: 'yes' })).text).toContain(
+      '✓ What was refused of night, 20 Nov 2026 11:00 Europe/Berlin, begins with the next sweep, within five minutes.',
     )
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(3)
-    expect((await send('refused', { time, confirm: 'yes' })).text).toContain(
+    expect((await press(browser, page, 'Run what was refused', { confirm: 'yes' })).text).toContain(
       '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
     )
     expect(product.seen('run')).toHaveLength(3)
@@ -232,7 +241,7 @@ describe('a plan', () => {
       expect([scope, html.includes('Pause the plan')]).toEqual([scope, scope === 'read admin'])
       const told = await send(
         action,
-        action === 'unsent' || action === 'refused' ? { time, confirm: 'yes' } : { reason: 'mine' },
+        action === 'unsent' || action === 'refused' ? { time, version: '1', confirm: 'yes' } : { reason: 'mine' },
       )
       expect(told.text).toContain(`✕ ${said}`)
       expect(product.seen('run')).toHaveLength(0)

@@ -13,14 +13,14 @@ const ledger = [
   looks,
   { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
 ]
-/** It writes all but the places of the sweep. */
-const ledgerWithoutSweep = [
+/** It writes all but the runs of plans and the places of the sweep. */
+const ledgerOfPages = [
   looks,
   {
     may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
     on: ['LedgerTable.Arn'],
     only: {
-      'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': ['sweep#*'] },
+      'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': ['occurrence#*', 'sweep#*'] },
       Null: { 'dynamodb:LeadingKeys': 'false' },
     },
   },
@@ -55,7 +55,7 @@ const stream = [
 
 describe('what each function may do', () => {
   const expected = {
-    Dashboard: [logs, ...ledgerWithoutSweep, lists, secret('ServiceToken'), secret('CallerKey')],
+    Dashboard: [logs, ...ledgerOfPages, lists, secret('ServiceToken'), secret('CallerKey')],
     Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
     Mcp: [logs, looks, ...ofUpdates, lists, secret('ServiceToken'), secret('CallerKey'), secret('QuoteKey')],
     SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],

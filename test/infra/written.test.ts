@@ -5,6 +5,7 @@ import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
 import { agentMessage, agentResult } from '../support/agent-message.ts'
 import { openBrowser } from '../support/browser/browser.ts'
+import { press } from '../support/browser/page-forms.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 import { json, startProduct } from '../support/product.ts'
@@ -16,6 +17,8 @@ const actions = {
   update: 'dynamodb:UpdateItem',
   check: 'dynamodb:ConditionCheckItem',
 } as const
+
+const night = { name: 'night', kind: 'ranking', projects: ['nightly'], schedule: 'cron(0 23 * * ? *)' }
 
 /** The product, and what each of its functions writes: which action, under which prefix of a key. */
 async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>[0]>, 'targets'> = {}) {
@@ -40,7 +43,7 @@ async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>
   const provider = await startProvider({ clock })
   const issuers = [provider.entry()]
   const product = await startProduct({
-    ...{ store, clock, issuers, slack: true, stream: false, units: { dear: 640 } },
+    ...{ store, clock, issuers, slack: true, stream: false, units: { dear: 640 }, plans: [night] },
     ...options,
   })
   const process = product.startProcess()
@@ -114,6 +117,23 @@ async function approveInSlack({ product, who, deliver }: Awaited<ReturnType<type
   expect(product.slack.posted().map(({ to }) => to)).toContain('asker')
 }
 
+/** A person runs on the dashboard what a paused plan did not send. */
+async function runAgain({ product, provider, who }: Awaited<ReturnType<typeof watched>>): Promise<void> {
+  const stop = (action: string) => product.call('POST', `/plans/night/${action}`, { body: { reason: 'holidays' } })
+  await stop('pause')
+  const due = { plan: 'night', time: '2026-11-20T10:00:00Z' }
+  await who.run('scheduled', () => product.triggers.handle(due, product.endsAt()))
+  await stop('resume')
+  await who.run('dashboard', async () => {
+    const browser = openBrowser(product)
+    await browser.logIn(provider.sign({ groups: ['leads'] }))
+    const page = await browser.get('/dashboard/plans/night')
+    await press(browser, page, 'Run what was not sent', { confirm: 'yes' })
+  })
+  await who.run('scheduled', () => product.triggers.sweep(product.endsAt()))
+  expect(product.seen('run').map(({ url }) => url)).toContainEqual(expect.stringContaining('/nightly/'))
+}
+
 describe('what a function really writes is what its role may write:', () => {
   test('the function for agents writes what updates write, and nothing else', async () => {
     const world = await watched()
@@ -170,6 +190,7 @@ describe('what a function really writes is what its role may write:', () => {
       const { rows } = await product.guard.ledger.open('awaiting-approval', 10)
       await browser.decide({ do: 'approve', id: rows.map(({ id }) => id) })
     })
+    await runAgain(world)
     // The stream does not tell of this one, so the sweep begins it; it costs more than it said, which freezes its budget.
     await put('frail', { limits: [{ window: 'month', units: 500 }], freezeOnOverrun: true })
     product.service.script('/on-demand/overrun/run', json({ data: { keyword_units: 100 } }))
@@ -182,9 +203,11 @@ describe('what a function really writes is what its role may write:', () => {
     expect(of('slack')).toEqual(mayWrite('SlackApp'))
     expect(of('tell')).toEqual(mayWrite('OutboxTell'))
     // Each holds, settles and changes the definitions: a person, a command of Slack, an overrun.
-    expect(of('dashboard')).toEqual(['dynamodb:PutItem issuer-keys#', 'dynamodb:PutItem update#'])
+    expect(of('dashboard')).toEqual(['issuer-keys#', 'rerun#', 'update#'].map((key) => `dynamodb:PutItem ${key}`))
     expect(of('api')).toContain('dynamodb:PutItem issuer-keys#')
-    expect(mayWrite('Dashboard')).toEqual(mayWrite('Api').map((each) => `${each}any but sweep#`))
+    expect(mayWrite('Dashboard')).toEqual(
+      mayWrite('Api').flatMap((each) => ['occurrence#', 'sweep#'].map((key) => `${each}any but ${key}`)),
+    )
     for (const [name, role] of [
       ['api', 'Api'],
       ['start', 'OutboxStart'],

@@ -150,6 +150,7 @@ test.each([
   ['SlackApp', 'update#1'],
   ['OutboxTell', 'definitions'],
   ['Mcp', 'login#1'],
+  ['Dashboard', 'occurrence#night#2026-11-20T10:00:00.000Z'],
   ['Dashboard', 'sweep#in-doubt'],
 ])('%s is denied to write %s, and nothing is written', async (role, pk) => {
   const { client, ledger, aws } = rehearsal

@@ -2,12 +2,15 @@ import { isRefusal, isUnsent } from '../../../shared/guard/plans/attempts.ts'
 import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.ts'
 import { occurrenceInWords } from '../../../shared/guard/plans/plan-words.ts'
-import { count, units } from '../../../shared/guard/sentences.ts'
-import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Occurrence, Rerun } from '../../../shared/ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { HiddenFields } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { planAddress, Section, StateName, TableHead, Time, Units, updateAddress } from '../components/parts.tsx'
+import { Who } from '../components/people.tsx'
 import type { Visit } from '../session.tsx'
 
 export function OccurrenceOutcome({
@@ -92,11 +95,13 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
             {mayRun ? (
               <form method="post" action={`${planAddress(plan.name)}/${only}`}>
                 <FormToken frame={frame} />
-                <input type="hidden" name="time" value={toRfc3339(report.occurrence.time)} />
+                <HiddenFields
+                  values={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
+                />
                 <p class="tick">
                   <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
                   <label for={`confirm-${only}`}>
-                    Run {projects.length === 1 ? 'it' : 'them'} now: {consequence}
+                    Run {projects.length === 1 ? 'it' : 'them'} within five minutes: {consequence}
                   </label>
                 </p>
                 <p class="buttons">
@@ -110,6 +115,18 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
         )
       })}
     </>
+  )
+}
+
+export const subjects = { unsent: 'What was not sent', refused: 'What was refused' } as const
+
+export function WaitingRerun({ rerun: { only, by, time, createdAt }, view }: { rerun: Rerun; view: View }) {
+  const zone = zoneOf(view)
+  return (
+    <p class="note">
+      {subjects[only]} of <Time at={time} zone={zone} /> begins with the next sweep, within five minutes:{' '}
+      <Who name={by} definitions={view.definitions} /> asked for it at <Time at={createdAt} zone={zone} />.
+    </p>
   )
 }
 

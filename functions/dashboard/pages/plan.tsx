@@ -9,7 +9,7 @@ import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
-import { occurrencesOf } from '../../../shared/ledger/updates/tasks.ts'
+import { occurrencesOf, type RunAgain, rerunId, runsAgain } from '../../../shared/ledger/updates/tasks.ts'
 import { type Leave, tagEntries } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { ReasonField } from '../components/fields.tsx'
@@ -17,8 +17,16 @@ import { FormToken } from '../components/layout.tsx'
 import { BudgetLink, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
-import type { PageRoutes, PageServices, Visit } from '../session.tsx'
-import { OccurrenceOutcome, Occurrences, RunAgainForms, type RunProps, repeatsOf } from './occurrences.tsx'
+import type { PageRoutes, Visit } from '../session.tsx'
+import {
+  OccurrenceOutcome,
+  Occurrences,
+  RunAgainForms,
+  type RunProps,
+  repeatsOf,
+  subjects,
+  WaitingRerun,
+} from './occurrences.tsx'
 
 const maxOccurrences = 20
 const weeks = 5
@@ -28,19 +36,18 @@ const reasonSchema = z.strictObject({ form: z.string(), reason })
 const confirmationSchema = z.strictObject({
   form: z.string(),
   time: instant,
+  version: z.string(),
   confirm: z.literal('yes', 'must be ticked: nothing was run'),
 })
 
-export function addPlan({ page }: PageRoutes, services: PageServices): void {
+export function addPlan({ page }: PageRoutes): void {
   page('/dashboard/plans/:name', { GET: showPlan })
   for (const action of ['pause', 'resume'] as const)
     page(`/dashboard/plans/:name/${action}`, {
       POST: (visit) => redirectBack(visit, () => pauseOrResume(visit, action)),
     })
-  for (const only of ['unsent', 'refused'] as const)
-    page(`/dashboard/plans/:name/${only}`, {
-      POST: (visit) => redirectBack(visit, () => runAgain(visit, services, only)),
-    })
+  for (const only of runsAgain)
+    page(`/dashboard/plans/:name/${only}`, { POST: (visit) => redirectBack(visit, () => askToRunAgain(visit, only)) })
 }
 
 async function showPlan(visit: Visit): Promise<Response> {
@@ -57,15 +64,19 @@ async function showPlan(visit: Visit): Promise<Response> {
     guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
   ])
   const occurrence = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
-  const report = occurrence ? await reportOf(occurrence) : null
+  const [report, rerun] = occurrence
+    ? await Promise.all([reportOf(occurrence), guard.ledger.reruns.get(rerunId(occurrence))])
+    : [null, null]
+  const waiting = rerun?.doneAt === undefined ? rerun : null
   return visit.show(
     `Plan ${name}`,
     <>
       <PauseBanner {...{ status, view, days, isAdmin: false }} />
-      <Actions visit={visit} status={status} report={report} />
+      <Actions visit={visit} status={status} report={waiting ? null : report} />
       <Summary {...{ status, cost: costs.get(name), verdict: verdicts.get(name), view }} />
       <PauseForm visit={visit} status={status} />
-      {report ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
+      {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
+      {report && !waiting ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
       {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
       <Occurrences occurrences={occurrences} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
@@ -84,20 +95,22 @@ async function pauseOrResume(visit: Visit, action: 'pause' | 'resume'): Promise<
   return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} is resumed.`
 }
 
-async function runAgain(visit: Visit, { clock }: PageServices, only: 'unsent' | 'refused'): Promise<string> {
+async function askToRunAgain(visit: Visit, only: RunAgain): Promise<string> {
   visit.mustHave('run')
-  const { guard } = visit
-  const { time } = readFields(visit.form, confirmationSchema)
+  const { guard, session } = visit
+  const { time, version } = readFields(visit.form, confirmationSchema)
   const { status, zone } = await readStatus(visit)
   const { name } = status.plan
-  await mustBeCovered(guard, name, { sub: visit.session.sub, mayCharge: visit.permissions.mayCharge })
-  // The sweep runs the projects, so the user does not wait.
-  const result = await (await guard.background()).runAgain(name, time, only, clock.now())
+  await mustBeCovered(guard, name, { sub: session.sub, mayCharge: visit.permissions.mayCharge })
+  const background = await guard.background()
+  const asked = { only, seenVersion: Number(version), by: session.sub }
+  const result = await background.askToRunAgain(name, time, asked)
   if (result.kind === 'problem') throw new Refusal(result.problem)
-  const subject = only === 'refused' ? 'What was refused' : 'What was not sent'
-  return result.occurrence.doneAt === undefined
-    ? `${subject} of ${name}, ${when(time, zone)}, runs with the next sweep, within minutes.`
-    : `Nothing of ${name}, ${when(time, zone)}, was left to run.`
+  const run = `${name}, ${when(time, zone)},`
+  if (result.kind === 'nothing-left') return `Nothing of ${run} was left to run.`
+  return result.kind === 'asked'
+    ? `${subjects[only]} of ${run} begins with the next sweep, within five minutes.`
+    : `${subjects[only]} of ${run} runs already.`
 }
 
 /** @throws Refusal 404 */

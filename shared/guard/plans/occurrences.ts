@@ -1,7 +1,8 @@
-import { type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
-import { type Occurrence, occurrenceId } from '../../ledger/updates/tasks.ts'
+import { callerNamed, type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
+import { type Occurrence, occurrenceId, type Rerun, type RunAgain, rerunId } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
+import { requestLastsMs } from '../options.ts'
 import { problem } from '../problems.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
@@ -10,10 +11,12 @@ import type { Plan } from './plans-file.ts'
 
 export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
 
-export type RunAgain = 'unsent' | 'refused'
-
 export type OccurrenceResult =
   | { readonly kind: 'fired'; readonly occurrence: Occurrence }
+  | { readonly kind: 'problem'; readonly problem: Problem }
+
+export type RerunResult =
+  | { readonly kind: 'asked' | 'running' | 'nothing-left' }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
 /** A time may come early, because clocks differ. */
@@ -25,6 +28,9 @@ const earlyByMs = 2 * minuteMs
 export const createOccurrences = (parts: OccurrencesParts) => ({
   fire: (name: string, time: number, endsAt: number) => fire(parts, name, time, endsAt),
   runAgain: (name: string, time: number, only: RunAgain, endsAt: number) => runAgain(parts, name, time, only, endsAt),
+  askToRunAgain: (name: string, time: number, asked: Pick<Rerun, 'only' | 'seenVersion' | 'by'>) =>
+    askToRunAgain(parts, name, time, asked),
+  runAsked: (rerun: Rerun, endsAt: number) => runAsked(parts, rerun, endsAt),
   advance: (id: string, endsAt: number) => advance(parts, id, endsAt),
   report: (occurrence: Occurrence) => report(parts, occurrence),
 })
@@ -60,35 +66,94 @@ async function runAgain(
   time: number,
   only: RunAgain,
   endsAt: number,
+  seenVersion?: number,
 ): Promise<OccurrenceResult> {
-  const { ledger } = parts
-  const { occurrences } = ledger
-  const plan = enabledPlan(parts, name)
-  if ('slug' in plan) return { kind: 'problem', problem: plan }
-  const view = await ledger.view()
-  const { definitions, now } = view
-  if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
-  const pause = pauseOf(definitions, name)
-  if (pause) {
-    const detail = `The plan ${name} was paused by ${shownCaller(definitions, pause.by)}: ${pause.reason}. Resume it first.`
-    return { kind: 'problem', problem: problem('plan-paused', detail, { plan: name }) }
-  }
+  const { occurrences } = parts.ledger
   const id = occurrenceId(name, time)
-  const mode = only === 'refused' ? { only } : {}
-  const again = { plan: name, time, state: 'running' as const, startedAt: now, round: 0, nextAt: now, ...mode }
   const seen = await occurrences.get(id)
-  const refusal = whyNotAgain(seen, { plan: name, time, only, zone: zoneOf(view) })
-  if (refusal) return { kind: 'problem', problem: refusal }
+  if (seen && seen.version !== (seenVersion ?? seen.version)) return { kind: 'fired', occurrence: seen }
+  const found = await planToRunAgain(parts, { name, time, only, seen })
+  if ('slug' in found) return { kind: 'problem', problem: found }
+  const { plan, again } = found
   const isReopened = !seen
-    ? await occurrences.add({ id, version: 1, createdAt: now, ...again })
+    ? await occurrences.add({ id, version: 1, createdAt: again.startedAt, ...again })
     : seen.doneAt === undefined ||
       (await isThrough(parts, plan, seen, again)) ||
       (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
   // Another process was faster, perhaps with another `only`.
-  if (!isReopened) return runAgain(parts, name, time, only, endsAt)
+  if (!isReopened) return runAgain(parts, name, time, only, endsAt, seenVersion)
   const occurrence = await advance(parts, id, endsAt)
   if (!occurrence) throw new Error(`the occurrence ${id} was neither written nor found`)
   return { kind: 'fired', occurrence }
+}
+
+/** Writes a request for the sweep. While it waits, or once it has begun, the same request again changes nothing. */
+async function askToRunAgain(
+  parts: OccurrencesParts,
+  name: string,
+  time: number,
+  asked: Pick<Rerun, 'only' | 'seenVersion' | 'by'>,
+): Promise<RerunResult> {
+  const { occurrences, reruns } = parts.ledger
+  const { only, seenVersion } = asked
+  const seen = await occurrences.get(occurrenceId(name, time))
+  const found = await planToRunAgain(parts, { name, time, only, seen })
+  if ('slug' in found) return { kind: 'problem', problem: found }
+  const { plan, again, zone } = found
+  if (seen && seen.doneAt === undefined) return { kind: 'running' }
+  if (seen && (await isThrough(parts, plan, seen, again))) return { kind: 'nothing-left' }
+  if (seen?.version !== seenVersion) return { kind: 'problem', problem: hasChanged(name, time, zone) }
+  const id = rerunId(seen)
+  const before = await reruns.get(id)
+  if (before && before.doneAt === undefined)
+    return before.only === only ? { kind: 'asked' } : { kind: 'problem', problem: hasChanged(name, time, zone) }
+  const rerun = { id, version: 1, createdAt: again.startedAt, plan: name, time, ...asked }
+  // One that was refused changed nothing, so it may be asked for again.
+  const isWritten = await (before ? reruns.change(rerun, before) : reruns.add(rerun))
+  if (!isWritten) return askToRunAgain(parts, name, time, asked)
+  parts.log.info('rerun', { plan: name, time, only, by: asked.by })
+  return { kind: 'asked' }
+}
+
+/** A process that dies before the request is done leaves it to the next sweep, which finds a later version. */
+async function runAsked(parts: OccurrencesParts, rerun: Rerun, endsAt: number): Promise<Occurrence | null> {
+  const { ledger, log } = parts
+  const { plan, time, only, by, createdAt, seenVersion } = rerun
+  if (rerun.doneAt !== undefined) return null
+  const { definitions, now } = await ledger.view()
+  const refused = callerNamed(definitions, by)?.disabled
+    ? `${shownCaller(definitions, by)} asked for it and is disabled now.`
+    : now - createdAt >= requestLastsMs && 'No sweep could begin it within an hour.'
+  const result: OccurrenceResult = refused
+    ? { kind: 'problem', problem: problem('wrong-state', refused) }
+    : await runAgain(parts, plan, time, only, endsAt, seenVersion)
+  if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
+  await ledger.reruns.change({ ...rerun, doneAt: now }, rerun)
+  return result.kind === 'fired' ? result.occurrence : null
+}
+
+interface RunAgainInput {
+  readonly name: string
+  readonly time: number
+  readonly only: RunAgain
+  readonly seen: Occurrence | null
+}
+
+async function planToRunAgain(parts: OccurrencesParts, { name, time, only, seen }: RunAgainInput) {
+  const plan = enabledPlan(parts, name)
+  if ('slug' in plan) return plan
+  const view = await parts.ledger.view()
+  const { definitions, now } = view
+  const zone = zoneOf(view)
+  if (time - now > earlyByMs) return tooEarly(name, time)
+  const pause = pauseOf(definitions, name)
+  if (pause) {
+    const detail = `The plan ${name} was paused by ${shownCaller(definitions, pause.by)}: ${pause.reason}. Resume it first.`
+    return problem('plan-paused', detail, { plan: name })
+  }
+  const mode = only === 'refused' ? { only } : {}
+  const again = { plan: name, time, state: 'running' as const, startedAt: now, round: 0, nextAt: now, ...mode }
+  return whyNotAgain(seen, { plan: name, time, only, zone }) ?? { plan, again, zone }
 }
 
 /** A person may run a stopped or missed occurrence again anyway. */
@@ -139,6 +204,13 @@ function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _o
   const { counts: _counts, charged: _charged, ...rest } = seen
   return rest
 }
+
+const hasChanged = (plan: string, time: number, zone: string): Problem =>
+  problem(
+    'wrong-state',
+    `The run of the plan ${plan} of ${when(time, zone)} has changed since this page was loaded; load it again first.`,
+    { plan },
+  )
 
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })

@@ -48,6 +48,13 @@ export function createNarrowedLedger(parts: Parts, reader: Reader): Ledger {
     issuerKeys: ledger.issuerKeys,
     noteProjectChange: ledger.noteProjectChange,
     occurrences: seenOccurrences(ledger, sightNow),
+    reruns: {
+      ...refusedQueue,
+      get: async (id) => {
+        const rerun = await ledger.reruns.get(id)
+        return rerun && (await sightNow()).plans.some(({ name }) => name === rerun.plan) ? rerun : null
+      },
+    },
     summaries: seenSummaries(parts, sightNow, () => narrowed),
     prices: seenPrices(ledger, sightNow),
   }
@@ -57,6 +64,8 @@ export function createNarrowedLedger(parts: Parts, reader: Reader): Ledger {
 export const refused = (): never => {
   throw new Error('a narrowed ledger is only read')
 }
+
+const refusedQueue = { add: refused, get: refused, change: refused, open: refused, round: refused, latest: refused }
 
 const writes = {
   ...{ hold: refused, record: refused, settle: refused, change: refused, faultsOfChange: refused },
@@ -68,7 +77,7 @@ const writes = {
     openRound: refused,
     keepAudit: refused,
   },
-  announcements: { add: refused, get: refused, change: refused, open: refused, round: refused, latest: refused },
+  announcements: refusedQueue,
   knownDates: { read: refused, write: refused },
   deliveries: { add: refused, get: refused, change: refused, due: refused, waiting: refused, dead: refused },
   eventTargets: { read: refused, note: refused },
@@ -175,9 +184,8 @@ function seenOccurrences({ occurrences }: Ledger, sightNow: SightNow): Ledger['o
     return rows.flatMap((row) => (row && seenOccurrence(sight, row)) ?? [])
   }
   return {
-    ...{ add: refused, change: refused, round: refused },
+    ...refusedQueue,
     get: async (id) => (await seen([await occurrences.get(id)]))[0] ?? null,
-    open: refused,
     latest: async (partition, limit) => seen(await occurrences.latest(partition, limit)),
   }
 }

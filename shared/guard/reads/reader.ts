@@ -84,16 +84,27 @@ interface PlansParts {
 function narrowedPlans(
   whole: Background,
   { parts, sightNow }: PlansParts,
-): Pick<Background, 'fire' | 'runAgain' | 'advance'> {
-  async function run(name: string, fire: () => Promise<OccurrenceResult>): Promise<OccurrenceResult> {
+): Pick<Background, 'fire' | 'runAgain' | 'askToRunAgain' | 'runAsked' | 'advance'> {
+  type Refused = { readonly kind: 'problem'; readonly problem: Problem }
+
+  async function ifWhole<Result extends { readonly kind: string }>(
+    name: string,
+    act: () => Promise<Result | Refused>,
+  ): Promise<Result | Refused> {
     const [{ plans }, all] = await Promise.all([sightNow(), parts.plans()])
     const [seen, plan] = [plans, all].map((each) => each.find((one) => one.name === name))
     if (!seen || !plan) return { kind: 'problem', problem: problem('not-found', `There is no plan ${name}.`) }
     if (!isWhole(seen, plan)) return { kind: 'problem', problem: problem('forbidden', notWhole(name)) }
-    const result = await fire()
-    const sight = await sightNow()
-    if (result.kind === 'problem') return { kind: 'problem', problem: seenProblem(sight, result.problem, () => false) }
-    const occurrence = seenOccurrence(sight, result.occurrence)
+    const result = await act()
+    return 'problem' in result
+      ? { kind: 'problem', problem: seenProblem(await sightNow(), result.problem, () => false) }
+      : result
+  }
+
+  async function run(name: string, fire: () => Promise<OccurrenceResult>): Promise<OccurrenceResult> {
+    const result = await ifWhole(name, fire)
+    if (result.kind === 'problem') return result
+    const occurrence = seenOccurrence(await sightNow(), result.occurrence)
     return occurrence
       ? { kind: 'fired', occurrence }
       : { kind: 'problem', problem: problem('not-found', `There is no plan ${name}.`) }
@@ -101,7 +112,8 @@ function narrowedPlans(
   return {
     fire: (name, ...how) => run(name, () => whole.fire(name, ...how)),
     runAgain: (name, ...how) => run(name, () => whole.runAgain(name, ...how)),
-    advance: async () => null,
+    askToRunAgain: (name, ...how) => ifWhole(name, () => whole.askToRunAgain(name, ...how)),
+    ...{ runAsked: async () => null, advance: async () => null },
   }
 }
 

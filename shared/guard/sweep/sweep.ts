@@ -1,7 +1,7 @@
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
 import { dayAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Occurrence } from '../../ledger/updates/tasks.ts'
+import { type Occurrence, occurrenceId, type Rerun } from '../../ledger/updates/tasks.ts'
 import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-item.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -41,6 +41,7 @@ export interface SweepParts {
   approvals: Approvals
   start: (id: string, endsAt: number) => Promise<Update | null>
   advance: (id: string, endsAt: number) => Promise<Occurrence | null>
+  runAsked: (rerun: Rerun, endsAt: number) => Promise<Occurrence | null>
   alerts: Alerts
   clock: Clock
   log: Log
@@ -150,22 +151,31 @@ async function expire(parts: SweepParts, update: Update, note: string): Promise<
   return kind === 'done' ? 'expired' : null
 }
 
+const maxReruns = 100
+
 /** This is a separate job, because occurrences may take long. */
 async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<readonly Occurrence[]> {
   const { ledger, clock, options, log } = parts
   const advanced: Occurrence[] = []
-  await ledger.occurrences.round(
-    () => clock.now() + planStepMs(options) <= endsAt,
-    async ({ id, nextAt }, mayTake) => {
-      if (clock.now() < nextAt) return
-      mayTake()
-      const occurrence = await parts.advance(id, endsAt).catch((cause) => {
-        log.error('occurrence-failed', { occurrence: id, cause })
-        return null
-      })
-      if (occurrence) advanced.push(occurrence)
-    },
-  )
+  const hasTime = () => clock.now() + planStepMs(options) <= endsAt
+  const attempt = async (id: string, step: () => Promise<Occurrence | null>) => {
+    const occurrence = await step().catch((cause) => {
+      log.error('occurrence-failed', { occurrence: id, cause })
+      return null
+    })
+    if (occurrence) advanced.push(occurrence)
+  }
+  // First, because people wait for these.
+  await attempt('reruns', async () => {
+    for (const rerun of (await ledger.reruns.open(maxReruns)).rows.toReversed())
+      if (hasTime()) await attempt(occurrenceId(rerun.plan, rerun.time), () => parts.runAsked(rerun, endsAt))
+    return null
+  })
+  await ledger.occurrences.round(hasTime, async ({ id, nextAt }, mayTake) => {
+    if (clock.now() < nextAt) return
+    mayTake()
+    await attempt(id, () => parts.advance(id, endsAt))
+  })
   return advanced
 }
 

@@ -27,7 +27,7 @@ export interface Task {
 export const taskMembers: Members<Task> = { id: text, version: whole, createdAt: instant, doneAt: optional(instant) }
 
 export interface TaskKind<T extends Task> {
-  readonly name: 'announcement' | 'slack-event' | 'occurrence' | 'delivery'
+  readonly name: 'announcement' | 'slack-event' | 'occurrence' | 'rerun' | 'delivery'
   readonly stored: Check<T>
   /** Absent: in the list of its kind, since it was created. */
   open?(task: T): { readonly as: string; readonly since: number }

@@ -261,3 +261,31 @@ export const occurrences: TaskKind<Occurrence> = {
 }
 
 export const occurrenceId = (plan: string, time: number): string => `${plan}#${new Date(time).toISOString()}`
+
+/** A person asked on the dashboard, which may not write occurrences, so the sweep runs what is left. */
+export interface Rerun extends Task {
+  readonly plan: string
+  readonly time: number
+  readonly only: RunAgain
+  /** The version of the occurrence that the person saw; another one is not run again. */
+  readonly seenVersion: number
+  readonly by: string
+}
+
+export const runsAgain = ['unsent', 'refused'] as const
+export type RunAgain = (typeof runsAgain)[number]
+
+export const reruns: TaskKind<Rerun> = {
+  name: 'rerun',
+  stored: record<Rerun>({
+    ...taskMembers,
+    plan: text,
+    time: instant,
+    only: oneOf(runsAgain),
+    seenVersion: whole,
+    by: text,
+  }),
+}
+
+/** One for each end of an occurrence, however often it is pressed. */
+export const rerunId = ({ id, version }: Pick<Occurrence, 'id' | 'version'>): string => `${id}#${version}`

@@ -594,6 +594,7 @@ describe('the sweep of occurrences', () => {
         approvals: createApprovals(parts),
       },
       ...{ start: async () => null, alerts: createAlerts(parts) },
+      runAsked: async () => null,
       advance: async (id, endsAt) => {
         advanced.push([id, endsAt])
         if (id === 'plan-7#1') throw new Error('no such plan')

@@ -99,6 +99,7 @@ describe('a sweep whose time ends before its list does', () => {
         ...parts,
         approvals: createApprovals(parts),
         ...{ start: async () => null, alerts: createAlerts(parts) },
+        runAsked: async () => null,
         advance: async (id, endsAt) => {
           if (clock.now() + 22_000 > endsAt) return null
           advanced.push(id)
