@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
+import { figures } from './figures.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -339,6 +340,14 @@ describe('clock, chance and environment', () => {
     const found = rooms.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
     // The client imports nothing, and an event's time must be compared with a clock.
     expect(found.filter((file) => file !== 'shared/client/events.ts')).toEqual([])
+  })
+})
+
+describe('how much there is', () => {
+  const ceilings = JSON.parse(readFileSync('test/ceilings.json', 'utf8')) as ReturnType<typeof figures>
+
+  test.each(Object.entries(figures()))('%s (%i) is not above its ceiling', (name, figure) => {
+    expect(figure).toBeLessThanOrEqual(ceilings[name as keyof typeof ceilings])
   })
 })
 

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { allOperations } from '../infra/openapi/document.ts'
+import { eventTypes } from '../shared/events/types.ts'
+import { problems } from '../shared/guard/problems.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const filesIn = (...folders: string[]): string[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  )
+
+const textOf = (file: string): string => readFileSync(file, 'utf8')
+const isCode = (file: string) => /\.(ts|tsx|js|css)$/.test(file)
+const lines = (files: readonly string[]): number =>
+  files.reduce(
+    (sum, file) =>
+      sum +
+      textOf(file)
+        .split('\n')
+        .filter((line) => line.trim() !== '').length,
+    0,
+  )
+const words = (text: string): number => text.split(/\s+/).filter(Boolean).length
+const times = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length
+
+/** How much there is. `test/ceilings.json` says how much there may be. Lines are those that are not blank. */
+export function figures() {
+  const product = filesIn('functions', 'shared', 'infra').filter(isCode)
+  const pages = filesIn('functions/dashboard').filter((file) => file.endsWith('.tsx'))
+  const docs = [...filesIn('docs').filter((file) => file.endsWith('.md')), join(root, 'README.md')]
+  const { scripts } = JSON.parse(textOf(join(root, 'package.json'))) as { scripts: object }
+  return {
+    productLines: lines(product),
+    productFiles: product.length,
+    dashboardLines: lines(filesIn('functions/dashboard').filter(isCode)),
+    testLines: lines(filesIn('test').filter(isCode)),
+    docsWords: words(docs.map(textOf).join('\n')),
+    routes: allOperations.length,
+    pages: times(pages.map(textOf).join('\n'), /^\s+GET: /gm),
+    announcements: times(textOf(join(root, 'shared/ledger/updates/tasks.ts')), /readonly kind: '/g),
+    eventTypes: eventTypes.length,
+    problems: Object.keys(problems).length,
+    settings: times(textOf(join(root, 'docs/settings.md')), /^\| `/gm),
+    scripts: Object.keys(scripts).length,
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(`${JSON.stringify(figures(), null, 2)}\n`)
