@@ -202,13 +202,13 @@ export function seenRow(sight: Sight, { wouldHaveRefused, person: _person, ...ro
 
 function withoutUnseen(sight: Sight, row: SummaryRow): SummaryRow | null {
   const { whole, reads, seesBudget } = sight
-  const { project, caller, via, plan, month, owner } = row
+  const { project, caller, kind, via, plan, month, owner } = row
   const tagged = taggedAs(sight, caller, row.tags)
   if (seesBudget(row.budget)) return { ...row, ...tagged }
   if (owner !== undefined) return seesBudget(owner) ? { ...row, ...tagged, budget: unseenBudget } : null
   if (!seesAsOwner(whole, reads, row)) return null
   return {
-    ...{ budget: unseenBudget, project, caller, via },
+    ...{ budget: unseenBudget, project, caller, kind, via },
     ...(plan !== undefined && { plan }),
     ...(month !== undefined && { month }),
     ...tagged,

@@ -204,10 +204,10 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
 }
 
 export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): SummaryRow {
-  const { budget, project, caller, token, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
+  const { budget, project, caller, kind, token, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
   const owner = hold?.owners?.[0]
   return {
-    ...{ budget, project, caller, via },
+    ...{ budget, project, caller, kind, via },
     ...(token?.person !== undefined && { person: token.person }),
     ...(plan !== undefined && { plan }),
     ...(owner !== undefined && { owner }),
@@ -238,8 +238,8 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, caller, via, plan, owner, month, heldOn, tags, wouldHaveRefused } = row
-    const parts = [budget, project, caller, via, plan, owner, month, heldOn, tagEntries(tags), wouldHaveRefused]
+    const { budget, project, caller, kind, via, plan, owner, month, heldOn, tags, wouldHaveRefused } = row
+    const parts = [budget, project, caller, kind, via, plan, owner, month, heldOn, tagEntries(tags), wouldHaveRefused]
     const key = JSON.stringify(parts)
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)

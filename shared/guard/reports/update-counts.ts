@@ -69,7 +69,8 @@ function wholeDays({ definitions, now }: View, { since = 0, until = now }: Updat
 function rowMatches(row: SummaryRow, filter: Omit<UpdateFilter, 'state'>): boolean {
   const { since: _since, until: _until, search = '', tag = [], ...same } = filter
   if (!row.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(row.tags, tag)) return false
-  return Object.entries(same).every(([name, value]) => value === undefined || row[name as keyof SummaryRow] === value)
+  const names = Object.keys(same) as (keyof typeof same)[]
+  return names.every((name) => same[name] === undefined || row[name] === same[name])
 }
 
 function countIn(row: SummaryRow, state: State): number {

@@ -42,6 +42,7 @@ export interface SummaryRow extends Figures {
   readonly budget: string
   readonly project: string
   readonly caller: string
+  readonly kind: string
   /** From the claim of the caller's token. */
   readonly person?: string
   readonly via: string
@@ -279,7 +280,7 @@ const storedSummary = record<StoredSummary>({
   rows: optional(
     list(
       record<SummaryRow>({
-        ...{ budget: text, project: text, caller: text, via: text },
+        ...{ budget: text, project: text, caller: text, kind: text, via: text },
         ...{ person: optionalText, plan: optionalText, owner: optionalText, month: optionalText },
         price: optional(whole),
         heldOn: optionalText,

@@ -58,7 +58,7 @@ const statementOf = async (product: Product, query = '') =>
   (await product.call('GET', `/statements?by=project${query}`)).body
 
 const row = (project: string, figures: object = {}) => ({
-  ...{ budget: 'account', project, caller: 'ada', via: 'http' },
+  ...{ budget: 'account', project, caller: 'ada', kind: 'ranking', via: 'http' },
   ...figures,
 })
 
