@@ -1,5 +1,6 @@
 import { createSignedQuotes } from '../../shared/auth/signed-quotes.ts'
 import type { Services } from '../../shared/guard/services.ts'
+import type { Ids } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { createCalls } from './call.ts'
 import { createEndpoint } from './endpoint.ts'
@@ -9,11 +10,14 @@ import { createListings, toolsOf } from './tools.ts'
 /** The way of agents to the guard of the API. */
 export function createMcp(
   services: Services,
-  own: { readonly quoteKey: Secret; readonly publicUrl?: string | undefined },
+  own: { readonly quoteKey: Secret; readonly publicUrl?: string | undefined; readonly ids?: Ids },
 ) {
   const { clock, kinds } = services
   const publicUrl = own.publicUrl === undefined ? undefined : new URL(own.publicUrl).origin
-  const parts = { ...services, quotes: createSignedQuotes({ key: own.quoteKey, clock }) }
+  const parts = {
+    ...services,
+    quotes: createSignedQuotes({ key: own.quoteKey, clock, ...(own.ids && { ids: own.ids }) }),
+  }
   const served = { ...parts, tools: toolsOf(kinds), listing: createListings(kinds), calls: createCalls(parts) }
   const toolNames = served.tools.map(({ name }) => name)
   return createEndpoint(services, { publicUrl, toolNames, serverFor: (request) => createServer(served, request) })

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
 import { type Clock, minuteMs } from '../platform/clock.ts'
-import { systemIds } from '../platform/ids.ts'
+import { type Ids, systemIds } from '../platform/ids.ts'
 import { fromUtf8, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
 import { withAnyKey } from './caller-key.ts'
@@ -70,11 +70,11 @@ const payload = z.strictObject({
  *
  * @throws SecretUnavailable
  */
-export function createSignedQuotes({ key, clock }: { key: Secret; clock: Clock }) {
+export function createSignedQuotes({ key, clock, ids = systemIds }: { key: Secret; clock: Clock; ids?: Ids }) {
   /** `null`: the quote would be longer than `maxQuoteLength`. */
   async function issue(terms: QuoteTerms, bonds: QuoteBonds): Promise<string | null> {
     const signing = keyOf((await key.read()).current)
-    const id = systemIds.random()
+    const id = ids.random()
     const { kind, project, budget, query, units } = terms
     const body: z.output<typeof payload> = {
       ...{ id, at: clock.now(), kind, project },

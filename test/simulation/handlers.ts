@@ -1,23 +1,28 @@
 import { createHmac } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { createApi } from '../../functions/api/app.ts'
+import { createMcp } from '../../functions/mcp/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import { createEvents } from '../../shared/events/events.ts'
 import type { Services } from '../../shared/guard/services.ts'
+import { digest } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
+import { agentMessage, agentResult } from '../support/agent-message.ts'
+import type { Told } from './audit/agents.ts'
 import { type Machine, options } from './machine.ts'
 import { slackThrough } from './ports.ts'
 
 const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
+const quoteKey = 'canary-quote-key-0123456789abcdefghijklmnopq'
 const signingSecret = 'canary-slack-signing-secret'
 const webhookUrl = 'https://hooks.slack.com/services/T0/B0/canary-webhook'
 const responseUrl = 'https://hooks.slack.com/commands/T0/1/canary-response'
 
-export const secrets = [callerKey, signingSecret, 'canary-webhook', 'eyJhbGciOiJIUzI1NiJ9']
+export const secrets = [callerKey, quoteKey, signingSecret, 'canary-webhook', 'eyJhbGciOiJIUzI1NiJ9']
 
 const secretOf = (current: string): Secret => {
   const read = async () => ({ current, previous: null })
@@ -84,7 +89,7 @@ export function createHandlers(machine: Machine, told: (message: string) => void
 
   return {
     ...machine,
-    ...{ call, events },
+    ...{ call, events, agent: agentThrough(services, machine.process) },
     types: (user: string, text: string, trigger: string) =>
       fromSlack('/slack/commands', { user_id: user, text, trigger_id: trigger, response_url: responseUrl }),
     presses: (user: string, action: string, value: string, trigger: string) =>
@@ -98,6 +103,21 @@ export function createHandlers(machine: Machine, told: (message: string) => void
     reads: createStartReader({ ...services, slack }),
     tells: createTellReader({ ...services, slack, events }),
     triggers: createTriggers({ ...services, slack, events }),
+  }
+}
+
+/** Calls a tool over the endpoint of agents. */
+function agentThrough(services: Services, process: string) {
+  let quotes = 0
+  const ids = { fraction: () => 0.5, random: () => digest(process, String(++quotes)) }
+  let mcp: ReturnType<typeof createMcp> | undefined
+
+  return async (caller: string, tool: string, input: object): Promise<Told> => {
+    mcp ??= createMcp(services, { quoteKey: secretOf(quoteKey), ids })
+    const message = agentMessage(await tokenOf(caller), 'tools/call', { name: tool, arguments: input })
+    const answer = await mcp.request('/mcp', { method: 'POST', ...message })
+    const { isError = false, content, structuredContent } = agentResult(await answer.text())
+    return { isError, sentence: content[0].text, data: structuredContent }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const ledger = (file: string) => `shared/ledger/${file}.ts`
 const events = (file: string) => `shared/events/${file}.ts`
+const updates = 'functions/mcp/updates.ts'
 
 /** And those of other rooms. */
 export const ledgerMutants: readonly Mutant[] = [
@@ -219,5 +220,47 @@ export const ledgerMutants: readonly Mutant[] = [
     file: events('event'),
     find: "id: eventIdOf({ kind: 'update', update: update.id, version }),",
     replace: "id: eventIdOf({ kind: 'update', update: update.id, version: update.version }),",
+  },
+  {
+    bug: 'a quote is good for every caller',
+    seed: 9,
+    file: updates,
+    find: "!verified.isBoundTo('caller', caller)",
+    replace: 'false',
+  },
+  {
+    bug: 'the quote is judged before its record is looked up',
+    seed: 9,
+    file: updates,
+    find: '(await parts.guard.ledger.update(updateIdOf(asker))) !== null',
+    replace: 'false',
+  },
+  {
+    bug: 'the id of the update comes from the reason',
+    seed: 9,
+    file: updates,
+    find: 'key: quote.id',
+    replace: 'key: input.reason',
+  },
+  {
+    bug: 'a grown price is paid',
+    seed: 9,
+    file: updates,
+    find: 'maxUnits: toUnits(units),',
+    replace: 'maxUnits: toUnits(units + 1000),',
+  },
+  {
+    bug: 'an altered quote is accepted',
+    seed: 9,
+    file: 'shared/auth/signed-quotes.ts',
+    find: 'if (!isSame(mac(signing, text), signature)) return null',
+    replace: '',
+  },
+  {
+    bug: 'a refusal of an altered quote says that nothing was spent',
+    seed: 31,
+    file: updates,
+    find: 'altered, cut, or signed elsewhere. This call spent nothing.',
+    replace: 'altered, cut, or signed elsewhere. Nothing was spent.',
   },
 ]

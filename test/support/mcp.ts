@@ -24,8 +24,6 @@ interface AgentOptions {
   readonly fetch?: typeof fetch
 }
 
-export type Agent = Awaited<ReturnType<Awaited<ReturnType<typeof listenForAgents>>['connect']>>
-
 /** The product's MCP endpoint over real HTTP, and official clients of it. */
 export async function listenForAgents({ signed, mcp }: Product) {
   const listener = await createListener({ port: 0 })

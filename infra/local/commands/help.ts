@@ -41,7 +41,6 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'test:conformance': 'runs the official scenarios of the Model Context Protocol',
     'test:deploy': 'rehearses a deployment on an emulator of AWS',
     sim: 'runs all schedules of small races, random workloads, and every planted bug',
-    agents: 'runs a crowd of agents against the guard and checks the books',
     kills: 'kills the product at every step and compares the ledger with the service',
     fuzz: 'sends what the OpenAPI document describes and rules out, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',

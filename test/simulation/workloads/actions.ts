@@ -1,5 +1,6 @@
 import { type Plan, parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
+import type { Given } from '../audit/agents.ts'
 import type { Answered, Handlers } from '../handlers.ts'
 import type { Choose } from '../step.ts'
 import { dayMs, minuteMs, type World } from '../world.ts'
@@ -13,6 +14,7 @@ export interface Day {
   readonly stream: readonly object[]
   /** Budgets that may be overspent: their units are taken away, or spent elsewhere. */
   readonly excused: Set<string>
+  readonly quotes: Given[]
   /** What a process requests from now on has arrived now: no earlier estimate may admit it. */
   arrives(process: string): void
   asked(request: Asked): void
@@ -81,7 +83,7 @@ export const runsPlanAgain: Action = async (handlers, { chance }) => {
   return handlers.call('root', 'POST', `/plans/${plan}/run`, body)
 }
 
-const changePrice = ({ ask }: Handlers, project: string, price: () => number): Promise<void> =>
+export const changePrice = ({ ask }: Handlers, project: string, price: () => number): Promise<void> =>
   ask({
     what: `the price of ${project} changes`,
     faults: [],

@@ -15,7 +15,7 @@ interface Focus {
   readonly faults?: Faults
 }
 
-const some = (actions: Actions, ...names: readonly string[]): Actions =>
+export const some = (actions: Actions, ...names: readonly string[]): Actions =>
   Object.fromEntries(
     names.map((name) => {
       const action = actions[name]

@@ -1,5 +1,6 @@
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import { createLog, type Log } from '../../../shared/platform/log.ts'
+import type { Given } from '../audit/agents.ts'
 import { lookAtAnswer, lookAtKeys, lookAtReplays, lookAtTeller, lookForSecrets } from '../audit/answers.ts'
 import { lookAtConsumption, lookAtPrice, lookAtStep } from '../audit/auditor.ts'
 import { lookAtRules } from '../audit/rules.ts'
@@ -13,6 +14,7 @@ import { comeToRest, createCalm } from '../rest.ts'
 import type { Ask, Choose } from '../step.ts'
 import { createWorld, dayMs, minuteMs, type World } from '../world.ts'
 import { type Action, type Asked, type Day, events, laterMs, plans, requests } from './actions.ts'
+import { agentEvents, agentRequests, agentsAtOnce, isAgentDay, requests as requestsByAgent } from './agents.ts'
 import { chanceOf, one } from './chance.ts'
 import { listClients } from './clients.ts'
 import { EventsOfDay, isEventDay } from './events-of-day.ts'
@@ -61,11 +63,13 @@ class WorkloadDay implements Day {
   readonly world: World
   readonly stream: object[] = []
   readonly excused = new Set<string>()
+  readonly quotes: Given[] = []
   /** Of its own, so that other days stay as they were. */
   readonly #nature: Choose
   readonly #focus: ReturnType<typeof focusOf>
   readonly #isRuled: boolean
   readonly #isObserved: boolean
+  readonly #isOfAgents: boolean
   readonly #skewMs: number
   readonly #clocks = new Map<string, number>()
   readonly #asked = new Map<string, Asked>()
@@ -87,6 +91,7 @@ class WorkloadDay implements Day {
     this.#focus = focusOf(seed, chanceOf(seed * 15_485_863))
     this.#isRuled = this.#nature(2) === 0 || this.#focus?.isRuled === true
     this.#isObserved = seed % observedDays === observedDays - 1
+    this.#isOfAgents = isAgentDay(seed)
     this.#skewMs = Math.max(one(this.#nature, [0, 0, 5_000]), this.#focus?.clocksDiffer ? 5_000 : 0)
     this.#log = createLog({ write: (line) => void this.#said.push(line), now: () => this.world.now })
     this.#log.hide(serviceToken)
@@ -98,6 +103,7 @@ class WorkloadDay implements Day {
       faults: this.#focus?.faults ?? { max: maxFaults, oneStepOf },
       look: (before, after, process) => this.#look(before, after, process),
       failed: (process, error) => {
+        if (error instanceof Broken) throw error
         if (!isExpected(error)) throw new Broken(`${process} fails: ${error instanceof Error ? error.stack : error}`)
       },
     })
@@ -120,12 +126,12 @@ class WorkloadDay implements Day {
     await this.#prepare()
     // Few kinds of events a day, and each of them often, so that they meet.
     const requestsToday = Object.entries(
-      this.#focus?.requests ?? {
+      (this.#isOfAgents ? agentRequests : this.#focus?.requests) ?? {
         ...{ ...requests, ...(this.#isRuled && ruleRequests), ...(this.#isObserved && observedRequests) },
       },
     )
     const someEvents = Object.entries(
-      this.#focus?.events ?? {
+      (this.#isOfAgents ? agentEvents : this.#focus?.events) ?? {
         ...{ ...events, ...(this.#isRuled && ruleEvents), ...(this.#isObserved && observedEvents) },
       },
     )
@@ -133,10 +139,10 @@ class WorkloadDay implements Day {
       ? someEvents
       : Array.from({ length: eventKinds }, () => one(this.chance, someEvents))
     for (let wave = 0; wave < waves; wave++) {
-      const count = 2 + this.chance(4)
+      const count = this.#isOfAgents ? agentsAtOnce : 2 + this.chance(4)
       for (let index = 0; index < count; index++) {
         const [name, action] = one(this.chance, this.chance(2) === 0 ? requestsToday : eventsToday)
-        await this.#live(`${wave}${'abcdef'[index]} ${name}`, action)
+        await this.#live(`${wave}${'abcdefghij'[index]} ${name}`, action)
       }
       await this.#scheduler.settle()
       lookAtConsumption(this.world, new Map())
@@ -248,7 +254,9 @@ class WorkloadDay implements Day {
 
   async #answersToAll(): Promise<ReadonlyMap<Asked, string>> {
     const answers = new Map<Asked, string>()
-    const { call } = await this.#calm()
+    const handlers = await this.#calm()
+    const { call } = handlers
+    for (const given of this.quotes) await requestsByAgent(handlers, this, given)
     for (const request of this.#asked.values()) {
       const { caller, path, key, body } = request
       const { status, text } = await call(caller, 'POST', path, body, { 'idempotency-key': key })
