@@ -160,8 +160,14 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'a charge by default stays where it was when its project moves',
     seed: 78,
     file: guard('update/projects'),
-    find: 'if (byDefault && budgetFor(definitions, {}, project) !== budget) {',
-    replace: 'if (false) {',
+    find: 'if (moved) return moved',
+    replace: '',
+  },
+  {
+    bug: 'a record follows its project to another owner, where the request names who pays',
+    file: guard('update/projects'),
+    find: 'if (then === undefined || then === (owner ?? null)) return null',
+    replace: 'return null',
   },
   {
     bug: 'a request continues the update that another request made under its key',

@@ -3,14 +3,13 @@ import { project as isProject } from '../../../shared/guard/fields.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
-import { whyNotPaidBy } from '../../../shared/guard/plans/calendar.ts'
 import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/near.ts'
 import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
-import { spellingFaults } from '../../../shared/guard/update/projects.ts'
+import { spellingFaults, whyNotPaidBy } from '../../../shared/guard/update/projects.ts'
 import {
   type Budget,
   budgetNamed,

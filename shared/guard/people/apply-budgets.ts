@@ -132,7 +132,10 @@ function merged(
     budgets[name] = made
   }
   const named = new Map(wanted.map(({ name, projects = [] }) => [name, projects]))
-  const moved = moveRows(definitions, budgets, named, by.move !== undefined)
+  const moved = moveRows(definitions, budgets, named, {
+    mayMove: by.move !== undefined,
+    pathOf: (budget, row) => `budgets.${budget}.projects.${row}`,
+  })
   faults.push(...moved.faults)
   if (faults.length > 0) return toProblem(faults)
   const names = new Set([...named.keys(), ...Object.keys(moved.budgets)])

@@ -170,10 +170,13 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
   } as const
   const kept = { ...(old?.frozen && { frozen: old.frozen }), ...(old?.unowned && { unowned: old.unowned }) }
   const put = withBudget(definitions, { ...kept, ...toBudget(wanted) })
-  const moved = moveRows(definitions, put.budgets, new Map([[wanted.name, wanted.projects]]), by.move !== undefined)
+  const moved = moveRows(definitions, put.budgets, new Map([[wanted.name, wanted.projects]]), {
+    mayMove: by.move !== undefined,
+    pathOf: () => 'projects',
+  })
   if (moved.faults.length > 0) return { refused: toProblem(moved.faults) }
   const changed = { ...put, budgets: moved.budgets }
-  const refused = whyNotMoved(definitions, changed, by) ?? whyNotReleased(definitions, changed, by)
+  const refused = whyNotMoved(definitions, changed, wanted.name, by) ?? whyNotReleased(definitions, changed, by)
   return refused ? { refused } : { definitions: changed, note }
 }
 
@@ -190,11 +193,13 @@ export function staleness({ revision }: Definitions, { onlyAt }: Author, absent:
 }
 
 /** The owner is another one than the preview showed. */
-function whyNotMoved(before: Definitions, after: Definitions, { move }: Author): Problem | null {
+function whyNotMoved(before: Definitions, after: Definitions, to: string, { move }: Author): Problem | null {
   if (move === undefined || move === true) return null
-  const moves = movesBetween(before, after)
-  if (moves.length > 0 && moves.every(({ from }) => from === move.from)) return null
-  const detail = `The project does not belong to ${move.from} any more, so nothing was moved; look at it again.`
+  const sizeIn = (definitions: Definitions) => budgetNamed(definitions, to)?.projects.length ?? 0
+  const [moves, added] = [movesBetween(before, after), sizeIn(after) - sizeIn(before)]
+  if (moves.length === added && added > 0 && moves.every(({ from }) => from === move.from)) return null
+  const who = added > 1 ? 'Not all of these projects belong' : 'The project does not belong'
+  const detail = `${who} to ${move.from} any more, so nothing was moved; look at it again.`
   return problem('precondition-failed', detail, { revision: before.revision })
 }
 
@@ -254,7 +259,7 @@ export function toChangeResult(outcome: ChangeOutcome, created = () => false): C
 }
 
 export function toProblem(faults: readonly Fault[]): Problem {
-  const detail = faults.map(({ message }) => message).join('; ')
+  const detail = [...new Set(faults.map(({ message }) => message))].join('; ')
   const [first] = faults
   // It passes once the update has ended.
   if (first?.update !== undefined) return problem('wrong-state', `${detail}.`, { update: first.update })

@@ -1,16 +1,16 @@
 import {
   type Budget,
-  budgetNamed,
   chainOf,
   type Definitions,
   folded,
+  type Listing,
   listingsOf,
   type OwnedProject,
   ownerOf,
 } from '../../ledger/book/definitions.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { list } from '../sentences.ts'
-import { wrongBudget } from '../update/projects.ts'
+import { whyNotPaidBy } from '../update/projects.ts'
 
 type Budgets = Definitions['budgets']
 
@@ -31,54 +31,94 @@ interface Moved {
   readonly faults: readonly Fault[]
 }
 
+interface NamedRow {
+  readonly to: string
+  readonly row: OwnedProject
+  readonly path: string
+}
+
 /**
  * Takes new rows of a budget out of the budgets that list them now, whole: with name and id.
  *
  * @param named the rows that the change itself names, by budget.
- * @param mayMove without it, each such row is a fault that names the owner.
+ * @param how.mayMove without it, each such row is a fault that names the owner.
+ * @param how.pathOf where a row stands in the request.
  */
 export function moveRows(
   before: Definitions,
   after: Budgets,
   named: ReadonlyMap<string, readonly OwnedProject[]>,
-  mayMove: boolean,
+  how: { readonly mayMove: boolean; pathOf(budget: number, row: number): string },
 ): Moved {
   const budgets: Record<string, Budget> = { ...after }
-  const faults: Fault[] = []
-  const fail = (to: string, message: string) => faults.push({ path: named.size === 1 ? 'projects' : to, message })
-  for (const [to, rows] of named) {
-    // Old collisions do not block other changes.
-    const old = budgetNamed(before, to)?.projects ?? []
-    for (const row of rows.filter((each) => !old.some((listed) => isSameRow(listed, each)))) {
-      for (const { name: from, projects } of Object.values(before.budgets).filter(({ name }) => name !== to)) {
-        // Also where the same change takes it out of the old list: a project must not lose its id on the way.
-        const listed = projects.find((each) => isSharing(each, row))
-        if (!listed) continue
-        if (named.get(from)?.some((each) => isSharing(each, row)))
-          fail(to, `${row.name} stands in two budgets of this change, ${from} and ${to}; name it in one`)
-        else if (!isWhole(listed, row))
-          fail(
-            to,
-            `${shown(row)} is ${shown(listed)} in ${from}: a project has one owner, and moves with its name and its id`,
-          )
-        else if (!mayMove)
-          fail(to, `${row.name} belongs to ${from}. To move it to ${to}, add move=true (in a file: apply --move)`)
-        else {
-          budgets[from] = without(budgets[from], listed)
-          budgets[to] = withRow(budgets[to], { ...listed, ...row })
-        }
+  const rows = [...named].flatMap(([to, projects], position) =>
+    projects.map((row, at): NamedRow => ({ to, row, path: how.pathOf(position, at) })),
+  )
+  const faults: Fault[] = namedTwice(before, rows)
+  if (faults.length > 0) return { budgets, faults }
+  for (const { to, row, path } of rows) {
+    const fail = (message: string) => faults.push({ path, message })
+    const own = ownRow(before, to, row)
+    // A repeated move keeps the id, too.
+    if (own && how.mayMove) budgets[to] = withRow(budgets[to], { ...own, ...row })
+    // Also where the same change takes it out of the old list: a project must not lose its id on the way.
+    for (const { budget, project } of own ? [] : listingsBeside(before, to, row)) {
+      const from = budget.name
+      if (!isWhole(project, row))
+        fail(
+          `${shown(row)} is ${shown(project)} in ${from}: a project has one owner, and moves with its name and its id`,
+        )
+      else if (!how.mayMove)
+        fail(`${row.name} belongs to ${from}. To move it to ${to}, add move=true (in a file: apply --move)`)
+      else {
+        budgets[from] = without(budgets[from], project)
+        budgets[to] = withRow(budgets[to], { ...project, ...row })
       }
     }
   }
   return { budgets, faults }
 }
 
+/** Two rows may name one project by what it is called now and by what it was called before. */
+function namedTwice(before: Definitions, rows: readonly NamedRow[]): Fault[] {
+  const first = new Map<string, NamedRow>()
+  return rows.flatMap((named) => {
+    const { to, row } = named
+    const known = textsOf(row).flatMap((text) => listingsOf(before, text).flatMap(({ project }) => textsOf(project)))
+    const texts = [...new Set([...textsOf(row), ...known])]
+    const others = texts.flatMap((text) => first.get(text) ?? []).filter((each) => each.to !== to)
+    for (const text of texts) if (!first.has(text)) first.set(text, named)
+    // Old collisions do not block other changes.
+    const isOld = ({ to: budget, row: project }: NamedRow) => ownRow(before, budget, project) !== undefined
+    const other = others.find((each) => !isOld(each) || !isOld(named))
+    if (!other) return []
+    const { row: otherRow } = other
+    const names =
+      folded(otherRow.name) === folded(row.name)
+        ? `${row.name} stands`
+        : `${shown(otherRow)} and ${shown(row)} are one project, which stands`
+    const message = `${names} in two budgets of this change, ${other.to} and ${to}; name it in one`
+    return [other.path, named.path].map((path) => ({ path, message }))
+  })
+}
+
+/** The budget's own listing of a row, unless the row changes its name or id. */
+const ownRow = (before: Definitions, budget: string, row: OwnedProject): OwnedProject | undefined =>
+  listingsOf(before, row.name).find(
+    (each) =>
+      each.budget.name === budget &&
+      isWhole(each.project, row) &&
+      (row.id === undefined || each.project.id !== undefined),
+  )?.project
+
+const listingsBeside = (before: Definitions, to: string, row: OwnedProject): readonly Listing[] => {
+  const listings = textsOf(row).flatMap((text) => listingsOf(before, text))
+  return listings.filter(
+    ({ budget, project }, at) => budget.name !== to && listings.findIndex((each) => each.project === project) === at,
+  )
+}
+
 const textsOf = ({ name, id }: OwnedProject): readonly string[] => [name, ...(id === undefined ? [] : [id])].map(folded)
-
-const isSharing = (one: OwnedProject, other: OwnedProject): boolean =>
-  textsOf(one).some((text) => textsOf(other).includes(text))
-
-const isSameRow = (one: OwnedProject, other: OwnedProject): boolean => one.name === other.name && one.id === other.id
 
 const isWhole = (listed: OwnedProject, row: OwnedProject): boolean =>
   folded(listed.name) === folded(row.name) &&
@@ -86,9 +126,9 @@ const isWhole = (listed: OwnedProject, row: OwnedProject): boolean =>
 
 const shown = ({ name, id }: OwnedProject): string => (id === undefined ? name : `${name} (id ${id})`)
 
-const without = (budget: Budget | undefined, project: OwnedProject): Budget => {
+const without = (budget: Budget | undefined, { name }: OwnedProject): Budget => {
   if (!budget) throw new Error('a project moves out of a budget that there is')
-  return { ...budget, projects: budget.projects.filter((each) => !isSharing(each, project)) }
+  return { ...budget, projects: budget.projects.filter((each) => folded(each.name) !== folded(name)) }
 }
 
 const withRow = (budget: Budget | undefined, row: OwnedProject): Budget => {
@@ -119,32 +159,40 @@ interface Change {
 export function moveNotes(change: Change, plans: readonly Plan[]): readonly string[] {
   const [before, after] = [change.before.definitions, change.after.definitions]
   const moves = movesBetween(before, after)
+  if (moves.length === 0) return []
+  const unpaid = unpaidAfter(before, after, plans)
   const more = moves.length - maxNotes
   return [
-    ...moves.slice(0, maxNotes).map((move) => noteOf(move, before, after, plans)),
+    ...moves.slice(0, maxNotes).map((move) => noteOf(move, before, after, unpaid)),
     ...(more > 0 ? [`${more} more projects move.`] : []),
   ]
 }
 
-function noteOf(
-  { project: { name }, from, to }: Move,
-  before: Definitions,
-  after: Definitions,
-  plans: readonly Plan[],
-) {
+interface Unpaid {
+  readonly plan: string
+  readonly budget: string
+  readonly project: OwnedProject | undefined
+}
+
+const unpaidAfter = (before: Definitions, after: Definitions, plans: readonly Plan[]): readonly Unpaid[] =>
+  plans.flatMap((plan) => {
+    const { name, budget, projects, enabled } = plan
+    if (budget === undefined || !enabled) return []
+    const lost = projects.filter(
+      (project) => whyNotPaidBy(before, plan, project) === null && whyNotPaidBy(after, plan, project) !== null,
+    )
+    return lost.map((project) => ({ plan: name, budget, project: listingsOf(before, project)[0]?.project }))
+  })
+
+function noteOf({ project, from, to }: Move, before: Definitions, after: Definitions, unpaid: readonly Unpaid[]) {
   const frozen = (definitions: Definitions, budget: string) =>
     chainOf(definitions, budget).flatMap((each) => (each.frozen ? [each.name] : []))
   const kept = frozen(after, to)
   const left = frozen(before, from).filter((budget) => !kept.includes(budget))
-  const unpaid = plans.filter(
-    ({ budget, projects }) =>
-      budget !== undefined &&
-      projects.some((each) => ownerOf(after, each)?.name === to && folded(each) === folded(name)) &&
-      wrongBudget(after, { budget }, [name]) !== null,
-  )
+  const plans = new Map(unpaid.flatMap((each) => (each.project === project ? [[each.plan, each.budget]] : [])))
   return [
-    `${name} moves from ${from} to ${to}.`,
+    `${project.name} moves from ${from} to ${to}.`,
     ...(left.length > 0 ? [`It leaves behind the freeze of ${list(left)}.`] : []),
-    ...unpaid.map((plan) => `The plan ${plan.name} charges ${plan.budget}, which may no longer pay for it.`),
+    ...[...plans].map(([plan, budget]) => `The plan ${plan} charges ${budget}, which may no longer pay for it.`),
   ].join(' ')
 }

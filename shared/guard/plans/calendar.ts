@@ -12,7 +12,7 @@ import {
 import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
-import { isKnownToHaveRun, type Problem } from '../../ledger/updates/update.ts'
+import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
 import type { Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -21,8 +21,7 @@ import type { GuardOptions } from '../options.ts'
 import { lastRunOf, paceOf } from '../reports/history.ts'
 import type { Recent } from '../reports/summary.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
-import { budgetFor, whyNotPaid } from '../update/projects.ts'
-import { whyNotUnowned } from '../update/unowned.ts'
+import { budgetFor, whyNotPaidBy } from '../update/projects.ts'
 import { attemptId } from './attempts.ts'
 import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
 import {
@@ -263,11 +262,6 @@ function chargedBy(definitions: Definitions, plan: Plan, project: string): reado
     ...limitsOfCaller(definitions, callerOfPlan(plan.name)),
   ]
   return counters.map(({ name }) => name)
-}
-
-export function whyNotPaidBy(definitions: Definitions, plan: Plan, project: string): Problem | null {
-  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan.name) }
-  return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
 function nextOf({ schedule }: Plan, last: number | null, now: number): number | null {

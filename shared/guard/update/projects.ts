@@ -1,6 +1,7 @@
 import {
   type Budget,
   budgetNamed,
+  callerOfPlan,
   chainOf,
   type Definitions,
   folded,
@@ -13,6 +14,7 @@ import { nearName } from '../../ledger/book/near-names.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import { shownCaller } from '../sentences.ts'
+import { whyNotUnowned } from './unowned.ts'
 
 interface NamedPayer {
   readonly budget?: string
@@ -24,8 +26,10 @@ export const budgetFor = (definitions: Definitions, { budget }: NamedPayer, proj
 type Charge = Pick<UpdateRequest, 'project' | 'budget' | 'byDefault' | 'owner' | 'caller'>
 
 /** A record keeps the owner that it was asked for. */
-export const ownedBy = (definitions: Definitions, project: string, isByDefault: boolean) =>
-  isByDefault ? ({ byDefault: true } as const) : { owner: ownerOf(definitions, project)?.name ?? null }
+export const ownedBy = (definitions: Definitions, project: string, isByDefault: boolean) => ({
+  owner: ownerOf(definitions, project)?.name ?? null,
+  ...(isByDefault && ({ byDefault: true } as const)),
+})
 
 export interface Payer {
   readonly budget: string
@@ -52,18 +56,10 @@ export function ownersBelow(rules: readonly Budget[], payer: string): readonly s
 }
 
 export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAncestors: boolean): Problem | null {
-  const { project, budget, byDefault, caller } = charge
+  const { project, budget, caller } = charge
   const owner = ownerOf(definitions, project)?.name
-  if (byDefault && budgetFor(definitions, {}, project) !== budget) {
-    const now = owner === undefined ? 'belongs to no budget' : `belongs to ${owner}`
-    const detail = `${project} ${now} now, and this was to be charged to ${budget}. Ask for the update again.`
-    return problem('wrong-state', detail, { budget })
-  }
-  if (charge.owner !== undefined && charge.owner !== (owner ?? null)) {
-    const [then, now] = [charge.owner, owner].map((name) => (name ? `belonged to ${name}` : 'belonged to no budget'))
-    const detail = `${project} ${then} when this was asked for, and ${now?.replace('belonged', 'belongs')} now. Ask for the update again.`
-    return problem('wrong-state', detail, { budget })
-  }
+  const moved = whyMoved(charge, owner)
+  if (moved) return moved
   const wrong = wrongBudget(definitions, { budget }, [project])
   if (wrong) return wrong
   if (owner === undefined || owner === budget || mayChargeAncestors) return null
@@ -71,6 +67,28 @@ export function whyNotPaid(definitions: Definitions, charge: Charge, mayChargeAn
     planOfCaller(caller) === null ? 'the scope admin or mayChargeAncestors' : 'mayChargeAncestors in the plan'
   const detail = `${shownCaller(definitions, caller)} may not charge ${budget} for ${project}, which belongs to ${owner}; that needs ${right}. Without a budget, ${owner} pays.`
   return problem('forbidden', detail, { budget })
+}
+
+function whyMoved({ project, budget, byDefault, owner: then }: Charge, owner: string | undefined): Problem | null {
+  const belongs = owner === undefined ? 'belongs to no budget' : `belongs to ${owner}`
+  if (byDefault && (owner ?? rootBudget) !== budget) {
+    const detail = `${project} ${belongs} now, and this was to be charged to ${budget}. Ask for the update again.`
+    return problem('wrong-state', detail, { budget })
+  }
+  if (then === undefined || then === (owner ?? null)) return null
+  const belonged = then === null ? 'belonged to no budget' : `belonged to ${then}`
+  const detail = `${project} ${belonged} when this was asked for, and ${belongs} now. Ask for the update again.`
+  return problem('wrong-state', detail, { budget })
+}
+
+interface PayingPlan extends NamedPayer {
+  readonly name: string
+  readonly mayChargeAncestors: boolean
+}
+
+export function whyNotPaidBy(definitions: Definitions, plan: PayingPlan, project: string): Problem | null {
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan.name) }
+  return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
 /** Only the owner or its ancestor may pay. */

@@ -90,7 +90,7 @@ export interface UpdateRequest {
   readonly budget: string
   /** This owner pays, never a later one. */
   readonly byDefault?: true
-  /** The owner when it was asked for, where the request names who pays. `null`: no budget listed it. */
+  /** The owner when it was asked for. `null`: no budget listed it. Absent: an older record that names no payer. */
   readonly owner?: string | null
   readonly caller: string
   readonly via: Via

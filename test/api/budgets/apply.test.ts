@@ -240,7 +240,7 @@ describe('PUT /budgets', () => {
           { name: 'b', limits: month(1), projects: [{ name: 'y', id: 'x' }] },
         ],
       },
-      ['projects'],
+      ['budgets.0.projects.0', 'budgets.1.projects.0'],
     ],
   ])('PUT /budgets answers %s with 400 and changes nothing', async (_what, body, paths) => {
     const product = await startSmall()

@@ -110,17 +110,65 @@ describe('a row that another budget lists', () => {
     expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
   })
 
-  test('is 400 where a file names it in two budgets', async () => {
+  test.each([
+    ['by its name, once where it is', [initech], [initech], 'initech stands'],
+    [
+      'by its name, and by its id',
+      [{ name: '1003' }],
+      [initech],
+      '1003 and initech (id 1003) are one project, which stands',
+    ],
+    [
+      'by its new name, and by the one before',
+      [{ name: 'initrode', id: '1003' }],
+      [{ name: 'initech' }],
+      'initrode (id 1003) and initech are one project, which stands',
+    ],
+    [
+      'by its id as a name, and by its name',
+      [{ name: '1003' }],
+      [{ name: 'initech' }],
+      '1003 and initech are one project, which stands',
+    ],
+  ])('is 400 where a file names it in two budgets, %s, and names both rows', async (_how, one, other, who) => {
+    for (const [first, query] of [
+      ['acme', 'move=true'],
+      ['acme', 'move=true&prune=projects&release=true'],
+      ['away', 'move=true'],
+    ]) {
+      const product = await start()
+      const { revision } = (await product.guard.ledger.view()).definitions
+      const rows = [
+        { name: first, projects: [{ name: 'hooli' }, ...one] },
+        { name: 'press', projects: other },
+      ]
+      const { status, body } = await apply(product, rows, query)
+      const message = `${who} in two budgets of this change, ${first} and press; name it in one`
+      const paths = ['budgets.0.projects.1', 'budgets.1.projects.0']
+      expect([status, body.detail, body.errors]).toEqual([400, `${message}.`, paths.map((path) => ({ path, message }))])
+      expect((await product.guard.ledger.view()).definitions.revision).toBe(revision)
+    }
+  })
+
+  test.each([
+    ['PUT /budgets/press', 'without an id', { name: 'initech' }],
+    ['PUT /budgets/press', 'with its id', initech],
+    ['a file', 'without an id', { name: 'initech' }],
+    ['a file that prunes', 'without an id', { name: 'initech' }],
+  ])('moves by %s, and a repeat %s is as harmless', async (door, _how, row) => {
     const product = await start()
-    const rows = [
-      { name: 'acme', projects: [initech] },
-      { name: 'press', projects: [initech] },
-    ]
-    const { status, body } = await apply(product, rows, 'move=true')
-    expect([status, body.detail]).toEqual([
-      400,
-      expect.stringContaining('initech stands in two budgets of this change, acme and press; name it in one'),
-    ])
+    const send = () => {
+      if (door.startsWith('PUT')) return product.put('press', { parent: 'clients', projects: [row] }, '?move=true')
+      const prune = door.endsWith('prunes') ? '&prune=projects' : ''
+      return apply(product, [{ name: 'press', projects: [row] }], `move=true${prune}`)
+    }
+    for (const _ of ['first', 'repeat', 'third']) {
+      expect((await send()).status).toBe(200)
+      expect(await product.projectsOf('press')).toEqual([initech])
+      expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+    }
+    // Without move a shorter row still asks.
+    expect((await product.put('press', { parent: 'clients', projects: [{ name: 'initech' }] })).status).toBe(409)
   })
 
   test('moves only while its owner is the one that the preview showed', async () => {
@@ -152,6 +200,43 @@ test('the difference names a freeze that a move leaves, and a plan that may no l
       members: [{ member: 'projects', from: [initech, { name: 'hooli' }], to: [{ name: 'hooli' }] }],
     },
   ])
+})
+
+const differenceFor = async (plans: object[], to: string) => {
+  const product = await start({ plans: plans.map((each) => ({ ...plan, ...each })) })
+  const { body } = await apply(product, [{ name: to, projects: [{ name: 'initech' }] }], 'move=true&dry-run=true')
+  return body.notes
+}
+
+describe('the difference names a plan that may no longer pay', () => {
+  const told = (name: string, budget: string) => `The plan ${name} charges ${budget}, which may no longer pay for it.`
+
+  test.each([[['1003']], [['1003', 'initech']]])('also by the id of its project, and once: %s', async (projects) => {
+    expect(await differenceFor([{ projects }], 'away')).toEqual([
+      `initech moves from acme to away. ${told('night', 'clients')}`,
+    ])
+  })
+
+  test('where its budget becomes an ancestor, and it has no right to charge ancestors', async () => {
+    const plans = [
+      { name: 'without', mayChargeAncestors: false },
+      { name: 'with', mayChargeAncestors: true },
+    ]
+    const product = await start({ plans: plans.map((each) => ({ ...plan, ...each })) })
+    await product.put('clients', { projects: [initech] }, '?move=true')
+    const { body } = await apply(product, [{ name: 'press', projects: [initech] }], 'move=true&dry-run=true')
+    expect(body.notes).toEqual([`initech moves from clients to press. ${told('without', 'clients')}`])
+  })
+
+  test.each([
+    ['is disabled', { enabled: false }, 'away'],
+    ['could not pay before', { mayChargeAncestors: false }, 'away'],
+    ['names another project', { projects: ['hooli'] }, 'away'],
+    ['names no budget', { budget: undefined }, 'away'],
+    ['may pay in both places', {}, 'press'],
+  ])('but none that %s', async (_what, changes, to) => {
+    expect(await differenceFor([changes], to)).toEqual([`initech moves from acme to ${to}.`])
+  })
 })
 
 test('what is charged, held or in doubt stays where it was', async () => {
@@ -196,6 +281,38 @@ describe('a record keeps the owner that it was asked for', () => {
     const { state, problem } = (await product.call('GET', `/updates/${id}`)).body
     expect([state, problem?.type]).toEqual(['refused', '/problems/wrong-state'])
     expect(problem.detail).toContain('press now')
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test.each([
+    [
+      'leaves the list of account',
+      [{ name: 'initech' }],
+      [],
+      'belonged to account when this was asked for, and belongs to no budget now',
+    ],
+    [
+      'joins the list of account',
+      [],
+      [{ name: 'initech' }],
+      'belonged to no budget when this was asked for, and belongs to account now',
+    ],
+  ])('and is refused where account pays by default, and the project %s', async (_what, before, after, detail) => {
+    const product = await startProduct({ store: createMemoryStore(), stream: false })
+    const put = (projects: object[]) =>
+      product.call('PUT', '/budgets/account?release=true', { body: { limits, projects } })
+    await put(before)
+    const body = { kind: 'ranking', project: 'initech' }
+    const asked = await product.call('POST', '/updates', { body, headers: { prefer: 'respond-async' } })
+    expect((await put(after)).status).toBe(200)
+    product.clock.advance(minutes(3))
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    const { state, problem } = (await product.call('GET', `/updates/${asked.body.updates[0].id}`)).body
+    expect([state, problem?.type, problem?.detail]).toEqual([
+      'refused',
+      '/problems/wrong-state',
+      expect.stringContaining(detail),
+    ])
     expect(product.seen('run')).toEqual([])
   })
 

@@ -47,7 +47,7 @@ describe('the record of a request', () => {
     expect(Object.keys(plain).toSorted()).toEqual(
       [
         ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
-        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault'],
+        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault', 'owner'],
       ].toSorted(),
     )
   })

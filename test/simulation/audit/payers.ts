@@ -5,13 +5,16 @@ const isListedIn = (budget: StoredBudget | undefined, project: string): boolean 
   budget?.projects.some(({ name, id = name }) => [plain(name), plain(id)].includes(plain(project))) === true
 
 /**
- * The owner pays, or an ancestor by a right that holds now; a charge by default follows the default of now; and the
+ * The owner pays, or an ancestor by a right that holds now; a charge by default follows the default of now; the owner is the one of the request; and the
  * rules of the owner and its ancestors hold.
  */
-export function lookAtPayer({ id, project, budget, byDefault, caller, plan, hold }: Row, items: Items): void {
+export function lookAtPayer(row: Row, items: Items): void {
+  const { id, project, budget, byDefault, caller, plan, hold } = row
   const { budgets, callers = {} } = definitionsIn(items)
   const owner = Object.entries(budgets).find(([, each]) => isListedIn(each, project))?.[0]
   if (byDefault && budget !== (owner ?? 'account')) broken(`${id} is charged to ${budget}, and ${project} has moved`)
+  if (row.owner !== undefined && row.owner !== (owner ?? null))
+    broken(`${id} was asked for when ${project} belonged to ${row.owner}`)
   if (owner === undefined) return
   const chain: string[] = []
   for (let name: string | null = owner; name !== null; name = budgets[name]?.parent ?? null) chain.push(name)

@@ -26,6 +26,7 @@ export interface Row {
   readonly project: string
   readonly budget: string
   readonly byDefault?: true
+  readonly owner?: string | null
   readonly caller: string
   readonly plan?: string
   readonly content: { readonly digest: string }

@@ -8,9 +8,10 @@ const owns = (projects: readonly string[]) => ({
   ...{ parent: 'agency', limits: [{ window: 'month', units: 60 }] },
   projects: projects.map((name) => ({ name })),
 })
+const agency = { limits: [{ window: 'month', units: 120 }] }
 
 export async function listClients({ call }: Handlers): Promise<void> {
-  await call('root', 'PUT', '/budgets/agency', { limits: [{ window: 'month', units: 120 }] })
+  await call('root', 'PUT', '/budgets/agency', agency)
   await call('root', 'PUT', '/budgets/client', owns(['hooli']))
 }
 
@@ -20,7 +21,9 @@ export const askedForClient = (chance: Choose) => ({
   headers: one(chance, [{}, { prefer: 'respond-async' }]),
 })
 
-export const moveProject = ({ call }: Handlers) => call('root', 'PUT', '/budgets/client?release=true', owns([]))
+/** An ancestor that pays for both stays the payer. */
+export const moveProject = ({ call }: Handlers) =>
+  call('root', 'PUT', '/budgets/agency?move=true', { ...agency, projects: [{ name: 'hooli' }] })
 
 export async function changeClient(handlers: Handlers, chance: Choose): Promise<void> {
   const { call } = handlers
@@ -28,8 +31,10 @@ export async function changeClient(handlers: Handlers, chance: Choose): Promise<
   const changes: (() => Promise<unknown>)[] = [
     () => call('root', 'POST', `/budgets/${one(chance, ['client', 'agency'])}/freeze`, { reason }),
     () => call('root', 'POST', `/budgets/${one(chance, ['client', 'agency'])}/unfreeze`, { reason }),
-    () => call('root', 'PUT', '/budgets/client', { ...owns(['hooli']), ...one(chance, [{ perUpdate: 20 }, {}]) }),
+    () =>
+      call('root', 'PUT', '/budgets/client?move=true', { ...owns(['hooli']), ...one(chance, [{ perUpdate: 20 }, {}]) }),
     () => moveProject(handlers),
+    () => call('root', 'PUT', '/budgets/client?release=true', owns([])),
     () => call('root', 'PUT', '/callers/ada', { mayChargeAncestors: chance(2) === 0 }),
   ]
   await one(chance, changes)()
