@@ -151,20 +151,21 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'anyone may name an ancestor of the owner to pay',
-    seed: 49,
+    seed: 58,
     file: guard('update/projects'),
     find: 'if (owner === undefined || owner === budget || mayChargeAncestors) return null',
     replace: 'return null',
   },
   {
     bug: 'a charge by default stays where it was when its project moves',
-    seed: 78,
+    seed: 387,
     file: guard('update/projects'),
     find: 'if (moved) return moved',
     replace: '',
   },
   {
     bug: 'a record follows its project to another owner, where the request names who pays',
+    seed: 975,
     file: guard('update/projects'),
     find: 'if (then === undefined || then === (owner ?? null)) return null',
     replace: 'return null',
