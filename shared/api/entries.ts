@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { budgetName, someUnits, units, wholeUnits } from '../guard/fields.ts'
-import { differenceInWords } from '../guard/people/differences.ts'
+import { differencesInWords } from '../guard/people/differences.ts'
 import type { Entry } from '../ledger/book/entry.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
@@ -92,5 +92,5 @@ export const entryColumns: Columns<Entry> = {
   reason: ({ reason }) => reason,
   to: ({ to }) => to ?? '',
   corrects: ({ corrects }) => corrects ?? '',
-  changed: ({ changed }) => (changed ?? []).map((difference) => differenceInWords(difference)).join('; '),
+  changed: ({ changed }) => differencesInWords(changed ?? []).join('; '),
 }

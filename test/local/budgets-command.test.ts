@@ -1,7 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { createBudgetsService, linesOf } from '../../infra/local/commands/budgets.ts'
-import { readBudgetsFile, type ShownBudget, toBudgetsCsv } from '../../infra/local/commands/budgets-file.ts'
+import { countUnnamed, createBudgetsService, linesOf } from '../../infra/local/commands/budgets.ts'
+import {
+  type BudgetsFile,
+  readBudgetsFile,
+  type ShownBudget,
+  toBudgetsCsv,
+  type WantedBudget,
+} from '../../infra/local/commands/budgets-file.ts'
+import { withIds } from '../../infra/local/commands/projects.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
@@ -164,7 +171,7 @@ describe('the difference', () => {
             ...{ budget: 'acme', isNew: true },
             members: [
               { member: 'limits', from: null, to: limits(2_000) },
-              { member: 'projects', from: null, to: projects('a', 'b', 'c', 'd', 'e') },
+              { member: 'projects', from: null, to: projects('v', 'w', 'x', 'y', 'z') },
             ],
           },
           { budget: 'globex', isNew: false, members: [{ member: 'limits', from: limits(1_000), to: limits(1_200) }] },
@@ -186,6 +193,61 @@ describe('the difference', () => {
       '~ initech  2 → 4 projects (+ c, + d, + e and 1 more), perUpdate none → 1,500, approvers bob → bob and eve, month 5 → unlimited, day 3 → none',
       '    removes the project a, the limit of the day',
       '= 57 unchanged',
+    ])
+  })
+})
+
+describe('a project that moves', () => {
+  const initech = { name: 'initech', id: '1003' }
+  const shown = (name: string, ...projects: object[]) => ({ ...acme, name, projects }) as ShownBudget
+  const before = [shown('acme', initech, { name: 'hooli' }), shown('press', { name: 'a' })]
+  const fileOfRows = (budgets: WantedBudget[]): BudgetsFile => ({
+    ...{ budgets, removableMembers: ['projects'] },
+    placeOf: (position) => `${position}`,
+  })
+
+  test('is named with both budgets in both lines of the difference, and is not removed', () => {
+    const differences = [
+      {
+        ...{ budget: 'press', isNew: false },
+        members: [{ member: 'projects', from: [{ name: 'a' }], to: [{ name: 'a' }, { ...initech, name: 'Initech ' }] }],
+      },
+      {
+        ...{ budget: 'new', isNew: true },
+        members: [{ member: 'projects', from: null, to: [{ name: 'b' }, { name: 'hooli' }] }],
+      },
+      {
+        ...{ budget: 'acme', isNew: false },
+        members: [{ member: 'projects', from: [initech, { name: 'hooli' }, { name: 'gone' }], to: [] }],
+      },
+    ]
+    expect(linesOf(differences, [])).toEqual([
+      '~ press  1 → 2 projects (Initech  moves from acme to press)',
+      '+ new  new: 2 projects (hooli moves from acme to new)',
+      '~ acme  3 → 0 projects (Initech  moves from acme to press, hooli moves from acme to new, − gone)',
+      '    removes the project gone',
+    ])
+  })
+
+  test('does not stay in the old budget', () => {
+    const wanted = [
+      { name: 'acme', projects: [{ name: 'new' }] },
+      { name: 'press', projects: [{ name: 'Initech' }] },
+    ]
+    // hooli and a
+    expect(countUnnamed(wanted, before)).toBe(2)
+    expect(countUnnamed([{ name: 'press', projects: [initech] }], before)).toBe(1)
+    expect(countUnnamed([{ name: 'press' }], before)).toBe(0)
+  })
+
+  test.each([true, false])('keeps its id, and is one project of its new budget alone; with --prune: %s', (prune) => {
+    const lists = [[initech, { name: 'hooli', id: '1004' }, { name: 'a', id: '1' }]]
+    const file = fileOfRows([{ name: 'press', projects: [{ name: 'initech' }, { name: 'hooli' }] }])
+    const { file: filled, lines: told } = withIds(file, { budgets: before, move: true, prune }, lists)
+    expect(filled.budgets).toEqual([{ name: 'press', projects: [{ name: 'initech' }, { name: 'hooli', id: '1004' }] }])
+    expect(told).toEqual([
+      '    hooli has the id 1004 at the service',
+      ...(prune ? ['! no budget owns a; account pays for its updates'] : []),
     ])
   })
 })
@@ -275,6 +337,19 @@ describe('npm run budgets', () => {
     )
     await expect(apply(lines('budget,perUpdate', 'acme,5'))).rejects.toThrow(
       'acme: the budget acme is new, so it needs',
+    )
+    const twice = lines('budget,month,project', 'acme,5,a', 'acme,,', 'globex,5,b', 'acme,,c', 'globex,,c')
+    const named = 'c stands in two budgets of this change, acme and globex; name it in one'
+    await expect(apply(twice)).rejects.toThrow(
+      `Nothing was applied:\n  line 5, acme: ${named}\n  line 6, globex: ${named}`,
+    )
+    const rows = ['acme', 'globex'].map((name) => ({
+      name,
+      limits: [{ window: 'month', units: 5 }],
+      projects: [{ name: 'c' }],
+    }))
+    await expect(apply(JSON.stringify(rows), 'twice.json')).rejects.toThrow(
+      `Nothing was applied:\n  acme, projects.0: ${named}\n  globex, projects.0: ${named}`,
     )
     const token = await product.signed({ sub: 'bob', scope: 'read' })
     const reader = createBudgetsService({ url, token })

@@ -4,7 +4,7 @@ import { entryColumns } from '../../../shared/api/entries.ts'
 import { monthWindow } from '../../../shared/api/schemas.ts'
 import { noWindow } from '../../../shared/api/statements.ts'
 import { budgetName } from '../../../shared/guard/fields.ts'
-import { differenceInWords } from '../../../shared/guard/people/differences.ts'
+import { differencesInWords } from '../../../shared/guard/people/differences.ts'
 import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import { madeAvailable } from '../../../shared/ledger/book/book.ts'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
@@ -226,11 +226,12 @@ const maxDifferences = 5
 
 function EntryDifferences({ entry: { changed = [] }, view }: { entry: Entry; view: View }) {
   const more = changed.length - maxDifferences
+  const told = differencesInWords(changed, view.definitions)
   return (
     <>
-      {changed.slice(0, maxDifferences).map((difference) => (
+      {changed.slice(0, maxDifferences).map((difference, at) => (
         <span class="note" title={difference.kind === 'caller' ? difference.name : undefined}>
-          {differenceInWords(difference, view.definitions)}
+          {told[at]}
         </span>
       ))}
       {more > 0 ? <span class="note">and {count(more)} more in the CSV</span> : null}

@@ -32,7 +32,8 @@ export interface BudgetsFile {
   readonly reason?: Json
   /** Removed by `--prune` where the file does not name them. */
   readonly removableMembers: readonly RemovableMember[]
-  placeOf(position: number): string
+  /** @param row of the budget's projects. */
+  placeOf(position: number, row?: number): string
 }
 
 const columns = [
@@ -77,7 +78,8 @@ function fromJson(file: string, text: string): BudgetsFile {
     budgets,
     ...(reason !== undefined && { reason }),
     removableMembers,
-    placeOf: (position) => budgets[position]?.name ?? '',
+    placeOf: (position, row) =>
+      [budgets[position]?.name ?? '', ...(row === undefined ? [] : [`projects.${row}`])].join(', '),
   }
 }
 
@@ -108,12 +110,15 @@ function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFi
     return { name, ...toMembers(of), ...toLimits(of, { shown, emptied: prune ? names : [] }) }
   })
   if (faults.length > 0) throw new CannotContinue(`${file} is not applied:\n  ${inOrder(faults).join('\n  ')}`)
-  const lines = [...named.values()].map(([first]) => first?.line ?? 1)
+  const lineOf = (position: number, row?: number) => {
+    const rows = [...named.values()][position] ?? []
+    return (row === undefined ? rows : rows.filter(({ cells }) => cells.project !== undefined))[row ?? 0]?.line ?? 1
+  }
   const members = removableMembers.filter((member) => names.includes(columnOf[member] ?? member))
   return {
     budgets,
     removableMembers: isLimited(names) ? ['limits', ...members] : members,
-    placeOf: (position) => `line ${lines[position]}, ${budgets[position]?.name}`,
+    placeOf: (position, row) => `line ${lineOf(position, row)}, ${budgets[position]?.name}`,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
-import { membersInWords } from '../../../shared/guard/people/differences.ts'
+import { type Moves, membersInWords, movesIn } from '../../../shared/guard/people/differences.ts'
 import { folded } from '../../../shared/ledger/book/definitions.ts'
 import type { Member } from '../../../shared/ledger/book/difference.ts'
 import { parseStrictJson } from '../../../shared/platform/json.ts'
@@ -172,19 +172,22 @@ interface Refused {
 function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
   if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
   const lines = errors.map(({ path, message }) => {
-    const [, position, member] = /^budgets\.(\d+)\.?(.*)$/.exec(path) ?? []
-    const place = position === undefined ? path : [file.placeOf(Number(position)), member].filter(Boolean).join(', ')
+    const [, position, row, member] = /^budgets\.(\d+)(?:\.projects\.(\d+))?\.?(.*)$/.exec(path) ?? []
+    const at = row === undefined ? undefined : Number(row)
+    const place =
+      position === undefined ? path : [file.placeOf(Number(position), at), member].filter(Boolean).join(', ')
     return `${place}: ${message}`
   })
   return `Nothing was applied:\n  ${lines.join('\n  ')}`
 }
 
 export function linesOf(differences: readonly BudgetDifference[], named: readonly WantedBudget[]): string[] {
+  const moves = movesIn(differences.map(({ budget: name, members }) => ({ name, members })))
   const unchanged = named.filter(({ name }) => differences.every(({ budget }) => budget !== name)).length
   return [
     ...differences.flatMap(({ budget, isNew, members }) => {
-      const told = membersInWords(members, isNew)
-      const gone = members.flatMap(takenAway)
+      const told = membersInWords(members, isNew, moves)
+      const gone = members.flatMap((member) => takenAway(member, moves))
       return [
         `${isNew ? '+' : '~'} ${budget}  ${isNew ? 'new: ' : ''}${told.join(', ')}`,
         ...(gone.length > 0 ? [`    removes ${gone.join(', ')}`] : []),
@@ -197,8 +200,8 @@ export function linesOf(differences: readonly BudgetDifference[], named: readonl
 type Projects = readonly { readonly name: string }[]
 type Limits = readonly { readonly window: string }[]
 
-/** Names every removed project, because the line above counts those after the third. */
-function takenAway({ member, from, to }: Member): string[] {
+/** Names every removed project, because the line above counts those after the third. One that moves is not removed. */
+function takenAway({ member, from, to }: Member, moves: Moves): string[] {
   if (member === 'limits') {
     const stay = (to as Limits).map(({ window }) => window)
     return ((from ?? []) as Limits).flatMap(({ window }) =>
@@ -208,15 +211,17 @@ function takenAway({ member, from, to }: Member): string[] {
   if (member === 'enforce') return []
   if (member !== 'projects') return from !== null && to === null ? [member] : []
   const stay = new Set((to as Projects).map(({ name }) => folded(name)))
-  return ((from ?? []) as Projects).flatMap(({ name }) => (stay.has(folded(name)) ? [] : [`the project ${name}`]))
+  return ((from ?? []) as Projects).flatMap(({ name }) =>
+    stay.has(folded(name)) || moves.has(folded(name)) ? [] : [`the project ${name}`],
+  )
 }
 
+/** In budgets of the file. */
 export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
-  const counts = wanted.map(({ name, projects }) => {
-    if (!Array.isArray(projects)) return 0
-    const named = new Set((projects as Projects).map((project) => folded(project.name)))
-    const listed = current.find((budget) => budget.name === name)?.projects ?? []
-    return listed.filter((project) => !named.has(folded(project.name))).length
-  })
-  return counts.reduce((sum, of) => sum + of, 0)
+  const rows = wanted.flatMap(({ projects }) => (Array.isArray(projects) ? (projects as Projects) : []))
+  const named = new Set(rows.map(({ name }) => folded(name)))
+  const listed = wanted.flatMap(({ name, projects }) =>
+    Array.isArray(projects) ? (current.find((budget) => budget.name === name)?.projects ?? []) : [],
+  )
+  return listed.filter(({ name }) => !named.has(folded(name))).length
 }

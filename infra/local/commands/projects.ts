@@ -140,7 +140,7 @@ export const unknownInWords = (listings: readonly string[]): string =>
 /** Adds the service's ids. @param lists `null` if unavailable. */
 export function withIds(
   file: BudgetsFile,
-  how: { budgets: readonly ShownBudget[]; prune: boolean },
+  how: { budgets: readonly ShownBudget[]; move: boolean; prune: boolean },
   lists: readonly (readonly OwnedProject[])[] | null,
 ): { readonly file: BudgetsFile; readonly lines: readonly string[] } {
   if (lists === null) {
@@ -179,14 +179,33 @@ const ruleAfter = ({ budgets: wanted }: BudgetsFile, { budgets }: { readonly bud
     name === rootBudget ? (unownedRules.find((rule) => rule === unowned) ?? []) : [],
   )[0]
 
-function ownersAfter(file: BudgetsFile, { budgets, prune }: { budgets: readonly ShownBudget[]; prune: boolean }) {
-  const owners = new Map<string, Owner>(budgets.map((budget) => [budget.name, budget]))
+function ownersAfter(
+  file: BudgetsFile,
+  { budgets, move, prune }: { budgets: readonly ShownBudget[]; move: boolean; prune: boolean },
+) {
+  const nameOf = (project: OwnedProject) => folded(project.name)
+  const takers = new Map(
+    file.budgets.flatMap((wanted) => (move ? rowsOf(wanted).map((row) => [nameOf(row), wanted.name] as const) : [])),
+  )
+  const moving = new Map(
+    budgets.flatMap(({ name, projects }) =>
+      projects.flatMap((project) =>
+        (takers.get(nameOf(project)) ?? name) === name ? [] : [[nameOf(project), project]],
+      ),
+    ),
+  )
+  const owners = new Map<string, Owner>(
+    budgets.map(({ name, projects }) => {
+      const stay = projects.filter((project) => moving.get(nameOf(project)) !== project)
+      return [name, { name, projects: stay }]
+    }),
+  )
   const isPruned = prune && file.removableMembers.includes('projects')
   for (const wanted of file.budgets) {
     const listed = owners.get(wanted.name)?.projects ?? []
     const rows = rowsOf(wanted)
-    const nameOf = (project: OwnedProject) => folded(project.name)
-    const merged = rows.map((row) => ({ ...listed.find((project) => nameOf(project) === nameOf(row)), ...row }))
+    const before = (row: OwnedProject) => listed.find((project) => nameOf(project) === nameOf(row))
+    const merged = rows.map((row) => ({ ...(before(row) ?? moving.get(nameOf(row))), ...row }))
     const stay = listed.filter((project) => !rows.some((row) => nameOf(row) === nameOf(project)))
     owners.set(wanted.name, { name: wanted.name, projects: [...merged, ...(isPruned ? [] : stay)] })
   }

@@ -1,4 +1,4 @@
-import type { ListOfCallers } from '../../ledger/book/definitions.ts'
+import { folded, type ListOfCallers } from '../../ledger/book/definitions.ts'
 import type { Difference, Member } from '../../ledger/book/difference.ts'
 import { count, list, shownCaller } from '../sentences.ts'
 
@@ -8,22 +8,56 @@ type Limits = readonly { readonly window: string; readonly units: number | 'unli
 type Projects = readonly { readonly name: string; readonly id?: string }[]
 
 /** @param known the names of callers, where people read it. */
-export function differenceInWords({ kind, name, how, members }: Difference, known: ListOfCallers = {}): string {
+export function differencesInWords(
+  differences: readonly Difference[],
+  known: ListOfCallers = {},
+): readonly string[] {
+  const moves = movesIn(differences.filter(({ kind }) => kind === 'budget'))
+  return differences.map((difference) => inWords(difference, moves, known))
+}
+
+/** In words, by the folded name of the project. */
+export type Moves = ReadonlyMap<string, string>
+
+interface ChangedBudget {
+  readonly name: string
+  readonly members: readonly Member[]
+}
+
+export function movesIn(budgets: readonly ChangedBudget[]): Moves {
+  /** Rows that stand on one side alone. */
+  const rowsOf = (side: 'from' | 'to', other: 'from' | 'to') =>
+    budgets.flatMap(({ name: budget, members }) => {
+      const projects = members.find(({ member }) => member === 'projects')
+      const stay = new Set(((projects?.[other] ?? []) as Projects).map(({ name }) => folded(name)))
+      const rows = ((projects?.[side] ?? []) as Projects).map(({ name }) => [folded(name), { name, budget }] as const)
+      return rows.filter(([key]) => !stay.has(key))
+    })
+  const left = new Map(rowsOf('from', 'to'))
+  return new Map(
+    rowsOf('to', 'from').flatMap(([key, { name, budget }]) => {
+      const from = left.get(key)
+      return from ? [[key, `${name} moves from ${from.budget} to ${budget}`]] : []
+    }),
+  )
+}
+
+function inWords({ kind, name, how, members }: Difference, moves: Moves, known: ListOfCallers): string {
   if (kind === 'plan') return `plan ${name}: ${pausesInWords[how]}`
-  const told = how === 'removed' ? [] : membersInWords(members, how === 'made')
+  const told = how === 'removed' ? [] : membersInWords(members, how === 'made', moves)
   const changed = `${kind} ${kind === 'caller' ? shownCaller(known, name) : name}`
-  if (told.length === 0) return `${changed}: ${inWords[how]}`
+  if (told.length === 0) return `${changed}: ${changesInWords[how]}`
   return `${changed}: ${how === 'made' ? 'new: ' : ''}${told.join(', ')}`
 }
 
-const inWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
+const changesInWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
 /** The definitions list only paused plans. */
 const pausesInWords = { made: 'paused', changed: 'still paused', removed: 'resumed' } as const
 
-export const membersInWords = (members: readonly Member[], isNew: boolean): string[] =>
-  members.flatMap((member) => (isNew ? asNew(member) : asChanged(member)))
+export const membersInWords = (members: readonly Member[], isNew: boolean, moves: Moves): string[] =>
+  members.flatMap((member) => (isNew ? asNew(member, moves) : asChanged(member, moves)))
 
-function asNew({ member, to }: Member): string[] {
+function asNew({ member, to }: Member, moves: Moves): string[] {
   if (Array.isArray(to) && to.length === 0) return []
   switch (member) {
     case 'enforce':
@@ -31,7 +65,7 @@ function asNew({ member, to }: Member): string[] {
     case 'limits':
       return (to as Limits).map(({ window, units }) => `${shown(units)} a ${window}`)
     case 'projects':
-      return [projectsOf(to as Projects)]
+      return [newProjects(to as Projects, moves)]
     case 'parent':
       return [`below ${to}`]
     default:
@@ -41,9 +75,9 @@ function asNew({ member, to }: Member): string[] {
 
 const observedOnly = 'limits observed, not enforced'
 
-function asChanged({ member, from, to }: Member): string[] {
+function asChanged({ member, from, to }: Member, moves: Moves): string[] {
   if (member === 'limits') return changedLimits((from ?? []) as Limits, (to ?? []) as Limits)
-  if (member === 'projects') return [changedProjects((from ?? []) as Projects, (to ?? []) as Projects)]
+  if (member === 'projects') return [changedProjects((from ?? []) as Projects, (to ?? []) as Projects, moves)]
   if (member === 'unowned') return [`${member} ${shown(from ?? 'pay')} → ${shown(to ?? 'pay')}`]
   if (member === 'enforce') return [to === false ? observedOnly : 'limits enforced again']
   return [`${member} ${shown(from)} → ${shown(to)}`]
@@ -57,21 +91,29 @@ function changedLimits(from: Limits, to: Limits): string[] {
   })
 }
 
-function changedProjects(from: Projects, to: Projects): string {
+function newProjects(to: Projects, moves: Moves): string {
+  const moved = to.flatMap(({ name }) => moves.get(folded(name)) ?? [])
+  return moved.length === 0 ? projectsOf(to) : `${projectsOf(to)} (${firstOf(moved)})`
+}
+
+function changedProjects(from: Projects, to: Projects, moves: Moves): string {
   const named = (projects: Projects, name: string) => projects.find((project) => project.name === name)
-  const changes = [
+  const told = firstOf([
     ...to.flatMap(({ name, id }) => {
       const before = named(from, name)
-      if (!before) return [`+ ${name}`]
+      if (!before) return [moves.get(folded(name)) ?? `+ ${name}`]
       return before.id === id ? [] : [`${name}: id ${shown(before.id)} → ${shown(id)}`]
     }),
-    ...from.filter(({ name }) => !named(to, name)).map(({ name }) => `− ${name}`),
-  ]
-  const more = changes.length - maxNamed
-  const told = `${changes.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    ...from.flatMap(({ name }) => (named(to, name) ? [] : (moves.get(folded(name)) ?? `− ${name}`))),
+  ])
   return from.length === to.length
     ? `${projectsOf(to)} (${told})`
     : `${count(from.length)} → ${projectsOf(to)} (${told})`
+}
+
+function firstOf(changes: readonly string[]): string {
+  const more = changes.length - maxNamed
+  return `${changes.slice(0, maxNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 const projectsOf = ({ length }: Projects): string => `${count(length)} ${length === 1 ? 'project' : 'projects'}`
