@@ -120,8 +120,8 @@ describe('the month of an agency', () => {
       expect([more, end]).toEqual([[], ''])
       await run(file)
       const difference = [
-        '~ globex  1 → 2 projects (+ acme.example)',
-        '~ acme  1 → 0 projects (− acme.example)',
+        '~ globex  1 → 2 projects (acme.example moves from acme to globex)',
+        '~ acme  1 → 0 projects (acme.example moves from acme to globex)',
         '! acme.example moves from acme to globex. It leaves behind the freeze of acme.',
       ]
       const shown = await run(preview)
@@ -134,10 +134,13 @@ describe('the month of an agency', () => {
       expect(await product.audit()).toBe(true)
     })
 
-    test('and its projects move, by the page of the new budget', async () => {
+    test.each([
+      ['of their budget', 'acme', 'Move chosen projects', { project: ['acme.example'], to: 'globex' }],
+      ['of the new budget', 'globex', 'Add project', { name: 'acme.example', id: '1001' }],
+    ])('and its projects move, by the page %s', async (_page, shown, button, fields) => {
       const { product, run, page } = await leaving()
-      const globex = await page.get('/dashboard/budgets/globex')
-      const asked = await press(page, globex, 'Add project', { name: 'acme.example', id: '1001' })
+      const budget = await page.get(`/dashboard/budgets/${shown}`)
+      const asked = await press(page, budget, button, fields)
       expect(asked.text).toContain('acme.example moves from acme to globex. It leaves behind the freeze of acme.')
       expect((await press(page, asked, 'Move acme.example')).text).toContain('✓ acme.example belongs to globex.')
       expect(await run(move.split('\n').at(-2) ?? '')).toBe('')

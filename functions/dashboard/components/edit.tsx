@@ -1,12 +1,12 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Author } from '../../../shared/guard/people/budgets.ts'
-import { differenceInWords } from '../../../shared/guard/people/differences.ts'
+import { differencesInWords } from '../../../shared/guard/people/differences.ts'
 import { count, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { digest } from '../../../shared/platform/ids.ts'
 import { reasonOf } from '../forms.ts'
-import { HiddenFields, ReasonField } from './fields.tsx'
+import { HiddenFields, type HiddenValues, ReasonField } from './fields.tsx'
 import { FormToken, type Frame } from './layout.tsx'
 import { Section } from './parts.tsx'
 
@@ -88,13 +88,13 @@ export async function stalenessOf(
 ): Promise<readonly string[]> {
   if (!isStale) return []
   const { rows } = await ledger.entries({ month: view.month.name, budget }, latest)
-  const made = rows.flatMap((entry) =>
-    (entry.changed ?? [])
-      .filter((difference) => difference.kind === kind && difference.name === name)
-      .map((difference) => ({ entry, difference })),
-  )[0]
+  const made = rows.flatMap((entry) => {
+    const { changed = [] } = entry
+    const at = changed.findIndex((difference) => difference.kind === kind && difference.name === name)
+    return at === -1 ? [] : [{ entry, words: differencesInWords(changed)[at] }]
+  })[0]
   const who = made
-    ? `${personOf(view.definitions, made.entry.by)} changed it on ${when(made.entry.at, zoneOf(view))} (${differenceInWords(made.difference)})`
+    ? `${personOf(view.definitions, made.entry.by)} changed it on ${when(made.entry.at, zoneOf(view))} (${made.words})`
     : 'someone changed it'
   return [`Nothing was saved: ${who} since you opened the page. What you typed is kept; look at it again.`]
 }
@@ -130,7 +130,7 @@ export const PreviewSection = ({ reason, back }: { reason: string | undefined; b
 interface ConfirmProps {
   readonly action: string
   readonly frame: Frame
-  readonly hidden: Texts
+  readonly hidden: HiddenValues
   readonly confirmLabel: string
   readonly leaveLabel: string
   readonly back: string

@@ -101,11 +101,13 @@ export const TagsField = (field: Pick<FieldProps, 'formId' | 'value' | 'faults'>
   <LinesField {...field} name="tags" label="Tags (optional)" note="One on a line, such as client=acme." isWhole />
 )
 
-export const HiddenFields = ({ values }: { values: Readonly<Record<string, string>> }) => (
+export type HiddenValues = Readonly<Record<string, string | readonly string[]>>
+
+export const HiddenFields = ({ values }: { values: HiddenValues }) => (
   <>
-    {Object.entries(values).map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+    {Object.entries(values).flatMap(([name, value]) =>
+      [value].flat().map((each) => <input type="hidden" name={name} value={each} />),
+    )}
   </>
 )
 

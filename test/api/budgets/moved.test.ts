@@ -239,6 +239,22 @@ describe('the difference names a plan that may no longer pay', () => {
   })
 })
 
+test('activity and its CSV name a move by both budgets', async () => {
+  const product = await start()
+  await product.put('press', { parent: 'clients', projects: [initech, { name: 'new' }] }, '?move=true')
+  const told = [
+    'budget acme: 2 → 1 project (initech moves from acme to press)',
+    'budget press: 0 → 2 projects (initech moves from acme to press, + new)',
+  ]
+  const csv = await product.call('GET', '/budgets/press/entries', { headers: { accept: 'text/csv' } })
+  expect(csv.text).toContain(told.join('; '))
+  const browser = openBrowser(product)
+  await browser.logIn(product.signed({ sub: 'eve', scope: 'read' }))
+  const { text } = await browser.get('/dashboard/activity')
+  for (const sentence of told) expect(text).toContain(sentence)
+  expect(text).not.toContain('− initech')
+})
+
 test('what is charged, held or in doubt stays where it was', async () => {
   const product = await start({ service: ({ url }) => (/hooli\/run/.test(url) ? { status: 500 } : undefined) })
   await product.update({ kind: 'ranking', project: 'initech' })
@@ -347,6 +363,42 @@ describe('the page of a budget', () => {
     expect(moved.text).toContain('✓ initech belongs to away.')
     expect(await product.projectsOf('away')).toEqual([initech])
     expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+  })
+
+  test('of the old budget moves several at once to the chosen one, when it is confirmed', async () => {
+    const { product, browser } = await open()
+    const page = await browser.get('/dashboard/budgets/acme')
+    const chosen = { project: ['initech', 'hooli'], to: 'away' }
+    const preview = await press(browser, page, 'Move chosen projects', chosen)
+    expect(preview.text).toContain(
+      'Move 2 projects to away? Confirm initech moves from acme to away. It leaves behind the freeze of acme. The plan night charges clients, which may no longer pay for it. hooli moves from acme to away. It leaves behind the freeze of acme.',
+    )
+    expect(await product.projectsOf('away')).toEqual([])
+    const back = await press(browser, preview, 'Back to the form', {})
+    expect([back.status, back.text]).toEqual([200, expect.stringContaining('Move chosen projects')])
+    for (const _press of ['once', 'again']) {
+      const moved = await press(browser, preview, 'Move 2 projects', {})
+      expect(moved.text).toContain('✓ initech and hooli belong to away.')
+      expect(await product.projectsOf('away')).toEqual([initech, { name: 'hooli' }])
+      expect(await product.projectsOf('acme')).toEqual([])
+    }
+  })
+
+  test('of the old budget moves none of several where another user moved one after the preview', async () => {
+    const { product, browser } = await open()
+    const page = await browser.get('/dashboard/budgets/acme')
+    const chosen = { project: ['initech', 'hooli'], to: 'away' }
+    const preview = await press(browser, page, 'Move chosen projects', chosen)
+    for (const change of [
+      () => product.put('press', { projects: [{ name: 'hooli' }] }, '?move=true'),
+      () => product.put('press', {}, '?release=true'),
+    ]) {
+      await change()
+      const told = await press(browser, preview, 'Move 2 projects', {})
+      expect(told.text).toContain('✕ Not all of these projects belong to acme any more, so nothing was moved')
+      expect(await product.projectsOf('acme')).toEqual([initech])
+    }
+    expect((await press(browser, page, 'Move chosen projects', { to: 'away' })).text).toContain('choose some first')
   })
 
   test('moves nothing where another user moved it after the preview', async () => {

@@ -151,7 +151,7 @@ const Released = ({ definitions, name }: { readonly definitions: Definitions; re
   const projects = releasedBy(definitions, { budgets }).map(({ text }) => text)
   return projects.length === 0 ? null : (
     <p class="warning">
-      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}. If another budget should pay, move ${projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Add project” on its page asks for that.`}
+      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}. If another budget should pay, move ${projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Move chosen projects” on its page does that.`}
     </p>
   )
 }
