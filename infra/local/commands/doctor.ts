@@ -9,7 +9,8 @@ import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/near.ts'
 import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
-import { spellingFaults, whyNotPaidBy } from '../../../shared/guard/update/projects.ts'
+import { spellingFaults } from '../../../shared/guard/update/projects.ts'
+import { whyNotPaidBy } from '../../../shared/guard/update/unowned.ts'
 import {
   type Budget,
   budgetNamed,

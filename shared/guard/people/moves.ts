@@ -10,7 +10,7 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { list } from '../sentences.ts'
-import { whyNotPaidBy } from '../update/projects.ts'
+import { whyNotPaidBy } from '../update/unowned.ts'
 
 type Budgets = Definitions['budgets']
 

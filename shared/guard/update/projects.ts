@@ -1,7 +1,6 @@
 import {
   type Budget,
   budgetNamed,
-  callerOfPlan,
   chainOf,
   type Definitions,
   folded,
@@ -14,9 +13,8 @@ import { nearName } from '../../ledger/book/near-names.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import { shownCaller } from '../sentences.ts'
-import { whyNotUnowned } from './unowned.ts'
 
-interface NamedPayer {
+export interface NamedPayer {
   readonly budget?: string
 }
 
@@ -79,16 +77,6 @@ function whyMoved({ project, budget, byDefault, owner: then }: Charge, owner: st
   const belonged = then === null ? 'belonged to no budget' : `belonged to ${then}`
   const detail = `${project} ${belonged} when this was asked for, and ${belongs} now. Ask for the update again.`
   return problem('wrong-state', detail, { budget })
-}
-
-interface PayingPlan extends NamedPayer {
-  readonly name: string
-  readonly mayChargeAncestors: boolean
-}
-
-export function whyNotPaidBy(definitions: Definitions, plan: PayingPlan, project: string): Problem | null {
-  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan.name) }
-  return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
 /** Only the owner or its ancestor may pay. */

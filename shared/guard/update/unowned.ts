@@ -1,8 +1,8 @@
-import { type Definitions, rootBudget, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import { callerOfPlan, type Definitions, rootBudget, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { problem } from '../problems.ts'
 import { list } from '../sentences.ts'
-import { spellingFaults } from './projects.ts'
+import { budgetFor, type NamedPayer, spellingFaults, whyNotPaid } from './projects.ts'
 
 type Budgets = Pick<Definitions, 'budgets'>
 
@@ -18,6 +18,16 @@ export function whyNotUnowned(definitions: Definitions, project: string): Proble
  *
  * @param more projects without a name here.
  */
+interface PayingPlan extends NamedPayer {
+  readonly name: string
+  readonly mayChargeAncestors: boolean
+}
+
+export function whyNotPaidBy(definitions: Definitions, plan: PayingPlan, project: string): Problem | null {
+  const charge = { project, budget: budgetFor(definitions, plan, project), caller: callerOfPlan(plan.name) }
+  return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
+}
+
 export function unownedPayer(after: Budgets, projects: readonly string[], more = 0): string {
   const refused = projects.filter((project) => spellingFaults(after, [{ project }]).length > 0)
   const paid = projects.length - refused.length + more

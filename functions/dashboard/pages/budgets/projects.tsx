@@ -124,7 +124,7 @@ async function putProjects(
   return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
 }
 
-/** Shows what a move changes, or says why there is none. */
+/** Shows what a move changes, or says why it cannot be. */
 async function showMove(
   { c, guard, session, show, frame }: Visit,
   { rows, from, to }: Move,
@@ -201,6 +201,45 @@ function projectsAfter(projects: Budget['projects'], change: Change): Budget['pr
   return [...projects, { name, ...id }]
 }
 
+const OwnedForm = (props: { budget: Budget; definitions: Definitions; frame: Frame }) => {
+  const { budget, definitions, frame } = props
+  const { name, projects } = budget
+  const others = Object.keys(definitions.budgets).filter((each) => each !== name)
+  return (
+    <form method="post" action={budgetAddress(name, '/projects')}>
+      <FormToken frame={frame} />
+      <ul class="projects">
+        {projects.map((owned, position) => (
+          <li>
+            <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
+            <label for={`project-${position}`}>
+              <ProjectName project={owned} />
+            </label>
+          </li>
+        ))}
+      </ul>
+      <p class="note">
+        {`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${payerWithout(definitions, budget)}.`}
+      </p>
+      {others.length === 0 ? null : (
+        <div class="fields">
+          <ChoiceField formId="move" name="to" label="Move to" options={others.map((each) => [each, each])} />
+        </div>
+      )}
+      <p class="buttons">
+        {others.length === 0 ? null : (
+          <button type="submit" name="do" value="move">
+            Move chosen projects
+          </button>
+        )}
+        <button type="submit" name="do" value="remove">
+          Remove chosen projects
+        </button>
+      </p>
+    </form>
+  )
+}
+
 export const ProjectsSection = (props: {
   budget: Budget
   definitions: Definitions
@@ -210,7 +249,6 @@ export const ProjectsSection = (props: {
 }) => {
   const { budget, definitions, frame, isAdmin, kinds } = props
   const { name, projects } = budget
-  const others = Object.keys(definitions.budgets).filter((each) => each !== name)
   const action = budgetAddress(name, '/projects')
   return (
     <Section id="projects" title={`Projects${projects.length === 0 ? '' : ` (${count(projects.length)})`}`}>
@@ -219,37 +257,7 @@ export const ProjectsSection = (props: {
           It owns no project. A budget pays for the projects that it owns without being named in the request.
         </p>
       ) : isAdmin ? (
-        <form method="post" action={action}>
-          <FormToken frame={frame} />
-          <ul class="projects">
-            {projects.map((owned, position) => (
-              <li>
-                <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
-                <label for={`project-${position}`}>
-                  <ProjectName project={owned} />
-                </label>
-              </li>
-            ))}
-          </ul>
-          <p class="note">
-            {`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${payerWithout(definitions, budget)}.`}
-          </p>
-          {others.length === 0 ? null : (
-            <div class="fields">
-              <ChoiceField formId="move" name="to" label="Move to" options={others.map((each) => [each, each])} />
-            </div>
-          )}
-          <p class="buttons">
-            {others.length === 0 ? null : (
-              <button type="submit" name="do" value="move">
-                Move chosen projects
-              </button>
-            )}
-            <button type="submit" name="do" value="remove">
-              Remove chosen projects
-            </button>
-          </p>
-        </form>
+        <OwnedForm budget={budget} definitions={definitions} frame={frame} />
       ) : (
         <ul class="projects">
           {projects.map((owned) => (
