@@ -8,10 +8,7 @@ type Limits = readonly { readonly window: string; readonly units: number | 'unli
 type Projects = readonly { readonly name: string; readonly id?: string }[]
 
 /** @param known the names of callers, where people read it. */
-export function differencesInWords(
-  differences: readonly Difference[],
-  known: ListOfCallers = {},
-): readonly string[] {
+export function differencesInWords(differences: readonly Difference[], known: ListOfCallers = {}): readonly string[] {
   const moves = movesIn(differences.filter(({ kind }) => kind === 'budget'))
   return differences.map((difference) => inWords(difference, moves, known))
 }
