@@ -6,7 +6,6 @@ import { problem } from '../../shared/guard/problems.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { addAssets } from './assets.ts'
-import { activityPath, inboxPath } from './components/parts.tsx'
 import { addActivity } from './pages/activity.tsx'
 import { addAsk } from './pages/ask.tsx'
 import { addAudit } from './pages/audit.tsx'
@@ -50,8 +49,6 @@ export function createDashboard(services: Services, reference: Reference = async
   addBudgetPages(routes, services)
   addCallerPages(routes, services)
   addEvents(routes, services)
-  addRedirect(app, '/dashboard/needs-you', inboxPath)
-  addRedirect(app, '/dashboard/ledger', activityPath)
   routes.page('/dashboard/*', {
     GET: async ({ c }) => {
       if (c.req.path === '/dashboard') return c.redirect('/', 303)
@@ -61,11 +58,4 @@ export function createDashboard(services: Services, reference: Reference = async
   app.notFound((c) => routes.showNotFound(c))
   app.onError((error, c) => routes.showFailure(c, error))
   return app
-}
-
-/** Links in Slack and bookmarks lead to the old addresses. */
-function addRedirect(app: Hono<FaceEnv>, from: string, to: string): void {
-  app.on('GET', [from, `${from}.csv`, `${from}/*`], ({ req, redirect }) =>
-    redirect(`${to}${req.url.slice(req.url.indexOf(from) + from.length)}`, 308),
-  )
 }

@@ -17,7 +17,7 @@ export async function makeDirectory(directory: string): Promise<void> {
   })
 }
 
-/** Files of earlier versions were open to other users. */
+/** Other users may have been let in by hand. */
 export async function makePrivateDirectory(directory: string): Promise<void> {
   await makeDirectory(directory)
   await chmod(directory, 0o700)

@@ -24,7 +24,7 @@ import { checkToken } from './commands/doctor-service.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { newAccessKey } from './database/dynamodb.ts'
 import { fileMarker, type MarkerStore } from './database/marker-store.ts'
-import { type LocalLedger, mustNotBeginAgain, openLedger, openSandbox } from './database/open.ts'
+import { type LocalLedger, openLedger, openSandbox } from './database/open.ts'
 import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
 import { reasonOf } from './failures.ts'
 import { createGuardLog } from './guard-log.ts'
@@ -285,6 +285,5 @@ function tellWhatToTry(
 await runUntilStopped('unit-guard', usage, async (shutdown) => {
   const env = withoutFound(environment())
   const settings = readSettings(env)
-  mustNotBeginAgain(env)
   await start(settings, shutdown)
 })

@@ -54,6 +54,9 @@ export const number = must<number>('a number', Number.isFinite)
 export const whole = must<number>('a whole number', Number.isSafeInteger)
 export const units = must<Units>('units', isUnits)
 export const flag = must<boolean>('true or false', (value) => typeof value === 'boolean')
+/** A number that says which form the item has. */
+export const exactly = <T extends number>(wanted: T): Check<T> => must(String(wanted), (value) => value === wanted)
+
 export const yes = must<true>('true', (value) => value === true)
 export const no = must<false>('false', (value) => value === false)
 export const any = must<Value>('present', (value) => value !== undefined)

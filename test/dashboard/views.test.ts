@@ -171,13 +171,6 @@ describe('every page', () => {
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     expect((await browser.get('/dashboard/nothing')).text).toContain('There is no such page.')
     expect((await browser.get('/dashboard')).location).toBe('/')
-    for (const [before, now] of Object.entries({
-      '/dashboard/needs-you?choose=doubts': '/dashboard/inbox?choose=doubts',
-      '/dashboard/ledger.csv?budget=seo': '/dashboard/activity.csv?budget=seo',
-    })) {
-      const { status, location } = await browser.get(before)
-      expect([status, location]).toEqual([308, now])
-    }
     expect((await browser.get('/dashboard/updates/upd_none')).text).toContain('There is no update upd_none.')
   })
 })

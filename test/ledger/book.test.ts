@@ -623,7 +623,7 @@ describe('what is stored is small: a transaction pays for every kilobyte', () =>
     expect(sizeOf(toUpdateItem(settled.update))).toBeLessThan(kilobyte)
     const repeated = {
       ...settled.update,
-      hold: { ...(update.hold as NonNullable<Update['hold']>), previous: update.id },
+      hold: { ...(update.hold as NonNullable<Update['hold']>), previous: [update.id] },
     }
     expect(sizeOf(toUpdateItem(repeated))).toBeLessThan(kilobyte)
   })

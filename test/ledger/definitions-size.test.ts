@@ -7,14 +7,14 @@ import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createStore } from '../support/store/stores.ts'
 
-/** A product on definitions that a version before has written, past what a change may make of them today. */
+/** A product on definitions past what a change may make of them. */
 async function withCallers(callers: Record<string, Caller>, plans: readonly object[] = []) {
   const store = await createStore()
   const product = await startProduct({ store, plans })
   await product.guard.ledger.view()
   const [definitions] = await store.get([definitionsKey])
   const item = { ...(definitions as Item), callers: callers as unknown as Value }
-  await store.transact([{ kind: 'put', item, when: [] }], 'a version before')
+  await store.transact([{ kind: 'put', item, when: [] }], 'too large')
   return product
 }
 

@@ -98,14 +98,6 @@ describe('grants are repeated for an update that ran after all', () => {
     expect(entries[0]?.id).not.toBe(taken?.id)
   })
 
-  test('a hold of an older version names the units that went back', () => {
-    const entries = entriesWith({ update: update({ charged: 40, takenBack: [grant(20)] }), move: ran }, hold, {
-      book: null,
-      corrected: [],
-    })
-    expect(entries.map(({ units }) => units)).toEqual([20])
-  })
-
   test.each<[string, Move, Book | null]>([
     ['that costs nothing', { spent: 0 }, null],
     ['that moves nothing', {}, null],

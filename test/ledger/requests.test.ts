@@ -8,9 +8,6 @@ import { startGuard } from '../bench/product.ts'
 
 const endpoint = inject('dynamodb')
 
-/** Earlier addresses of pages, which redirect and read nothing. */
-const redirected = /^\/dashboard\/(needs-you|ledger)(\.csv|\/\*)?$/
-
 const rowsOf = (table: string) => [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)]
 
 describe('the requests of every route', () => {
@@ -35,7 +32,7 @@ describe('the requests of every route', () => {
     // A page takes its methods behind its address.
     const addresses = dashboard.routes
       .map(({ path }) => path.replace(/\/[\w-]{10}\.(css|svg)$/, '/*.$1'))
-      .filter((path) => path !== '/*' && !redirected.test(path))
+      .filter((path) => path !== '/*')
     expect(addresses.length).toBeGreaterThan(8)
     expect(addresses.filter((path) => !paths.has(path))).toEqual([])
   })

@@ -16,8 +16,8 @@ import { fromWorkItem } from '../../shared/ledger/updates/work.ts'
 import { fromDatesItem, fromPriceItem, fromProjectChangeItem } from '../../shared/ledger/views/projects.ts'
 import { createTestClock } from '../support/clock.ts'
 
-/** Made by 0.1: its demonstration month, and what Slack, the gateway and the nightly look had it write. */
-const before: readonly Item[] = readFileSync(new URL('./stored/0.1.jsonl', import.meta.url), 'utf8')
+/** In the stored form 1: a demonstration month, and what Slack, the gateway and the nightly look had it write. */
+const before: readonly Item[] = readFileSync(new URL('./stored/1.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line))
@@ -37,19 +37,25 @@ const readers: Readonly<Record<string, (item: Item) => unknown>> = {
   'slack-event': (item) => fromTaskItem(slackEvents, item),
 }
 
+/** The definitions alone are numbered. */
+function withoutForm(item: Item) {
+  const { form: _form, ...content } = contentOf(item)
+  return content
+}
+
 const kindOf = ({ pk }: Item): string => pk.split('#')[0] ?? ''
 const read = (item: Item) => readers[kindOf(item)]?.(item)
 
 function itemOf(kind: string, fits: (item: Item) => boolean = () => true): Item {
   const found = before.find((item) => kindOf(item) === kind && fits(item))
-  if (!found) throw new Error(`0.1 wrote no such ${kind}`)
+  if (!found) throw new Error(`there is no such ${kind}`)
   return found
 }
 
-describe('items of 0.1', () => {
+describe('items of form 1', () => {
   const others = before.filter((item) => kindOf(item) !== 'book')
 
-  test('there are stored items of 0.1 of each kind', () => {
+  test('there are stored items of form 1 of each kind', () => {
     const kinds = [...new Set(before.map(kindOf))].toSorted()
     expect(kinds.map((kind) => `${kind} ${before.filter((item) => kindOf(item) === kind).length}`)).toEqual([
       'announcement 8',
@@ -67,13 +73,13 @@ describe('items of 0.1', () => {
   })
 
   test.each(others.map((item) => [item.pk, item] as const))(
-    'reads an item of 0.1 as it was written: %s',
+    'reads an item of form 1 as it was written: %s',
     (_pk, item) => {
-      expect(read(item)).toEqual(contentOf(item))
+      expect(read(item)).toEqual(withoutForm(item))
     },
   )
 
-  test('reads a book of 0.1', () => {
+  test('reads a book of form 1', () => {
     const { counters, ...book } = fromBookItem(itemOf('book'))
     expect(book).toEqual({ month: 'month:2026-11-01', day: 'day:2026-11-22', revision: 16 })
     expect(counters.month.account).toEqual({
@@ -88,7 +94,7 @@ describe('items of 0.1', () => {
     expect(Object.keys(counters.month)).toHaveLength(12)
   })
 
-  test('opens a ledger of 0.1', async () => {
+  test('opens a ledger of form 1', async () => {
     const clock = createTestClock('2026-11-22T20:00:00Z')
     const store = createMemoryStore(new Map(before.map((item) => [nameOf(item), item])))
     const ledger = createLedger({ store, clock, account: usualAccount })
@@ -105,7 +111,7 @@ describe('items of 0.1', () => {
     'ignores unknown members of a stored item: %s',
     (_pk, item) => {
       expect(read({ ...item, addedLater: { by: ['a later version'] } })).toEqual({
-        ...contentOf(item),
+        ...withoutForm(item),
         addedLater: { by: ['a later version'] },
       })
     },
@@ -114,31 +120,6 @@ describe('items of 0.1', () => {
   test('ignores unknown members of a stored book', () => {
     const item = itemOf('book')
     expect(read({ ...item, addedLater: 1 })).toEqual(read(item))
-  })
-})
-
-describe('items of the first days of 0.1', () => {
-  test('reads a work of early 0.1 without a version, and runs without units', () => {
-    const item = {
-      pk: 'work#ranking#zp1m8487e4stmxrxghs0hvnhw7',
-      sk: 'work',
-      kind: 'ranking',
-      project: 'acme',
-      update: 'upd_2',
-      ran: { update: 'upd_1', at: 1_795_096_800_000 },
-    }
-    expect(fromWorkItem(item)).toEqual({
-      kind: 'ranking',
-      project: 'acme',
-      update: 'upd_2',
-      ran: { update: 'upd_1', at: 1_795_096_800_000, units: 0 },
-    })
-  })
-
-  test('reads a hold of early 0.1 that names one earlier update, and no works', () => {
-    const item = itemOf('update', ({ state }) => state === 'in-doubt')
-    const { works: _, ...hold } = Object(item.hold)
-    expect(fromUpdateItem({ ...item, hold: { ...hold, previous: 'upd_1' } }).hold?.previous).toBe('upd_1')
   })
 })
 
@@ -178,6 +159,8 @@ describe('a damaged item is refused by its key and its first wrong member', () =
     [itemOf('book'), { month: { account: { ...counter, a: 999.5 } } }, 'month.account.a must be a whole number'],
     [itemOf('book'), { month: { account: { ...counter, s: undefined } } }, 'month.account.s is missing'],
     [itemOf('book'), { day: { account: { ...counter, a: '0' } } }, 'day.account.a must be a whole number'],
+    [definitions, { form: 2 }, 'form must be 1'],
+    [definitions, { form: undefined }, 'form is missing'],
     [definitions, { revision: undefined }, 'revision is missing'],
     [definitions, { revision: 1.5 }, 'revision must be a whole number'],
     [definitions, { calendar: undefined }, 'calendar is missing'],

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
-import { readAccessKey, startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
-import { ensureTable } from '../../infra/local/database/open.ts'
-import { createTable } from '../../infra/local/database/table.ts'
+import { readAccessKey } from '../../infra/local/database/dynamodb.ts'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { hasJava, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
@@ -59,7 +57,6 @@ describe.skipIf(!hasJava())('the database of npm start', async () => {
     // The real Java, which first notes what it can read of its environment.
     await writeFile(join(bin, 'java'), `#!/bin/sh\nenv > '${seen}'\nPATH="\${PATH#*:}" exec java "$@"\n`)
     await chmod(join(bin, 'java'), 0o755)
-    // What a version before has left.
     await mkdir(join(data, 'dynamodb'), { recursive: true, mode: 0o755 })
     await writeFile(join(data, 'guard.log'), '', { mode: 0o644 })
     const local = spawnLocal('start', {
@@ -128,34 +125,15 @@ describe.skipIf(!hasJava())('the access key of a directory', async () => {
   const { directory, remove } = await temporaryDirectory()
   afterAll(remove)
 
-  test('opens the ledger of an earlier version, which any access key could open', async () => {
-    const data = join(directory, 'before')
-    await mkdir(data)
-    const first = await startDynamoDbLocal(data)
-    await ensureTable({ endpoint: first.endpoint, accessKey: 'local' }, 'unit-guard', createTable)
-    await first.stop()
-    await rename(join(data, 'local_local.db'), join(data, 'shared-local-instance.db'))
-
-    const key = await readAccessKey(data)
-    expect(key).toMatch(/^[0-9a-f]{40}$/)
-    expect(await readdir(data)).toEqual([`${key}_local.db`])
-    const second = await startDynamoDbLocal(data)
-    onTestFinished(second.stop)
-    const client = createDynamoClient(second.endpoint, key)
-    onTestFinished(() => client.destroy())
-    expect((await client.send(new ListTablesCommand({}))).TableNames).toEqual(['unit-guard'])
-    expect(await readAccessKey(data)).toBe(key)
-  })
-
   test('refuses a directory with several ledgers', async () => {
     const data = join(directory, 'several')
     await mkdir(data)
-    const own = `${'a'.repeat(40)}_local.db`
-    for (const name of ['local_local.db', own, 'shared-local-instance.db']) await writeFile(join(data, name), '')
+    const [own, other] = ['a', 'b'].map((letter) => `${letter.repeat(40)}_local.db`) as [string, string]
+    for (const name of ['local_local.db', own, other]) await writeFile(join(data, name), '')
     await expect(readAccessKey(data)).rejects.toThrow(
-      `${data} holds several ledgers: ${own}, shared-local-instance.db; move away all but the one to use`,
+      `${data} holds several ledgers: ${own}, ${other}; move away all but the one to use`,
     )
-    await rm(join(data, 'shared-local-instance.db'))
+    await rm(join(data, other))
     expect(await readAccessKey(data)).toBe('a'.repeat(40))
   })
 })

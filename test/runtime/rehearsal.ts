@@ -71,19 +71,17 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
     closings.push(front.close)
   }
   const functions = template.functions()
-  const create = (of: TemplateFunction): Fleet => {
-    const fleet = fleetFor(of, aws, serviceAt(serviceUrl))
+  for (const each of functions) {
+    const fleet = fleetFor(each, aws, serviceAt(serviceUrl))
     closings.push(fleet.stop)
-    return fleet
+    fleets.set(each.id, fleet)
   }
-  for (const each of functions) fleets.set(each.id, create(each))
 
-  const functionNamed = (name: string): TemplateFunction => {
+  const named = (name: string): Fleet => {
     const found = functions.find((each) => each.name === name)
     if (!found) throw new Error(`the template has no function ${name}`)
-    return found
+    return fleetOf(found.id)
   }
-  const named = (name: string): Fleet => fleetOf(functionNamed(name).id)
   const urlOf = (name: string) => {
     const url = template.urls().find(({ functionId }) => fleetOf(functionId) === named(name))
     return `http://${fronts.get(url?.id ?? '')}`
@@ -93,10 +91,6 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
     fleet: named,
     fleets: () => [...fleets.values()],
     call: callerOf(urlOf('Api')),
-    /** The same function with other code, beside the one that is deployed. */
-    withCode: (name: string, folder: string) => create({ ...functionNamed(name), folder }),
-    /** From now on its events go to these. */
-    deploy: (name: string, fleet: Fleet) => void fleets.set(functionNamed(name).id, fleet),
     close: async () => {
       for (const close of closings.toReversed()) await close()
       client.destroy()
@@ -205,7 +199,7 @@ export const tokenFor = (sub: string): Promise<string> =>
   signCallerToken({ ...{ key: callerKey, sub, scopes, budgets: '*' }, ...{ now: Date.now(), lastsMs: 3_600_000 } })
 
 /** Over HTTP, with a token of `sub`. */
-export const callerOf =
+const callerOf =
   (url: string) =>
   async (
     method: string,

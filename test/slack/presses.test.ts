@@ -224,22 +224,16 @@ describe('approve and reject', () => {
   }
   const outgrown = says('place: needs 4,000 units now, and you were shown 640, so it was not approved')
 
-  test.each([
-    ['its button', 'shown:640'],
-    ['a button of before buttons said what they showed', 'b'],
-  ])(
-    'of what has grown since: %s agrees to the old figure only, also when it is pressed again',
-    async (_what, block) => {
-      const { product, press, updateOf, id } = await grown()
-      await press('approve', id, 'U3CARL', block)
-      expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
-      expect(product.slack.block()).toBe(`shown:4000:${id}`)
-      expect(await press('approve', id, 'U4DORA', block)).toEqual(outgrown)
-      expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
-      expect((await press('reject', id, 'U4DORA'))[0]).toMatch(/^place/)
-      expect((await updateOf(id)).state).toBe('rejected')
-    },
-  )
+  test('of what has grown since, its button agrees to the old figure only, also when it is pressed again', async () => {
+    const { product, press, updateOf, id, block } = await grown()
+    await press('approve', id, 'U3CARL', block)
+    expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
+    expect(product.slack.block()).toBe(`shown:4000:${id}`)
+    expect(await press('approve', id, 'U4DORA', block)).toEqual(outgrown)
+    expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
+    expect((await press('reject', id, 'U4DORA'))[0]).toMatch(/^place/)
+    expect((await updateOf(id)).state).toBe('rejected')
+  })
 
   test('a late press on an update approved, grown and then rejected names the user who rejected it', async () => {
     const { press, id, block, decidedBy } = await grown()

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
@@ -142,28 +141,18 @@ function isAlive(pid: number): boolean {
 const keyBytes = 20
 /** DynamoDB Local has one file for each access key and region. */
 const ownFile = /^([0-9a-f]{40})_local\.db$/
-const fileOf = (key: string): string => `${key}_local.db`
-/** Of earlier versions, for any access key. */
-const sharedFile = 'shared-local-instance.db'
+const _fileOf = (key: string): string => `${key}_local.db`
 
 export const newAccessKey = (): string => randomBytes(keyBytes).toString('hex')
 
 /** The access key is secret: any user of this machine can connect. @throws CannotContinue for several ledgers */
 export async function readAccessKey(directory: string | null): Promise<string> {
   if (directory === null) return newAccessKey()
-  const files = await readdir(directory)
-  const own = files.filter((file) => ownFile.test(file))
-  const ledgers = [...own, ...files.filter((file) => file === sharedFile)]
+  const ledgers = (await readdir(directory)).filter((file) => ownFile.test(file))
   if (ledgers.length > 1) {
     throw new CannotContinue(
       `${directory} holds several ledgers: ${ledgers.join(', ')}; move away all but the one to use`,
     )
   }
-  const [, key = newAccessKey()] = ownFile.exec(own[0] ?? '') ?? []
-  // The journal of a crash belongs to its file, so it moves first.
-  const shared = files.filter((name) => name.startsWith(sharedFile))
-  for (const file of shared.toSorted().toReversed()) {
-    await rename(join(directory, file), join(directory, file.replace(sharedFile, fileOf(key))))
-  }
-  return key
+  return ownFile.exec(ledgers[0] ?? '')?.[1] ?? newAccessKey()
 }

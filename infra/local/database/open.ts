@@ -1,19 +1,17 @@
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
 import type { State } from '../../../functions/sandbox/state/state.ts'
 import { createTableClient } from '../../../functions/sandbox/state/table-access.ts'
 import { createTableState } from '../../../functions/sandbox/state/table-state.ts'
-import { serviceNameOf } from '../../../shared/ledger/identity.ts'
 import { createDynamoClient } from '../../../shared/ledger/store/dynamo-store.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { makePrivateDirectory, readEnvFile } from '../data-directory.ts'
+import { makePrivateDirectory } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, type Environment, type LocalSettings } from '../settings.ts'
+import type { LocalSettings } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
 import { NoJava, readAccessKey, startDynamoDbLocal, waitForLock } from './dynamodb.ts'
 import { withStream } from './memory-stream.ts'
@@ -70,11 +68,7 @@ function openMemory(): { store: Store; follow: Follow } {
 }
 
 /** @throws CannotContinue when `create` fails. */
-export async function ensureTable(
-  { endpoint, accessKey }: Place,
-  table: string,
-  create: typeof createTable,
-): Promise<void> {
+async function ensureTable({ endpoint, accessKey }: Place, table: string, create: typeof createTable): Promise<void> {
   const client = createDynamoClient(endpoint, accessKey)
   try {
     await create(client, table)
@@ -115,21 +109,6 @@ async function startDatabase({
     throw error
   }
 }
-
-/** In a second ledger for the same service the allowance would start again. @throws CannotContinue with DATA_DIR */
-export function mustNotBeginAgain(env: Environment, root = '.'): void {
-  const { DATA_DIR: given, TRACKING_BASE_URL: service } = env
-  const directory = directoryOf(env)
-  if (given || !service || hasLedger(join(root, directory)) || !hasLedger(join(root, defaultDirectory))) return
-  const { SANDBOX_URL: sandbox, TRACKING_BASE_URL: before } = readEnvFile(join(root, defaultDirectory))
-  if (sandbox !== undefined || before === undefined || !URL.canParse(before)) return
-  if (serviceNameOf(before) !== serviceNameOf(service)) return
-  throw new CannotContinue(
-    `${defaultDirectory} holds a ledger of ${serviceNameOf(service)} from an earlier version, and ${directory} holds none. To continue with it, set DATA_DIR=${defaultDirectory}; to begin a new ledger on purpose, set DATA_DIR=${directory}.`,
-  )
-}
-
-const hasLedger = (directory: string): boolean => existsSync(join(directory, 'dynamodb'))
 
 /** @param database `null` keeps nothing. */
 export async function openSandbox(local: LocalSettings, database: Place | null, token: string) {

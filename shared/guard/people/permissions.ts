@@ -84,9 +84,8 @@ function isApproverOf(definitions: Definitions, budget: string, { by, person }: 
 }
 
 export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {
-  const { id, state, estimated, approvedBefore, approval } = update
-  // An earlier version kept the approval that no longer counts.
-  const agreed = shown === null ? (approvedBefore ?? approval?.units) : shown
+  const { id, state, estimated, approvedBefore } = update
+  const agreed = shown === null ? approvedBefore : shown
   if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
   const detail = `${nameOf(update, 'The')} needs ${inUnits(estimated)} now, and you were shown ${count(agreed)}, so it was not approved. Nothing was spent; look at it again.`
   return problem('wrong-state', detail, { update: id, state, units: estimated })

@@ -70,7 +70,7 @@ export function paceOf(view: View, summaries: readonly Summary[], budget: string
   const spans = points.slice(1).flatMap((to, index) => {
     const from = points[index] ?? start
     const planned = [...plannedOn].filter(([end]) => end > from.at && (end <= to.at || to === now))
-    // A day that an older version summed up does not say what plans charged.
+    // A day that is not summed up does not say what plans charged.
     if (to.at <= from.at || planned.some(([, units]) => units === undefined)) return []
     const units = planned.reduce((sum, [, of]) => sum + (of && Object.hasOwn(of, budget) ? (of[budget] ?? 0) : 0), 0)
     return [{ from: from.at, ms: to.at - from.at, units: to.used - from.used - units }]

@@ -72,11 +72,7 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
   return { whoSpent, spentByPerson }
 }
 
-const ofDay = ({ spenders, rows, day }: Summary): readonly Spent[] =>
-  spenders ??
-  rows.flatMap(({ charged = 0, month = day.month, ...row }) =>
-    month === day.month && charged > 0 ? [{ ...spenderOf(row), units: charged }] : [],
-  )
+const ofDay = ({ spenders = [] }: Summary): readonly Spent[] => spenders
 
 interface Asker {
   readonly caller: string

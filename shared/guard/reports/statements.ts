@@ -93,7 +93,7 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
     const days = daysOf(view, window)
     const seen = window.name === view.month.name ? view.stored : undefined
     const { calendar } = view.definitions
-    const summed = async () => withDaysOfHolds(await ledger.summaries.read(days), view.now, unitPrices)
+    const summed = async () => (await ledger.summaries.read(days)).map((summary) => believed(summary, view.now))
     const read = await linesOf(calendar, window, summed, seen)
     const counted = read.summaries.filter(({ mark }) => mark !== null)
     const month = { view, window, read, unitPrices }
@@ -138,14 +138,6 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
   }
 
   return { statement }
-}
-
-/** Ignores summaries of older versions, which lack the days of holds, if the price changed around the month. */
-function withDaysOfHolds(read: readonly Summary[], now: number, unitPrices: UnitPrices | null): readonly Summary[] {
-  const summaries = read.map((summary) => believed(summary, now))
-  const [first, last] = [summaries.at(0), summaries.at(-1)].map((each) => priceOn(unitPrices, each?.day.name ?? ''))
-  if (first === last) return summaries
-  return summaries.map((each) => (each.hasHeldOn ? each : { ...emptySummary(each.day), mark: each.mark }))
 }
 
 /** Includes days around the month: approvals take up to a week, and clocks differ. */

@@ -114,7 +114,6 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
 
     shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
-    ...(seen.until < seen.day.start && { hasHeldOn: true as const }),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
   }
 }

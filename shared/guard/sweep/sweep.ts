@@ -210,8 +210,7 @@ function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracki
       if (!rival?.hold || rival.hold.at < hold.at - rivalsWithinMs) continue
       const didNotRun = rival.state === 'released' && rival.closedBy === 'sender'
       if (rival.id !== own && !didNotRun) rivals.push(rival.hold)
-      const { previous = [] } = rival.hold
-      for (const before of typeof previous === 'string' ? [previous] : previous) ids.add(before)
+      for (const before of rival.hold.previous ?? []) ids.add(before)
     }
     return rivals
   }

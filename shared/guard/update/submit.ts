@@ -210,11 +210,7 @@ const updatesOf = (rows: readonly Row[]): Update[] => rows.flatMap((row) => ('up
 
 function contentOf({ query, content, tags, ...wanted }: UpdatesRequest): string {
   if (content !== undefined) return content
-  const tagged = tagEntries(tags)
-  // Keys of before there were tags stay equal.
-  return digest(
-    JSON.stringify([wanted, query && Object.entries(query).toSorted(), ...(tagged.length > 0 ? [tagged] : [])]),
-  )
+  return digest(JSON.stringify([wanted, query && Object.entries(query).toSorted(), tagEntries(tags)]))
 }
 
 function conflictOf(recorded: readonly Update[], content: string): Problem | null {

@@ -1,6 +1,7 @@
 import type { Item, Value } from '../store/store.ts'
 import {
   either,
+  exactly,
   flag,
   instant,
   list,
@@ -35,8 +36,12 @@ import type { Calendar, Renewal } from './windows.ts'
 
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
+/** Upgrades count from it: a change that items of before do not follow gets the next number, and a step that rewrites them. */
+const storedForm = 1
+
 export const toDefinitionsItem = (definitions: Definitions): Item => ({
   ...definitionsKey,
+  form: storedForm,
   ...(definitions as unknown as Record<string, Value>),
 })
 
@@ -99,7 +104,8 @@ const storedIdentity = record<Identity>({
   replacedBy: optional(text),
 })
 
-const storedDefinitions = record<Definitions>({
+const storedDefinitions = record<Definitions & { readonly form: typeof storedForm }>({
+  form: exactly(storedForm),
   revision: whole,
   createdAt: instant,
   identity: optional(storedIdentity),
@@ -111,7 +117,7 @@ const storedDefinitions = record<Definitions>({
 })
 
 export function fromDefinitionsItem(item: Item): Definitions {
-  const definitions = readItem(item, storedDefinitions)
+  const { form: _form, ...definitions } = readItem(item, storedDefinitions)
   const sorted = Object.entries(definitions.budgets).sort(([a], [b]) => compare(a, b))
   return { ...definitions, budgets: Object.fromEntries(sorted) }
 }

@@ -85,7 +85,7 @@ const storedHold = record<Hold>({
   owners: optional(list(text)),
   grants: optional(list(storedGrant)),
   datesBefore: optional(list(text)),
-  previous: optional(either(text, list(text))),
+  previous: optional(list(text)),
   works: optional(list(text)),
 })
 

@@ -188,8 +188,8 @@ export interface Hold {
   readonly grants?: readonly Grant[]
   /** Absent if they could not be read. */
   readonly datesBefore?: readonly string[]
-  /** The earlier holders of the work; older versions name one. */
-  readonly previous?: string | readonly string[]
+  /** The earlier holders of the work. */
+  readonly previous?: readonly string[]
   /** Settling writes these work items, because names may change meanwhile. Absent: the item of the project's own name. */
   readonly works?: readonly string[]
 }

@@ -13,8 +13,8 @@ export interface Work {
   readonly kind: Kind
   readonly project: string
   readonly update: string
-  /** A condition of every hold. Absent in older items. */
-  readonly version?: number
+  /** A condition of every hold. */
+  readonly version: number
   /** A run before `update`, or a run found later. */
   readonly ran?: Run
   /** Newest first: `ran` may be taken back. */
@@ -32,7 +32,7 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * As written, as listed by the owner, and each folded; its own name first. Older versions know only unfolded names.
+ * As written, as listed by the owner, and each folded; its own name first.
  * @param definitions `null`: not read yet.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
@@ -63,7 +63,7 @@ export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
     if (!work) return []
     const before = runsIn(work).filter(({ update }) => update !== run.update)
     const { ran = run, earlier = [] } = memoryOf([run, ...before])
-    const version = (work.version ?? 0) + 1
+    const version = work.version + 1
     return [
       {
         kind: 'update',
@@ -91,31 +91,16 @@ function memoryOf(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
   return { ...(ran && { ran }), ...(earlier.length > 0 && { earlier }) }
 }
 
-const isUnchanged = ({ version, update }: Work): Condition[] =>
-  version === undefined
-    ? [
-        { kind: 'absent', path: ['version'] },
-        { kind: 'equal', path: ['update'], value: update },
-      ]
-    : [{ kind: 'equal', path: ['version'], value: version }]
+const isUnchanged = ({ version }: Work): Condition[] => [{ kind: 'equal', path: ['version'], value: version }]
 
-/** Early items of 0.1 have no units. */
-type StoredRun = Omit<Run, 'units'> & Partial<Pick<Run, 'units'>>
-type StoredWork = Omit<Work, 'ran' | 'earlier'> & { readonly ran?: StoredRun; readonly earlier?: readonly StoredRun[] }
-
-const storedRun = record<StoredRun>({ update: text, at: instant, units: optional(whole) })
-const storedWork = record<StoredWork>({
+const storedRun = record<Run>({ update: text, at: instant, units: whole })
+const storedWork = record<Work>({
   kind: textOf(),
   project: text,
   update: text,
-  version: optional(whole),
+  version: whole,
   ran: optional(storedRun),
   earlier: optional(list(storedRun)),
 })
 
-export function fromWorkItem(item: Item): Work {
-  const { ran, earlier, ...work } = readItem(item, storedWork)
-  return { ...work, ...(ran && { ran: runFrom(ran) }), ...(earlier && { earlier: earlier.map(runFrom) }) }
-}
-
-const runFrom = ({ units = 0, ...run }: StoredRun): Run => ({ ...run, units })
+export const fromWorkItem = (item: Item): Work => readItem(item, storedWork)

@@ -15,7 +15,6 @@ import {
   sortKeyOf,
   text,
   whole,
-  yes,
 } from '../stored.ts'
 import type { Tags, Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
@@ -56,7 +55,6 @@ export interface SummaryRow extends Figures {
   /** Observed budgets whose limits would have refused each update of the row. */
   readonly wouldHaveRefused?: readonly string[]
   readonly price?: number
-  /** Rows of older versions have none, as their updates. */
   readonly tags?: Tags
 }
 
@@ -75,22 +73,20 @@ export interface Summary {
   readonly rows: readonly SummaryRow[]
   /** At the day's end; empty if no sweep ran then. */
   readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
-  /** Charged or held by plans in the day's month. Absent: an older version. */
+  /** Charged or held by plans in the day's month. Absent: the day is not summed up. */
   readonly planned?: Readonly<Record<string, number>>
   readonly lastRuns: Readonly<Record<string, LastRun>>
   /** The first refusal for lack of units after the day's last run. */
   readonly shortSince: Readonly<Record<string, number>>
-  /** Plans and callers that spent most. Absent: an older version. */
+  /** Plans and callers that spent most. */
   readonly spenders?: readonly Spender[]
-  /** Projects that ran and that no budget listed, without all that `rows` has. Absent: an older version. */
+  /** Projects that ran and that no budget listed, without all that `rows` has. */
   readonly unlisted?: readonly string[]
   /** Includes updates after `until`, as `planned` does. */
   readonly duplicates: number
   readonly saved: number
   /** The last hold, or end without a hold. */
   readonly lastAt: number
-  /** Rows have `heldOn`. Absent: an older version began the summary. */
-  readonly hasHeldOn?: true
 }
 
 export const emptySummary = (day: SummaryDay): Summary => ({
@@ -271,7 +267,6 @@ const optionalText = optional(text)
 const storedSummary = record<StoredSummary>({
   ...{ mark: text, start: instant, until: instant, at: optional(instant), lastAt: optional(instant) },
   ...{ open: optional(list(text)), duplicates: optional(whole), saved: optional(whole), shards: optional(whole) },
-  hasHeldOn: optional(yes),
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
   spenders: optional(list(record<Spender>({ caller: text, person: optionalText, plan: optionalText, units: whole }))),
   unlisted: optional(list(text)),

@@ -230,19 +230,6 @@ describe('approving an update', () => {
     expect(await start()).toMatchObject({ state: 'refused', problem: { slug: 'budget-frozen' } })
   })
 
-  test('reads an approval of the version before: its units are the cap, and it stays with what waits again', async () => {
-    const { guard, id, costs, start, other } = await strict()
-    await guard.approve(id, 'eve')
-    costs(41)
-    const again = await start()
-    if (!again) throw new Error('nothing waits')
-    const { approvedBefore: _, ...before } = again
-    const kept = { ...before, approval: { by: 'eve', at: now, units: u(40) }, version: again.version + 1 }
-    expect(await other.record(kept, again)).toBe('recorded')
-    expect(await guard.approve(id, 'joe', { shown: null })).toMatchObject({ problem: { slug: 'wrong-state' } })
-    expect(await guard.approve(id, 'joe', { shown: u(41) })).toMatchObject({ update: { approval: { units: 41 } } })
-  })
-
   test('an update asked about again and again can be approved for two days in all', async () => {
     const { guard, ask, budget, service, clock } = await startGuard()
     await budget('account', { approvalAbove: u(10) })

@@ -94,30 +94,9 @@ describe('where the price of a unit changes on 21 November', () => {
     await (await guard.background()).keepSummaries()
     expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({
       rows: [{ charged: 40 }, { charged: 40, heldOn: 'day:2026-11-21' }],
-      hasHeldOn: true,
       open: [],
     })
     expect(await costIn(product)).toMatchObject({ rows: { slow: 1.2 } })
-  })
-
-  test('a summary of an older version, which lacks the days of holds, is read from its updates', async () => {
-    const product = await start(changing)
-    const { ledger } = product.guard
-    await product.budget('slow', { approvalAbove: u(1) })
-    const { id } = only(await product.ask({ budget: 'slow' }))
-    product.clock.set('2026-11-21T08:00:00Z')
-    await product.guard.approve(id, 'eve')
-    await product.guard.start(id, product.clock.now() + minutes(5))
-    product.clock.set('2026-11-23T08:00:00Z')
-    await (await product.guard.background()).keepSummaries()
-    const { hasHeldOn: _none, ...older } = await summaryOf(ledger, '2026-11-20T12:00:00Z')
-    const rows = older.rows.map(({ heldOn: _day, ...row }) => row)
-    expect(await ledger.summaries.write({ ...older, rows, until: older.until - 1 })).toBe('written')
-    expect(await costIn(product)).toMatchObject({ rows: { slow: 0.8 } })
-    await (await product.guard.background()).keepSummaries()
-    const kept = await summaryOf(ledger, '2026-11-20T12:00:00Z')
-    expect([kept.hasHeldOn, kept.until, kept.rows]).toEqual([undefined, older.until, rows])
-    expect(await costIn(product)).toMatchObject({ rows: { slow: 0.8 } })
   })
 
   test('a late answer costs the price of the hold, and units that were never charged cost nothing', async () => {

@@ -494,7 +494,7 @@ describe('the cost of a summary', () => {
 })
 
 test('a ledger without summaries is right from the first moment, and is written a month with each sweep, the oldest first', async () => {
-  const { guard, clock, ask, items, reads, before } = await startGuard({ units: 10_000 })
+  const { guard, clock, ask, reads, before } = await startGuard({ units: 10_000 })
   const written: string[] = []
   before.push(async ([first]) => {
     if (first?.kind === 'put' && first.item.pk.startsWith('summary#')) written.push(first.item.sk)
@@ -504,13 +504,6 @@ test('a ledger without summaries is right from the first moment, and is written 
     await ask({ projects: [`p${day}`] })
     clock.advance(days(1))
   }
-  // What older versions kept.
-  const month = 'month:2027-02-01'
-  for (const old of [
-    { pk: 'tally', sk: month, mark: 'm', until: 0, at: 0, sums: [['account', 'p', 'bob', 7, 7, 7]], open: [] },
-    { pk: 'picture', sk: month, ends: [0], used: { account: [7] }, saved: { updates: 7, units: 7, until: 0 } },
-  ])
-    items.set(JSON.stringify([old.pk, old.sk]), old)
   const expected = { total: { updates: 7, charged: 280, refused: 0 }, addsUp: true }
   expect(await (await guard.background()).statement(null, 'budget')).toMatchObject(expected)
   expect(await (await guard.background()).outlook()).toMatchObject({

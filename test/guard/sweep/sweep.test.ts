@@ -234,21 +234,6 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
   })
 
-  test('counts an earlier update that an older version noted by its name alone', async () => {
-    const product = await startGuard()
-    dates(product, '2026-11-13')
-    const earlier = only(await product.ask())
-    product.clock.advance(days(1))
-    product.service.run = async () => unknown
-    const { id } = only(await product.ask())
-    const name = JSON.stringify([`update#${id}`, 'update'])
-    const item = product.items.get(name)
-    if (!item) throw new Error('there is no record')
-    product.items.set(name, { ...item, hold: { ...(item.hold as object), previous: earlier.id } })
-    expect(await proves({ ...product, id }, '2026-11-21')).toBe(false)
-    expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
-  })
-
   test('counts an update under another name that the project had at the hold', async () => {
     const product = await startGuard()
     const { ask, budget, clock, service } = product

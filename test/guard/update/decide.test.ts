@@ -24,7 +24,7 @@ interface Asked {
 }
 
 function askedView({ update, holder, work }: Asked = {}): ViewResult {
-  const item = work ?? (holder ? { kind: holder.kind, project: holder.project, update: holder.id } : null)
+  const item = work ?? (holder ? { kind: holder.kind, project: holder.project, update: holder.id, version: 1 } : null)
   const records = new Map(holder ? [[holder.id, holder]] : [])
   return { update: update ?? null, works: [{ key: 'work#1', work: item }], records }
 }
@@ -303,7 +303,13 @@ describe('the same work', () => {
       difficulty,
       {
         holder: settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) }),
-        work: { ...difficulty, project: 'shop', update: 'upd_1', ran: { update: 'upd_0', at: finishedAt, units: 7 } },
+        work: {
+          ...difficulty,
+          project: 'shop',
+          update: 'upd_1',
+          version: 1,
+          ran: { update: 'upd_0', at: finishedAt, units: 7 },
+        },
       },
       finishedAt + week,
     ],
@@ -312,7 +318,13 @@ describe('the same work', () => {
       difficulty,
       {
         holder: updateOf({ state: 'released', hold }),
-        work: { ...difficulty, project: 'shop', update: 'upd_1', ran: { update: 'upd_0', at: finishedAt, units: 7 } },
+        work: {
+          ...difficulty,
+          project: 'shop',
+          update: 'upd_1',
+          version: 1,
+          ran: { update: 'upd_0', at: finishedAt, units: 7 },
+        },
       },
       finishedAt + week,
     ],
@@ -344,7 +356,7 @@ describe('the runs of a work', () => {
   const [newest, middle, oldest] = [at('2026-11-19T12:00Z'), at('2026-11-18T12:00Z'), at('2026-11-17T12:00Z')]
   const noted = (update: string, time: number) => ({ update, at: time, units: 7 })
   const workOf = (update: string, ran?: Work['ran']): Work => ({
-    ...{ kind: 'ranking', project: 'shop', update },
+    ...{ kind: 'ranking', project: 'shop', update, version: 1 },
     ...(ran && { ran }),
   })
   const viewOf = (works: readonly Work[], records: readonly Update[] = []): ViewResult => ({
@@ -433,7 +445,7 @@ describe('work that a restore may have lost', () => {
     ['before the restore', -1, 'refuse'],
   ])('a run %s (%d ms): %s', (_name, ms, kind) => {
     const ran = { update: 'upd_0', at: restored.at + ms, units: 7 }
-    const asked: Asked = { work: { kind: 'ranking', project: 'shop', update: 'upd_1', ran } }
+    const asked: Asked = { work: { kind: 'ranking', project: 'shop', update: 'upd_1', version: 1, ran } }
     expect(decideEarly(known({ restored, asked, request: forced, isOldKey: true }), options).kind).toBe(kind)
   })
 
@@ -608,7 +620,7 @@ describe('with the estimate', () => {
 
 describe('a decision that needs approval', () => {
   const ran = { update: 'upd_0', at: 0, units: 100 }
-  const work = { kind: 'ranking', project: 'shop', update: 'upd_0', ran } as const
+  const work = { kind: 'ranking', project: 'shop', update: 'upd_0', version: 1, ran } as const
 
   test.each<[string, Parameters<typeof known>[0], number, number, string]>([
     [

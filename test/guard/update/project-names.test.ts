@@ -92,7 +92,7 @@ describe('what a service may read as another project, or as several, is refused'
     expect(only(await guard.ask({ projects: [segment], target: encoded })).state).toBe('settled')
   })
 
-  test('a queued update that an older version recorded is refused when it is begun', async () => {
+  test('a queued update whose recorded name has a comma is refused when it is begun', async () => {
     const guard = await startGuard()
     const queued = only(await guard.ask({ projects: ['acme'] }, {}, { respondAsync: true }))
     for (const [name, item] of guard.items)
