@@ -22,9 +22,9 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a hold asks who holds an item, and not for its version',
     file: ledger('updates/work'),
-    find: '  version === undefined\n    ? [',
+    find: "const isUnchanged = ({ version }: Work): Condition[] => [{ kind: 'equal', path: ['version'], value: version }]",
     replace:
-      "  update !== ''\n    ? [{ kind: 'equal', path: ['update'], value: update }]\n    : version === undefined\n    ? [",
+      "const isUnchanged = ({ update }: Work): Condition[] => [{ kind: 'equal', path: ['update'], value: update }]",
   },
   {
     bug: 'a run that comes to light late is not written into its work',
