@@ -1,5 +1,6 @@
 import { IdentityUnavailable } from '../auth/identity-unavailable.ts'
 import { ledgerProblem, problem } from '../guard/problems.ts'
+import { ReadsNarrowed } from '../guard/reads/sees.ts'
 import { BadCursor, LedgerUnavailable } from '../ledger/errors.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'
@@ -36,7 +37,7 @@ export function invalid(faults: readonly { path: string; message: string }[]): R
 
 /** Unexpected errors are logged. */
 export function problemOf(error: unknown, log: Log): Problem {
-  if (error instanceof Refusal) return error.problem
+  if (error instanceof Refusal || error instanceof ReadsNarrowed) return error.problem
   if (error instanceof BadCursor) return invalid([{ path: 'cursor', message: error.message }]).problem
   // Anyone can send a token of such an issuer: `issuer-unavailable` is logged once for all of them.
   if (error instanceof IdentityUnavailable) return identityUnavailable

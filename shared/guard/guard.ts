@@ -15,12 +15,14 @@ export function createGuard(parts: GuardParts): Guard {
     submit: async (asker, wanted, how) => {
       const answer = await whole.submit(asker, wanted, how)
       const reads = await readsOf(parts, asker)
-      return reads ? (await loadReader()).seenAnswer(parts, { caller: asker.caller, reads }, answer) : answer
+      return reads ? (await loadReader()).seenAnswer(parts, { caller: asker.caller, reads }, wanted, answer) : answer
     },
     estimate: async (wanted, asker) => {
       const estimate = await whole.estimate(wanted, asker)
       const reads = await readsOf(parts, asker)
-      return reads ? (await loadReader()).seenEstimate(parts, { caller: asker.caller, reads }, estimate) : estimate
+      return reads
+        ? (await loadReader()).seenEstimate(parts, { caller: asker.caller, reads }, wanted, estimate)
+        : estimate
     },
     readAs: async (caller, reads) =>
       reads.readsBudgets === '*' ? guard : (await loadReader()).createReader(guard, parts, { caller, reads }),

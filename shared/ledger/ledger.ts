@@ -20,7 +20,7 @@ import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
 import { type Announcement, announcements, type Occurrence, occurrences, type Rerun, reruns } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
-import { createLists, type EntryFilter, type Sees, type Span, type UpdateFilter } from './views/lists.ts'
+import { createLists, type EntryFilter, type Lists, type Span, type UpdateFilter } from './views/lists.ts'
 import { all, type Page } from './views/pages.ts'
 import {
   createKnownDates,
@@ -30,6 +30,7 @@ import {
   type ProjectChange,
   toProjectChangeItem,
 } from './views/projects.ts'
+import { type Sees, seenStore } from './views/seen-lists.ts'
 import { createSummaries, type Summaries } from './views/summary.ts'
 import { createVerifiedViews, type LedgerParts } from './views/verified-views.ts'
 import { readUpdates, type View, type ViewQuery } from './views/views.ts'
@@ -60,22 +61,24 @@ export interface Ledger {
   enter(request: EntryRequest): Promise<EnterOutcome>
   previewEntry(request: EntryRequest): Promise<EntryPreview>
 
-  updates(filter: UpdateFilter, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
+  updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
   /** Both inclusive, the oldest first. */
-  updatesFrom(span: Span, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
+  updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
   /** Announcements of which other systems are told, both inclusive, the oldest first. */
   newsFrom(span: Span, limit: number, cursor?: string): Promise<Page<Announcement>>
-  open(as: OpenAs, limit: number, cursor?: string, sees?: Sees<Update>): Promise<Page<Update>>
-  oldestOpen(as: OpenAs, limit: number, sees?: Sees<Update>): Promise<Page<Update>>
+  open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
+  oldestOpen(as: OpenAs, limit: number): Promise<Page<Update>>
   /** Reads the index alone. */
   countOpen(as: OpenAs, max: number): Promise<number>
   /** Visits them in turn, because the sweep's time may end before the list. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entry(id: string): Promise<Entry | null>
-  entries(filter: EntryFilter, limit: number, cursor?: string, sees?: Sees<Entry>): Promise<Page<Entry>>
+  entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
   /** Called before the request is sent, and again with the answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
-  projectChanges(limit: number, cursor?: string, sees?: Sees<ProjectChange>): Promise<Page<ProjectChange>>
+  projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
+  /** The lists of updates and entries, with what this reader sees alone. */
+  listsAs(sees: Sees): Lists
   /** Of the previous, current and next book. */
   audit(): Promise<readonly AuditedCounter[]>
   lastAudit(): Promise<LastAudit | null>
@@ -134,6 +137,7 @@ export function createLedger(options: LedgerParts): Ledger {
     lastAudit: async () => (await auditing()).lastAudit(),
     keepAudit: async (made, audited) => (await auditing()).keepAudit(made, audited),
     ...lists,
+    listsAs: (sees) => createLists({ store: seenStore(store, sees), clock, createdAt, isWanted: sees.matches }),
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
     announcements: createQueue(announcements, { store, rotation }),
     slackEvents: createQueue(slackEvents, { store, rotation }),

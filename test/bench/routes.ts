@@ -29,6 +29,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     dashboardAdminRoutes,
     gatewayRoutes,
     slackRoutes,
+    readerRoutes,
   ].flatMap((routes) => routes(world))
 }
 
@@ -187,6 +188,27 @@ const slackRoutes = ({ guarded, settled }: World): readonly Route[] => [
   ],
   ['POST /slack/interactions', () => () => slackSends(guarded, '/slack/interactions', pressed(settled))],
 ]
+
+/** The last, because it narrows what bob reads. */
+function readerRoutes({ guarded, call }: World): readonly Route[] {
+  const narrowed = () => call('PUT', '/callers/bob', { body: { readsBudgets: ['team-1'] } })
+  const asReader = (path: string) => async () => {
+    await narrowed()
+    return () => call('GET', path, { as: 'bob' })
+  }
+  const onPage = (path: string) => async () => {
+    await narrowed()
+    const headers = { cookie: await logIn(guarded, guarded.tokens.bob) }
+    return () => call('GET', path, { headers })
+  }
+  return [
+    ['GET /updates as a reader of one budget', asReader('/updates')],
+    ['GET /budgets as a reader of one budget', asReader('/budgets')],
+    ['GET /statements as a reader of one budget', asReader('/statements')],
+    ['GET / as a reader of one budget', onPage('/')],
+    ['GET /dashboard/inbox as a reader of one budget', onPage('/dashboard/inbox')],
+  ]
+}
 
 async function ready<Made>(making: Promise<Made>, ask: (made: Made) => Promise<unknown>): Promise<Ask> {
   const made = await making

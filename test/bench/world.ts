@@ -84,8 +84,8 @@ const hiddenIn = (html: string, name: string): string =>
 const formHeaders = { origin: 'null', 'sec-fetch-site': 'same-origin' }
 
 /** @returns the cookie of the session. */
-export async function logIn({ dashboard, tokens }: Guarded): Promise<string> {
-  const body = new URLSearchParams({ token: tokens.ada })
+export async function logIn({ dashboard, tokens }: Guarded, token = tokens.ada): Promise<string> {
+  const body = new URLSearchParams({ token })
   const { headers } = await dashboard.request('/login', { method: 'POST', headers: formHeaders, body })
   return headers.getSetCookie()[0]?.split(';')[0] ?? ''
 }

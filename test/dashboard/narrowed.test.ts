@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { count } from '../../shared/guard/sentences.ts'
-import { createAskedOnce, membersOfQuery } from '../api/reads/asked-once.ts'
+import { createAskedOnce } from '../api/reads/asked-once.ts'
 import { type Clients, startClients, telling } from '../api/reads/clients.ts'
+import { type Names, pageProbesOf } from '../api/reads/page-probes.ts'
 import { openBrowser, type Shown } from '../support/browser/browser.ts'
 import { minutes } from '../support/clock.ts'
 
-// Every page for a user who reads one of two clients. The routes are the app's own, so no page can be forgotten.
-
-type Names = Readonly<Record<'budget' | 'project' | 'caller' | 'plan' | 'update' | 'entry' | 'id' | 'cursor', string>>
+// Every page for a user who reads one of two clients.
 
 const namesOf = ({ other }: Clients): readonly [others: Names, unknown: Names] => [
   {
@@ -24,134 +23,7 @@ const namesOf = ({ other }: Clients): readonly [others: Names, unknown: Names] =
 const cursorOf = (id: string) =>
   Buffer.from(JSON.stringify(['2026-11', `update#${id}`, 'update', '2026-11-20T09:00:00.000Z'])).toString('base64url')
 
-type Browser = ReturnType<typeof openBrowser>
-type Fields = Record<string, string | string[]>
-interface Probe {
-  readonly what: string
-  readonly route: string
-  readonly members: readonly string[]
-  send(browser: Browser, names: Names): Promise<Shown>
-}
-
-/** Pages without the name of a budget, plan or update are the same for all of these. */
-const targetOf = (route: string, { budget, plan, update }: Names): string =>
-  route
-    .replace(':id', update)
-    .replace(':name', route.includes('/plans/') ? plan : budget)
-    .replace('*', 'unknown')
-
-/** The filters of all pages: a page that does not know one refuses it. */
-const queriesOf = ({ budget, project, caller, plan, update, entry, cursor, id }: Names): readonly string[] => [
-  '',
-  ...['window=month:2026-11-01', 'window=month:2026-10-01', 'window=all', 'sort=name', 'sort=spent', 'show=frozen'],
-  ...['budget', 'project', 'caller'].map((by) => `by=${by}&price=0.01`),
-  ...['settled', 'refused', 'in-doubt', 'awaiting-approval', 'rejected'].map((state) => `state=${state}`),
-  ...[`budget=${budget}`, `project=${project}`, `project=${id}`, `caller=${caller}`, `plan=${plan}`, `by=${caller}`],
-  ...[project, budget, plan, caller, update, id, 'zed', 'store', 'shop', 'both'].map((text) => `q=${text}`),
-  ...[project, 'e'].map((text) => `search=${text}`),
-  ...['bookings', 'settings'].map((kind) => `kind=${kind}`),
-  ...[`kind=ranking&project=${project}`, `kind=ranking&project=${id}`, `kind=keyword-difficulty&project=${id}`],
-  ...[`kind=ranking&project=shop&budget=${budget}`, 'kind=ranking&project=shared', 'kind=ranking&project=dear'],
-  ...[`sub=${caller}`, `corrects=${entry}`, 'time=2026-11-20T09:55:00Z', 'choose=approvals', 'decide='],
-  ...[`cursor=${cursor}`, 'since=2026-11-01', 'until=2026-11-30'],
-]
-
-/** What the form of each route sends, for these names; a new form needs a line here. */
-const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
-  '/logout': () => [],
-  '/dashboard/ask': ({ budget, project, id }) =>
-    [
-      { project, payer: 'acme', owner: 'acme' },
-      { project: id, payer: 'acme', owner: 'acme' },
-      { project: 'shop', budget, payer: budget },
-      { project, budget, payer: budget, owner: budget },
-      { project: 'fresh', budget, payer: budget },
-    ].flatMap((fields) =>
-      ['ask', 'ask-approval', 'force'].map((button) => ({
-        ...{ kind: 'ranking', units: '40', key: `page-${'0'.repeat(26)}`, do: button, reason: 'mine' },
-        ...fields,
-      })),
-    ),
-  '/dashboard/decide': ({ update }) =>
-    ['update', 'inbox'].flatMap((from) =>
-      ['approve', 'reject', 'cancel', 'ran', 'did-not-run'].flatMap((action): Fields[] => [
-        { do: action, id: update, from, reason: 'mine', shown: `${update} 7321` },
-        { one: `${action} ${update}`, from, [`note-${update}`]: 'mine', [`units-${update}`]: '9000' },
-      ]),
-    ),
-  '/dashboard/plans/:name/pause': () => [{ reason: 'mine' }],
-  '/dashboard/plans/:name/resume': () => [{ reason: 'mine' }],
-  '/dashboard/plans/:name/unsent': () => [{ time: '2026-11-20T09:55:00Z', version: '1', confirm: 'yes' }],
-  '/dashboard/plans/:name/refused': () => [{ time: '2026-11-20T09:55:00Z', version: '1', confirm: 'yes' }],
-  '/dashboard/activity/audit': () => [{}],
-  '/dashboard/budgets': ({ budget }) => [{ name: budget, parent: 'acme', month: '5', day: 'unlimited' }],
-  '/dashboard/budgets/:name/edit': () => [{ step: 'confirm', month: '5', reason: 'mine' }],
-  '/dashboard/budgets/:name/book': ({ budget, entry }) => {
-    const booking = { step: 'confirm', key: `page-${'1'.repeat(26)}`, reason: 'mine', units: '1', window: 'month' }
-    return [
-      { ...booking, type: 'grant' },
-      { ...booking, type: 'transfer', to: budget },
-      { ...booking, type: 'correction', corrects: entry },
-    ]
-  },
-  '/dashboard/budgets/:name/projects': ({ project }) => [
-    { do: 'add', name: project },
-    { do: 'remove', project },
-  ],
-  '/dashboard/budgets/:name/freeze': () => [{ revision: '1', reason: 'mine' }],
-  '/dashboard/budgets/:name/unfreeze': () => [{ revision: '1', reason: 'mine' }],
-  '/dashboard/budgets/:name/delete': () => [{ revision: '1', reason: 'mine' }],
-  '/dashboard/callers': ({ caller }) => [{ do: 'disable', sub: caller, reason: 'mine' }],
-  '/dashboard/callers/edit': ({ caller }) => [{ step: 'confirm', sub: caller, disabled: 'yes', reason: 'mine' }],
-  '/dashboard/callers/delete': ({ caller }) => [{ sub: caller, revision: '1', reason: 'mine' }],
-}
-
-const open = ['/docs', '/docs.css', '/openapi.json', '/problems/*', '/login']
-
-/** The pages with a session, each with the methods that it allows. */
-async function pagesOf({ dashboard }: Clients, browser: Browser) {
-  const paths = new Set(dashboard.routes.map(({ path }) => path))
-  const found: { route: string; allowed: readonly string[] }[] = []
-  for (const route of paths) {
-    if (open.includes(route) || /^\/?\*$|\.(css|svg)$/.test(route)) continue
-    const at = route.replace(/:\w+/g, 'x').replace('*', 'x')
-    const response = await dashboard.request(`http://localhost${at}`, {
-      method: 'PUT',
-      headers: { cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
-    })
-    found.push({ route, allowed: (response.headers.get('allow') ?? 'GET').split(', ') })
-  }
-  return found
-}
-
 const none = namesOf({ other: { waiting: '', entries: [''] } } as unknown as Clients)[1]
-
-async function probesOf(clients: Clients, browser: Browser): Promise<readonly Probe[]> {
-  const pages = await pagesOf(clients, browser)
-  const { formToken } = await browser.get('/dashboard/inbox')
-  return pages.flatMap(({ route, allowed }) => {
-    const gets = queriesOf(none).map((query, index) => ({
-      what: `GET ${route} ${index}`,
-      route,
-      members: membersOfQuery(query),
-      send: (b: Browser, names: Names) => b.get(`${targetOf(route, names)}?${queriesOf(names)[index]}`),
-    }))
-    const forms = allowed.includes('POST') ? formsOf[route] : () => []
-    if (!forms) throw new Error(`the probe knows no form of ${route}`)
-    const posts = forms(none).map((_, index) => ({
-      what: `POST ${route} ${index}`,
-      route: `POST ${route}`,
-      members: [`${index}`],
-      send: async (b: Browser, names: Names) => {
-        const sent = await b.post(targetOf(route, names), { form: formToken, ...forms(names)[index] })
-        if (sent.location === null) return sent
-        const shown = await b.get(sent.location)
-        return { ...shown, html: `${shown.html} ${sent.location}` }
-      },
-    }))
-    return [...(allowed.includes('GET') ? gets : []), ...posts]
-  })
-}
 
 const everythingOf = ({ status, headers, html }: Shown): string => {
   const cursors = [...html.matchAll(/cursor=([\w-]+)/g)].map(([, cursor = '']) =>
@@ -192,7 +64,7 @@ describe('a user who reads one client', () => {
     const before = [await recordsOf(clients), clients.service.requests.filter(({ url }) => /zed|7777/.test(url)).length]
     const wrong: object[] = []
     const once = createAskedOnce()
-    for (const { what, route, members, send } of await probesOf(clients, browser)) {
+    for (const { what, route, members, send } of await pageProbesOf(clients, browser, none)) {
       if (once.isAnswered(route, members)) continue
       // Exports are few a minute.
       clients.clock.advance(minutes(0.3))
@@ -221,7 +93,7 @@ describe('a user who reads one client', () => {
       if (told || shown.status >= 500) wrong.push({ what, told, ...difference(text, text, told) })
     }
     const once = createAskedOnce()
-    for (const { what, route, members, send } of await probesOf(clients, browser)) {
+    for (const { what, route, members, send } of await pageProbesOf(clients, browser, none)) {
       if (what.startsWith('POST') || once.isAnswered(route, members)) continue
       clients.clock.advance(minutes(0.3))
       const shown = await send(browser, own)

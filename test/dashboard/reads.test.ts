@@ -10,7 +10,15 @@ import { startProduct } from '../support/product.ts'
 const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
 
 /** With ten updates, one occurrence of a plan, and as many more updates as are wanted, counted by the sweeps of fifteen hours. */
-async function start({ more, price = '0.012' }: { more: number; price?: string }) {
+async function start({
+  more,
+  price = '0.012',
+  budgets,
+}: {
+  more: number
+  price?: string
+  budgets?: readonly string[]
+}) {
   const items = new Map<string, Item>()
   const real = createMemoryStore(items)
   let reads = 0
@@ -33,6 +41,12 @@ async function start({ more, price = '0.012' }: { more: number; price?: string }
   clock.set('2026-11-20T10:00:00Z')
   await (await product.guard.background()).readPrices(product.endsAt())
   await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
+  if (budgets) {
+    const body = { limits: [{ window: 'month', units: 900 }], projects: [{ name: 'own' }] }
+    expect((await product.call('PUT', '/budgets/acme', { body })).status).toBe(201)
+    expect((await product.call('PUT', '/callers/rita', { body: { readsBudgets: budgets } })).status).toBe(201)
+    expect((await product.update({ kind: 'ranking', project: 'own' })).status).toBe(201)
+  }
   const projects = Array.from({ length: 8 }, (_, each) => `p${each}`)
   expect((await product.update({ kind: 'ranking', projects })).status).toBe(201)
   await (await product.guard.background()).audit()
@@ -65,7 +79,7 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
   const copyOf = (each: number): Item => {
     const id = `upd_copy${each}`
     const createdAt = Math.floor(first + each * apart)
-    const listedAt = `${new Date(createdAt).toISOString()}#${id}`
+    const listedAt = `${new Date(createdAt).toISOString()}#${id}#account`
     return { ...template, pk: `update#${id}`, id, createdAt, listedAt, charged: 0 }
   }
   for (let from = 0; from < number; from += atOnce) {
@@ -126,4 +140,38 @@ test('what is looked for and rare costs a bounded number of readings, and is loo
   expect((await browser.get(older.replaceAll('&amp;', '&'))).text).toContain(
     'No matches. Plan and caller need the exact name.',
   )
+})
+
+/** The same for the reader of one budget. */
+const ofOneBudget = {
+  '/': 14,
+  '/dashboard/budgets': 12,
+  '/dashboard/updates': 12,
+  '/dashboard/updates?state=settled': 12,
+  '/dashboard/inbox': 16,
+  '/dashboard/plans': 7,
+  '/dashboard/statements': 6,
+  '/dashboard/statements?by=project': 15,
+  '/dashboard/activity': 9,
+}
+const ofNone = {
+  ...ofOneBudget,
+  '/dashboard/budgets': 11,
+  '/dashboard/updates': 11,
+  '/dashboard/updates?state=settled': 11,
+  '/dashboard/inbox': 14,
+  '/dashboard/statements?by=project': 14,
+  '/dashboard/activity': 8,
+}
+
+test.each([
+  ['one budget', ['acme'], ofOneBudget],
+  ['no budget', [], ofNone],
+])('a reader of %s: each page makes so many readings whatever others did', async (_name, budgets, expected) => {
+  for (const more of [0, 4_000]) {
+    const { measure } = await start({ more, budgets })
+    const found: Record<string, number> = {}
+    for (const path of Object.keys(expected)) found[path] = await measure(path)
+    expect([more, found]).toEqual([more, expected])
+  }
 })

@@ -3,10 +3,11 @@ import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import { BadCursor } from '../../shared/ledger/errors.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import type { Key } from '../../shared/ledger/store/store.ts'
+import type { Key, Store } from '../../shared/ledger/store/store.ts'
 import { begin, next, type State, type Update } from '../../shared/ledger/updates/update.ts'
-import type { UpdateFilter } from '../../shared/ledger/views/lists.ts'
+import { matches, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
 import { all } from '../../shared/ledger/views/pages.ts'
+import type { Sees } from '../../shared/ledger/views/seen-lists.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, hours, type TestClock } from '../support/clock.ts'
 import { stores } from '../support/store/stores.ts'
@@ -28,6 +29,11 @@ const endings: readonly [State, ...State[]] = [
   'cancelled',
   'awaiting-approval',
 ]
+
+/** The index does not tell, so the items are read. */
+const seeing = (sees: (update: Update) => boolean): Sees => ({
+  ...{ budget: () => null, update: sees, entry: () => true, matches },
+})
 
 /** 120 updates, eleven hours apart, from 27 September to 20 November. */
 function recordOf(index: number): Update {
@@ -227,10 +233,11 @@ describe.each(stores)('lists: %s', (_name, create) => {
 
   test('no cursor names a row that the reader may not see, and all pages equal the whole list', async () => {
     const sees = ({ id }: Update) => Number(id.slice(-3)) % 7 === 0
+    const lists = ledger.listsAs(seeing(sees))
     const found: string[] = []
     let cursor: string | undefined
     do {
-      const page = await ledger.updates({}, 3, cursor, sees)
+      const page = await lists.updates({}, 3, cursor)
       found.push(...page.rows.map(({ id }) => id))
       cursor = page.next
       const named = /upd_\d{3}/.exec(Buffer.from(cursor ?? '', 'base64url').toString())?.[0]
@@ -238,6 +245,33 @@ describe.each(stores)('lists: %s', (_name, create) => {
     } while (cursor !== undefined)
     const whole = await all((next) => ledger.updates({}, 50, next))
     expect(found).toEqual(whole.filter(sees).map(({ id }) => id))
+  })
+
+  test('pages of one budget in either order are the whole list of it, and no cursor names another budget', async () => {
+    const sees = ({ budget }: Update) => budget === 'blog'
+    const known = { ...seeing(sees), budget: (name: string) => name === 'blog' }
+    const lists = ledger.listsAs(known)
+    const span = { since: records[0]?.createdAt ?? 0, until: clock.now() }
+    const orders = [
+      [newestFirst, (cursor?: string) => lists.updates({}, 3, cursor)],
+      [records, (cursor?: string) => lists.updatesFrom(span, 3, cursor)],
+    ] as const
+    for (const [whole, read] of orders) {
+      const found: Update[] = []
+      let cursor: string | undefined
+      do {
+        const page = await read(cursor)
+        found.push(...page.rows)
+        cursor = page.next
+        const named = Buffer.from(cursor ?? '', 'base64url').toString()
+        expect(named).not.toMatch(/blog|seo|account/)
+        if (named !== '') expect(named).toContain(found.at(-1)?.id)
+      } while (cursor !== undefined)
+      expect(found).toEqual(whole.filter(sees))
+    }
+    expect(await lists.countOpen('in-doubt', 100)).toBe(
+      records.filter((record) => sees(record) && record.state === 'in-doubt').length,
+    )
   })
 
   test('a page ends where it is full, and the next starts there, even between months', async () => {
@@ -375,6 +409,35 @@ describe.each(stores)('lists: %s', (_name, create) => {
   })
 })
 
+test('a list for the reader of one budget reads no update of another, and few pages of the index', async () => {
+  const clock = createTestClock('2026-11-20T10:00:00Z')
+  const real = createMemoryStore()
+  const read = { items: 0, pages: 0 }
+  const counted: Store = {
+    ...real,
+    get: (keys) => {
+      read.items += keys.length
+      return real.get(keys)
+    },
+    list: (query) => {
+      read.pages++
+      return real.list(query)
+    },
+  }
+  const ledger = createLedger({ store: counted, clock, account })
+  await ledger.view()
+  for (let index = 0; index < 1_300; index++) {
+    const id = `upd_${String(index).padStart(6, '0')}`
+    const paid = index === 7 ? { budget: 'account', owner: 'acme' } : { budget: index === 4 ? 'acme' : 'zenith' }
+    await ledger.record({ ...recordOf(0), ...paid, id, createdAt: clock.now() - hours(20) + index }, null)
+  }
+  const lists = ledger.listsAs({ ...seeing(() => true), budget: (name) => name === 'acme' })
+  Object.assign(read, { items: 0, pages: 0 })
+  const found = await lists.updatesFrom({ since: clock.now() - hours(24), until: clock.now() }, 50)
+  expect(found.rows.map(({ id }) => id)).toEqual(['upd_000004', 'upd_000007'])
+  expect(read).toEqual({ items: 2, pages: 1 })
+})
+
 test('a list whose reader sees no row of a busy month reads on to its end', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')
   const ledger = createLedger({ store: createMemoryStore(), clock, account })
@@ -383,9 +446,9 @@ test('a list whose reader sees no row of a busy month reads on to its end', asyn
     const id = `upd_${String(index).padStart(6, '0')}`
     await ledger.record({ ...recordOf(0), id, createdAt: clock.now() - hours(20) + index }, null)
   }
-  const sees = ({ id }: Update) => id === 'upd_000000'
+  const lists = ledger.listsAs(seeing(({ id }) => id === 'upd_000000'))
   expect((await ledger.updates({}, 1)).next).toBeDefined()
-  const page = await ledger.updates({}, 2, undefined, sees)
+  const page = await lists.updates({}, 2)
   expect(page.rows.map(({ id }) => id)).toEqual(['upd_000000'])
   expect(Buffer.from(page.next ?? '', 'base64url').toString()).not.toContain('upd_')
 })

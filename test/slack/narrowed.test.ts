@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { pressedActions } from '../../shared/ledger/updates/slack-events.ts'
-import { modalActions } from '../../shared/slack/blocks.ts'
-import { lineOf, verbs } from '../../shared/slack/receive/command-words.ts'
-import { productKinds } from '../../shared/tracking/kinds.ts'
 import { type Clients, startClients, telling } from '../api/reads/clients.ts'
+import { type Names, slackProbesOf } from '../api/reads/slack-probes.ts'
 import { listPeople } from '../support/slack/slack.ts'
 
-// Every command, button and form for a user in Slack who reads one of two clients. A new one is probed by itself.
-
-type Names = Readonly<Record<'kind' | 'project' | 'update' | 'budget' | 'plan' | 'id', string>>
+// Every command, button and form for a user in Slack who reads one of two clients.
 
 const unknown: Names = {
   ...{ kind: 'ranking', project: 'no-store', budget: 'other-s', plan: 'none', id: '4040' },
@@ -45,58 +40,6 @@ async function start() {
   return { clients, answers }
 }
 
-type Send = (names: Names) => Response | Promise<Response>
-
-function probesOf({ slack }: Clients): readonly (readonly [what: string, send: Send])[] {
-  const typed = verbs.flatMap((verb) => {
-    const { usage } = lineOf(verb, productKinds)
-    const line = (names: Names, project: string, budget = '') =>
-      usage
-        .replace('/units ', '')
-        .replace(/<[^>]*\|[^>]*>/, names.kind)
-        .replace('<project…>', project)
-        .replace('[budget=<name>]', budget)
-        .replace('[tag:<key>=<value>]', 'tag:client=acme')
-        .replace('[because <reason>]', '')
-        .replace('<id>', names.update)
-        .replace('<budget>', names.budget)
-        .replace('<plan>', names.plan)
-        .replace('<units left>', '5')
-        .replace('[as of <time>]', '')
-        .replace('[<reason>]', 'mine')
-        .replace('<reason>', 'mine')
-    if (/[<[]/.test(line(unknown, 'p'))) throw new Error(`the probe cannot fill in ${usage}`)
-    const command = (what: string, of: (names: Names) => string) =>
-      [`${verb} ${what}`, (names: Names) => slack.command(of(names), { user })] as const
-    return [
-      command('one', (names) => line(names, names.project)),
-      command('by id', (names) => line({ ...names, kind: 'difficulty' }, names.id)),
-      command('two', (names) => line(names, `shop ${names.project}`)),
-      command('on', (names) => line(names, 'shop', `budget=${names.budget}`)),
-    ]
-  })
-  const pressed = [...pressedActions, ...modalActions].flatMap((action) =>
-    [true, false].flatMap((isHome) =>
-      (['update', 'budget', 'plan'] as const).map((what): readonly [string, Send] => [
-        `${action} ${what} ${isHome ? 'at home' : ''}`,
-        (names) => {
-          const value = action === 'unfreeze' || action === 'resume' ? `1795000000000:${names[what]}` : names[what]
-          return slack.press(action, value, { user, isHome })
-        },
-      ]),
-    ),
-  )
-  const submitted = modalActions.map((action): readonly [string, Send] => [
-    `${action} submitted`,
-    async (names) => {
-      await slack.press(action, action === 'grant-units' ? names.budget : names.update, { user })
-      return slack.submit({ ...(action !== 'reject-because' && { units: '9000' }), reason: 'mine' }, { user })
-    },
-  ])
-  const home = ['home', () => slack.event({ type: 'app_home_opened', user, tab: 'home' })] as const
-  return [['figures', () => slack.command('', { user })], ...typed, ...pressed, ...submitted, home]
-}
-
 /** As if the other's names were the unknown ones, because an answer repeats what was asked. */
 const asUnknown = (text: string, others: Names): string =>
   Object.entries(others)
@@ -109,7 +52,7 @@ describe('a user in Slack who reads one client', () => {
     const others = othersOf(clients)
     const { updates: before } = (await clients.call('GET', '/updates?limit=200')).body
     const wrong: object[] = []
-    for (const [what, send] of probesOf(clients)) {
+    for (const [what, send] of slackProbesOf(clients, user, unknown)) {
       const [seen, nothing] = [await answers(send(others)), await answers(send(unknown))].map((text) =>
         asUnknown(text, others),
       )
@@ -124,7 +67,7 @@ describe('a user in Slack who reads one client', () => {
   test('sees its own client, and of budgets above only what they lack', async () => {
     const { clients, answers } = await start()
     const wrong: object[] = []
-    for (const [what, send] of probesOf(clients)) {
+    for (const [what, send] of slackProbesOf(clients, user, unknown)) {
       const text = await answers(send(ownOf(clients)))
       const told = telling.exec(text)?.[0] ?? clients.other.updates.find((id) => text.includes(id))
       if (told) wrong.push({ what, told, text })

@@ -25,7 +25,7 @@ import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/b
 import { noBudget } from '../../../shared/guard/problems.ts'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { budgetNamed, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { budgetNamed, noRevision, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { namesOf } from '../../../shared/tracking/kinds.ts'
@@ -75,7 +75,7 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
   const view = await viewOf(guard, window)
   const outlooks = await outlooksOf(guard, view)
   if (sort === 'risk' && !outlooks) throw invalid([{ path: 'sort', message: 'only the open month has risks' }])
-  c.header('ETag', `"${view.definitions.revision}"`)
+  tagWith(c, view)
   const kindNames = namesOf(services.kinds)
   const names = (sort === 'risk' && outlooks?.map(({ budget }) => budget)) || Object.keys(view.definitions.budgets)
   const budgets = names.flatMap((name) => budgetNamed(view.definitions, name) ?? [])
@@ -149,8 +149,13 @@ async function answerBudget(
   const budget = budgetNamed(view.definitions, budgetNameOf(c))
   if (!budget) return answerProblem(c, noBudget(budgetNameOf(c)))
   const outlook = read?.outlooks?.find((each) => each.budget === budget.name)
-  c.header('ETag', `"${view.definitions.revision}"`)
+  tagWith(c, view)
   return c.json(showBudget(view, budget, namesOf(kinds), outlook), status)
+}
+
+/** A reader of some budgets gets none: it would tell of the others' changes. */
+function tagWith(c: Context<ApiEnv>, { definitions: { revision } }: View): void {
+  if (revision !== noRevision) c.header('ETag', `"${revision}"`)
 }
 
 /** `If-Match` (RFC 9110, 13.1.1): a revision of the definitions. Weak tags match nothing. */

@@ -71,6 +71,10 @@ export interface RunProps {
   readonly status: PlanStatus
 }
 
+/** A reader of some budgets would run what they do not see. */
+export const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
+  scopes.has('run') && readsBudgets === '*'
+
 /** What can be run of an occurrence once more. */
 export const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
   (occurrence.doneAt === undefined || !plan.enabled ? [] : repeats).flatMap(({ isIncluded, ...repeat }) => {
@@ -81,7 +85,7 @@ export const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: Occurrence
 export function RunAgainForms({ visit, status, report }: RunProps & { report: OccurrenceReport }) {
   const { permissions, frame } = visit
   const { plan, paused } = status
-  const mayRun = !paused && permissions.scopes.has('run')
+  const mayRun = !paused && mayRunPlans(permissions)
   return (
     <>
       {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => {

@@ -19,6 +19,7 @@ import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-
 import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 import {
+  mayRunPlans,
   OccurrenceOutcome,
   Occurrences,
   RunAgainForms,
@@ -137,7 +138,7 @@ async function redirectBack({ c, form, redirect }: Visit, act: () => Promise<str
 /** Lead to the forms below. */
 function Actions({ visit: { permissions }, status, report }: RunProps & { report: OccurrenceReport | null }) {
   const { plan, paused } = status
-  const runs = report && permissions.scopes.has('run') ? repeatsOf(status, report) : []
+  const runs = report && mayRunPlans(permissions) ? repeatsOf(status, report) : []
   return (
     <p class="buttons actions">
       {permissions.scopes.has('admin') && plan.enabled ? (

@@ -4,173 +4,172 @@ import type { Difference } from '../../ledger/book/difference.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import type { Value } from '../../ledger/store/store.ts'
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
-import type { Grant, HistoryLine, Hold, Problem, Tags, Update } from '../../ledger/updates/update.ts'
+import type { Problem, Tags, Update } from '../../ledger/updates/update.ts'
 import type { SummaryRow } from '../../ledger/views/summary.ts'
 import { describe } from '../problems.ts'
 import { units as inUnits, list } from '../sentences.ts'
-import { noProject, seesAsOwner, seesPayer, seesUpdate } from './sees.ts'
+import { noProject, seesPayer, seesUpdate } from './sees.ts'
 import { hiddenReason, picked, type Sight } from './sight.ts'
 
 /**
  * Records as a narrowed reader sees them: a budget that they do not see is `unseenBudget` or left out, and a text that
  * names one is left out.
- *
- * @param isSeen whether the reader sees an update that a problem names.
  */
+
+/** What lists find it by. */
+export function placedUpdate(sight: Sight, { budget, owner, tags, ...update }: Update): Update {
+  const isPayer = seesPayer(sight.whole, sight.reads, { budget, ...update })
+  return {
+    ...update,
+    budget: isPayer ? budget : unseenBudget,
+    ...(owner && sight.seesBudget(owner) && { owner }),
+    ...taggedAs(sight, update.caller, tags),
+  }
+}
+
+/** @param isSeen whether the reader sees an update that a problem names. */
 export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) => boolean): Update | null {
-  const { whole, reads } = sight
-  if (!seesUpdate(whole, reads, update)) return null
-  const { token: _token, budget, hold, short, approval, takenBack, wouldHaveRefused, ...others } = update
-  const { leave, reason, tags, problem, ...rest } = others
-  const grants = (of: readonly Grant[]) => of.filter((grant) => sight.seesCounter(grant.budget))
-  const isShown = (id: string) => id === update.id || isSeen(id)
-  const seen = problem && seenProblem(sight, problem, isShown)
+  if (!seesUpdate(sight.whole, sight.reads, update)) return null
+  const {
+    token: _token,
+    hold,
+    short,
+    approval,
+    takenBack,
+    wouldHaveRefused,
+    leave,
+    reason,
+    problem,
+    ...rest
+  } = placedUpdate(sight, update)
+  const seen = problem && seenProblem(sight, problem, (id) => id === update.id || isSeen(id))
   return {
     ...rest,
-    budget: seesPayer(whole, reads, update) ? budget : unseenBudget,
     ...(hold && { hold: seenHold(sight, hold) }),
-    ...(short && { short: grants(short) }),
-    ...(approval && { approval: { ...approval, ...(approval.grants && { grants: grants(approval.grants) }) } }),
-    ...(takenBack && { takenBack: grants(takenBack) }),
-    ...(wouldHaveRefused && { wouldHaveRefused: grants(wouldHaveRefused) }),
+    ...(short && { short: seenCounters(sight, short) }),
+    ...(approval && { approval: { ...approval, ...grantsIn(sight, approval) } }),
+    ...(takenBack && { takenBack: seenCounters(sight, takenBack) }),
+    ...(wouldHaveRefused && { wouldHaveRefused: seenCounters(sight, wouldHaveRefused) }),
     ...(leave !== undefined && { leave: typeof leave === 'number' ? leave : picked(leave, sight.seesBudget) }),
     ...(reason !== undefined && !sight.isTellingBy(update.caller, reason) && { reason }),
-    ...taggedAs(sight, update.caller, tags),
     ...(seen && { problem: seen }),
-    history: update.history.map((line) => {
+    history: update.history.map(({ note = '', ...line }) => {
       // The line of a refusal repeats its sentence.
-      if (seen && line.note === problem.detail) return { ...line, note: seen.detail }
-      return sight.isTellingBy(line.by, line.note ?? '') ? withoutNote(line) : line
+      if (seen && note === problem.detail) return { ...line, note: seen.detail }
+      if (!sight.isTellingBy(line.by, note)) return { ...line, ...(note && { note }) }
+      return { ...line, ...(line.state === 'awaiting-approval' && { note: wantsApproval }) }
     }),
   }
 }
 
-/** As with reasons: without those that name what the reader does not see. */
-export function seenTags(sight: Sight, by: string, tags: Tags): Tags {
-  const isShown = (tag: readonly [key: string, value: string]) => !tag.some((text) => sight.isTellingBy(by, text))
-  return Object.fromEntries(Object.entries(tags).filter(isShown))
-}
-
-const taggedAs = (sight: Sight, by: string, tags: Tags | undefined): { readonly tags?: Tags } =>
-  tags ? { tags: seenTags(sight, by, tags) } : {}
-
-function withoutNote({ note: _note, ...line }: HistoryLine): HistoryLine {
-  return line.state === 'awaiting-approval' ? { ...line, note: wantsApproval } : line
-}
-
 export const wantsApproval = 'a budget above wants approval'
 
-function seenHold(sight: Sight, { previous: _previous, budgets, owners, grants, ...hold }: Hold): Hold {
+const seenCounters = <Of extends { readonly budget: string }>({ seesCounter }: Sight, of: readonly Of[]): Of[] =>
+  of.filter(({ budget }) => seesCounter(budget))
+
+const grantsIn = (sight: Sight, { grants }: Pick<NonNullable<Update['hold']>, 'grants'>) =>
+  grants ? { grants: seenCounters(sight, grants) } : {}
+
+function seenHold(sight: Sight, { previous: _previous, budgets, owners, ...hold }: NonNullable<Update['hold']>) {
   return {
     ...hold,
+    ...grantsIn(sight, hold),
     budgets: budgets.filter(sight.seesCounter),
     ...(owners && { owners: owners.filter(sight.seesBudget) }),
-    ...(grants && { grants: grants.filter(({ budget }) => sight.seesCounter(budget)) }),
   }
 }
+
+/** As with reasons: without those that name what the reader does not see. */
+const taggedAs = (sight: Sight, by: string, tags: Tags | undefined): { readonly tags?: Tags } =>
+  tags
+    ? {
+        tags: Object.fromEntries(
+          Object.entries(tags).filter((tag) => !tag.some((text) => sight.isTellingBy(by, text))),
+        ),
+      }
+    : {}
 
 export const updateNamedIn = (problem: Problem | null | undefined): readonly string[] => {
   const named = problem?.members.update
   return typeof named === 'string' ? [named] : []
 }
 
-/** An ancestor is `{budget: null, short}`; the sentence is replaced if it told more. */
-export function seenProblem(sight: Sight, problem: Problem, isSeen: (id: string) => boolean): Problem {
+/**
+ * An ancestor is `{budget: null, short}`; the sentence is replaced if it told more.
+ * @param typed names that the request wrote itself, and a refusal may repeat.
+ */
+export function seenProblem(
+  sight: Sight,
+  problem: Problem,
+  isSeen: (id: string) => boolean,
+  typed: readonly string[] = [],
+): Problem {
   const { slug, detail } = problem
   // Answered as a project that the reader does not see.
   if (slug === 'project-unowned') return noProject(String(problem.members.project))
-  const members = seenMembers(sight, problem.members, isSeen)
-  if (isDeepStrictEqual(members, problem.members) && !sight.isTelling(detail)) return problem
-  return { slug, members, detail: slug === 'over-budget' ? overBudgetDetail(members) : otherDetail(slug) }
-}
-
-function seenMembers(sight: Sight, members: Problem['members'], isSeen: (id: string) => boolean): Problem['members'] {
+  const isTelling = (text: string) => sight.isTelling(typed.reduce((rest, name) => rest.replaceAll(name, ''), text))
   const hides = (value: unknown) => typeof value === 'string' && !sight.seesCounter(value)
-  const isAbove = hides(members.budget) || rowsOf(members).some(({ budget }) => hides(budget))
-  return Object.fromEntries(
-    Object.entries(members).flatMap(([name, value]): [string, Problem['members'][string]][] => {
-      switch (name) {
-        case 'budget':
-          return [[name, hides(value) ? null : value]]
-        case 'budgets':
-          return [
-            [
-              name,
-              rowsOf(members).map((row) => (hides(row.budget) ? { budget: null, short: row.short ?? null } : row)),
-            ],
-          ]
-        case 'perUpdate':
-        case 'wouldPass':
-          return isAbove ? [] : [[name, value]]
-        case 'update':
-          return typeof value === 'string' && !isSeen(value) ? [] : [[name, value]]
-        case 'plan':
-          return sight.plans.some((plan) => plan.name === value) || value === null ? [[name, value]] : []
-        case 'errors':
-          return [[name, Array.isArray(value) ? value.map((each) => seenFault(sight, each)) : value]]
-        default:
-          return typeof value === 'string' && sight.isTelling(value) ? [] : [[name, value]]
-      }
+  const rows = rowsOf(problem.members)
+  const isAbove = hides(problem.members.budget) || rows.some(({ budget }) => hides(budget))
+  const seenRows = rows.map((row) => (hides(row.budget) ? { budget: null, short: row.short ?? null } : row))
+  const shown = ([name, value]: [string, Value]): Value | undefined => {
+    if (name === 'budget') return hides(value) ? null : value
+    if (name === 'budgets') return seenRows
+    if (name === 'perUpdate' || name === 'wouldPass') return isAbove ? undefined : value
+    if (name === 'update') return typeof value === 'string' && !isSeen(value) ? undefined : value
+    if (name === 'plan') return value === null || sight.plans.some((plan) => plan.name === value) ? value : undefined
+    if (name === 'errors' && Array.isArray(value))
+      return value.map((each) => (isTelling(JSON.stringify(each)) ? { path: '', message: notYours } : each))
+    return typeof value === 'string' && isTelling(value) ? undefined : value
+  }
+  const members = Object.fromEntries(
+    Object.entries(problem.members).flatMap((member) => {
+      const value = shown(member)
+      return value === undefined ? [] : [[member[0], value]]
     }),
   )
+  if (isDeepStrictEqual(members, problem.members) && !isTelling(detail)) return problem
+  return { slug, members, detail: slug === 'over-budget' ? lackOf(seenRows) : decidedAbove(slug, isAbove) }
 }
 
-const seenFault = (sight: Sight, fault: Value): Value =>
-  sight.isTelling(JSON.stringify(fault)) ? { path: '', message: 'is not among the budgets that you read' } : fault
+const notYours = 'is not among the budgets that you read'
 
-interface Row {
-  readonly [name: string]: string | number | null
-}
+const rowsOf = ({ budgets }: Problem['members']) =>
+  (Array.isArray(budgets) ? budgets : []) as readonly { readonly budget?: string | null; readonly short?: Value }[]
 
-const rowsOf = ({ budgets }: Problem['members']): readonly Row[] =>
-  Array.isArray(budgets) ? (budgets as readonly Row[]) : []
-
-function overBudgetDetail(members: Problem['members']): string {
-  const lacks = rowsOf(members).map(({ budget, short }) => {
+function lackOf(rows: ReturnType<typeof rowsOf>): string {
+  const lacks = rows.map(({ budget, short }) => {
     const name = budget ?? 'a budget above'
     return typeof short === 'number' ? `${name} is ${inUnits(short)} short` : `${name} has nothing left`
   })
-  return `There are not enough units for this: ${list([...new Set(lacks)])}.`
+  return `There are not enough units for this: ${list([...new Set(lacks)])}. Ask an administrator for more.`
 }
 
-function otherDetail(slug: string): string {
-  switch (slug) {
-    case 'budget-frozen':
-      return 'A budget above is frozen.'
-    case 'kind-not-allowed':
-      return 'A budget above does not allow this kind of update.'
-    case 'over-update-limit':
-      return 'A budget above, or the caller, allows fewer units for one update.'
-    default:
-      return `${describe(slug).title}. What decided this is not among the budgets that you read.`
-  }
+function decidedAbove(slug: string, isAbove: boolean): string {
+  const { title } = describe(slug)
+  if (!isAbove) return `${title}. What decided this is not among the budgets that you read; ask an administrator.`
+  return `A budget above decides this: ${title.charAt(0).toLowerCase()}${title.slice(1)}. Ask an administrator.`
 }
 
-export function seesEntry({ seesBudget, seesCounter }: Sight, { budget, moves, changed = [] }: Entry): boolean {
-  return (
-    seesBudget(budget) ||
-    moves.some((move) => seesCounter(move.budget)) ||
-    changed.some(({ kind, name }) => kind === 'budget' && seesBudget(name))
-  )
-}
+export const seesEntry = ({ seesBudget, seesCounter }: Sight, { budget, moves, changed = [] }: Entry): boolean =>
+  seesBudget(budget) ||
+  moves.some((move) => seesCounter(move.budget)) ||
+  changed.some(({ kind, name }) => kind === 'budget' && seesBudget(name))
 
 export function seenEntry(sight: Sight, entry: Entry): Entry {
   const { budget, to, units, moves, changed, signs, giver, binds, reason, ...rest } = entry
   const { seesBudget, seesCounter } = sight
-  const counters = <Of extends { readonly budget: string }>(of: readonly Of[]) =>
-    of.filter((one) => seesCounter(one.budget))
-  const isOwn = seesBudget(budget)
-  const isTo = to !== undefined && seesBudget(to)
-  const isOnlyOwn = isOwn && (to === undefined || isTo)
+  const [isFrom, isTo] = [seesBudget(budget), to !== undefined && seesBudget(to)]
+  const isOnlyOwn = isFrom && (to === undefined || isTo)
   return {
     ...rest,
-    budget: isOwn ? budget : unseenBudget,
-    units: isOwn || isTo ? units : 0,
+    budget: isFrom ? budget : unseenBudget,
+    units: isFrom || isTo ? units : 0,
     ...(isTo && { to }),
     reason: isOnlyOwn && !sight.isTellingBy(entry.by, reason) ? reason : hiddenReason,
-    moves: counters(moves),
+    moves: seenCounters(sight, moves),
     ...(changed && { changed: changed.flatMap((difference) => seenDifference(sight, difference) ?? []) }),
-    ...(signs && { signs: counters(signs) }),
+    ...(signs && { signs: seenCounters(sight, signs) }),
     ...(giver && seesCounter(giver.budget) && { giver }),
     ...(binds && seesCounter(binds.budget) && { binds }),
   }
@@ -180,39 +179,25 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
   if (difference.kind !== 'budget' || !sight.seesBudget(difference.name)) return null
   const shown = (value: unknown) => (sight.isTelling(JSON.stringify(value)) ? null : value)
   const parent = (value: unknown) => (typeof value === 'string' && sight.seesBudget(value) ? value : null)
-  return {
-    ...difference,
-    members: difference.members.flatMap(({ member, from, to }) => {
-      if (member !== 'parent') return [{ member, from: shown(from), to: shown(to) }]
-      const parents = { member, from: parent(from), to: parent(to) }
-      return parents.from === parents.to ? [] : [parents]
-    }),
-  }
+  const members = difference.members.map(({ member, from, to }) =>
+    member === 'parent' ? { member, from: parent(from), to: parent(to) } : { member, from: shown(from), to: shown(to) },
+  )
+  return { ...difference, members: members.filter(({ member, from, to }) => member !== 'parent' || from !== to) }
 }
-
-/** What ends without a hold. */
-const withoutHold = ['refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates', 'saved'] as const
 
 /** As `seenUpdate` for the updates that the row sums up. */
-export function seenRow(sight: Sight, { wouldHaveRefused, person: _person, ...row }: SummaryRow): SummaryRow | null {
-  const seen = withoutUnseen(sight, row)
-  const budgets = wouldHaveRefused?.filter(sight.seesBudget) ?? []
-  return seen && (budgets.length > 0 ? { ...seen, wouldHaveRefused: budgets } : seen)
-}
-
-function withoutUnseen(sight: Sight, row: SummaryRow): SummaryRow | null {
-  const { whole, reads, seesBudget } = sight
-  const { project, caller, kind, via, plan, month, owner } = row
-  const tagged = taggedAs(sight, caller, row.tags)
-  if (seesBudget(row.budget)) return { ...row, ...tagged }
-  if (owner !== undefined) return seesBudget(owner) ? { ...row, ...tagged, budget: unseenBudget } : null
-  if (!seesAsOwner(whole, reads, row)) return null
+export function seenRow(
+  sight: Sight,
+  { above = [], wouldHaveRefused = [], person: _person, ...row }: SummaryRow,
+): SummaryRow | null {
+  const charged = { ...row, hold: { budgets: above } }
+  if (!seesUpdate(sight.whole, sight.reads, charged)) return null
+  const refused = wouldHaveRefused.filter(sight.seesBudget)
   return {
-    ...{ budget: unseenBudget, project, caller, kind, via },
-    ...(plan !== undefined && { plan }),
-    ...(month !== undefined && { month }),
-    ...tagged,
-    ...Object.fromEntries(withoutHold.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))),
+    ...row,
+    budget: seesPayer(sight.whole, sight.reads, charged) ? row.budget : unseenBudget,
+    ...taggedAs(sight, row.caller, row.tags),
+    ...(refused.length > 0 && { wouldHaveRefused: refused }),
   }
 }
 

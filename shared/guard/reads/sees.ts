@@ -1,7 +1,7 @@
-import { budgetNamed, chainOf, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import { budgetNamed, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import { nearNames } from '../../ledger/book/near-names.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
-import { invalidRequest, problem } from '../problems.ts'
+import { noBudget, problem } from '../problems.ts'
 
 /** A caller's permission to read. */
 export interface Reads {
@@ -9,63 +9,56 @@ export interface Reads {
   mayRead(budget: string): boolean
 }
 
-/** Everything, for most callers. */
-const seesAll = ({ readsBudgets }: Reads): boolean => readsBudgets === '*'
+/** Any budget of the reader lists its name or id. */
+export const seesProject = (definitions: Definitions, { mayRead }: Reads, project: string): boolean =>
+  listingsOf(definitions, project).some(({ budget }) => mayRead(budget.name))
 
-/** Every budget that lists the project's name or id must be readable. */
-export function seesProject(definitions: Definitions, reads: Reads, project: string): boolean {
-  const listings = listingsOf(definitions, project)
-  return listings.length > 0 && listings.every(({ budget }) => reads.mayRead(budget.name))
-}
-
-type Paid = Pick<Update, 'budget' | 'project'> & {
+/** The budgets that are written on a record. */
+export type Charged = Pick<Update, 'budget' | 'owner'> & {
   readonly hold?: Pick<NonNullable<Update['hold']>, 'budgets' | 'owners'>
 }
 
-/** The reader sees what their budgets paid, and what an ancestor paid for their projects. */
-export const seesUpdate = (definitions: Definitions, reads: Reads, update: Paid): boolean =>
-  seesAll(reads) ||
-  seesPayer(definitions, reads, update) ||
-  (update.hold
-    ? (update.hold.owners ?? []).some((owner) => isReadable(definitions, reads, owner))
-    : seesAsOwner(definitions, reads, update))
+/** The reader sees what their budgets paid, and what another budget paid for their projects. */
+export const seesUpdate = (definitions: Definitions, reads: Reads, update: Charged): boolean =>
+  reads.readsBudgets === '*' || seesPayer(definitions, reads, update) || seesOwner(definitions, reads, update)
 
-/** A deleted budget belongs to the chain that its hold names. */
-export const seesPayer = (definitions: Definitions, reads: Reads, { budget, hold }: Paid): boolean =>
-  budgetNamed(definitions, budget)
-    ? reads.mayRead(budget)
-    : (hold?.budgets ?? []).some((name) => isReadable(definitions, reads, name))
+export const seesPayer = (definitions: Definitions, reads: Reads, { budget, hold }: Charged): boolean =>
+  mayReadFirst(definitions, reads, [budget, ...(hold?.budgets ?? [])])
 
-/** Without a hold, whether an ancestor was to pay for a project that is the reader's now. */
-export function seesAsOwner(definitions: Definitions, reads: Reads, { budget, project }: Paid): boolean {
-  if (!seesProject(definitions, reads, project)) return false
-  const [listing] = listingsOf(definitions, project)
-  return listing !== undefined && chainOf(definitions, listing.budget.name).some(({ name }) => name === budget)
+function seesOwner(definitions: Definitions, reads: Reads, { budget, owner, hold }: Charged): boolean {
+  const owners = [...(owner ? [owner] : []), ...(hold?.owners ?? [])]
+  return owners.length > 0 && mayReadFirst(definitions, reads, [...owners, budget, ...(hold?.budgets ?? [])])
 }
 
-const isReadable = (definitions: Definitions, reads: Reads, budget: string): boolean =>
-  budgetNamed(definitions, budget) !== undefined && reads.mayRead(budget)
+/** What a deleted budget paid belongs to the one above it. */
+function mayReadFirst(definitions: Definitions, { mayRead }: Reads, upward: readonly string[]): boolean {
+  const first = upward.find((name) => budgetNamed(definitions, name))
+  return first !== undefined && mayRead(first)
+}
 
-/** Refuses what a narrowed reader cannot see as if it did not exist. */
-export function whyNotSeen(
-  definitions: Definitions,
-  reads: Reads,
-  { projects, budget }: { readonly projects: readonly string[]; readonly budget?: string },
-): Problem | null {
-  if (seesAll(reads)) return null
-  if (budget !== undefined && !isReadable(definitions, reads, budget))
-    return invalidRequest([{ path: 'budget', message: `There is no budget ${budget}.` }])
+interface Wanted {
+  readonly projects: readonly string[]
+  readonly budget?: string
+}
+
+/** Refuses what a narrowed reader does not see as if it did not exist. */
+export function whyNotSeen(definitions: Definitions, reads: Reads, { projects, budget }: Wanted): Problem | null {
+  if (reads.readsBudgets === '*') return null
+  if (budget !== undefined && !mayReadFirst(definitions, reads, [budget])) return noBudget(budget)
   // A project that no budget lists may be charged to the reader's own budget, unless it may be read as a hidden one.
-  const isFree = (project: string) => {
-    const rule = unownedRuleOf(definitions, project)
-    return budget !== undefined && rule !== null && rule !== 'refuse' && !isNearHidden(definitions, reads, project)
-  }
+  const isFree = (project: string) =>
+    budget !== undefined && ![null, 'refuse'].includes(unownedRuleOf(definitions, project)) && !isNear(project)
+  const isNear = (project: string) =>
+    nearNames(definitions, project).some(({ listing }) => listing && !reads.mayRead(listing.budget.name))
   const missing = projects.find((project) => !isFree(project) && !seesProject(definitions, reads, project))
   return missing === undefined ? null : noProject(missing)
 }
 
-const isNearHidden = (definitions: Definitions, reads: Reads, project: string): boolean =>
-  nearNames(definitions, project).some(({ listing }) => listing && !reads.mayRead(listing.budget.name))
-
 export const noProject = (project: string): Problem =>
   problem('not-found', `There is no project ${project} in the budgets that you read.`)
+
+/** The caller reads some budgets, and asked for what is of all of them. */
+export class ReadsNarrowed extends Error {
+  override readonly name = 'ReadsNarrowed'
+  readonly problem = problem('forbidden', 'This is for callers who read all budgets, and you read only some.')
+}

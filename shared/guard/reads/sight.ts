@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
-import type { Book, Counter } from '../../ledger/book/book.ts'
+import { type Book, type Counter, usedOf } from '../../ledger/book/book.ts'
 import {
   type Budget,
-  type Caller,
   callerNamed,
   callerOfCounter,
   type Definitions,
   listingsOf,
+  noRevision,
   personOf,
   type Stop,
   unseenBudget,
@@ -34,7 +33,7 @@ export interface Sight extends Reader {
   seesCounter(name: string): boolean
   /** Whether a text names a budget, project or plan that the reader does not see. */
   isTelling(text: string): boolean
-  /** The same for what a person wrote. What narrowed callers wrote is not judged: they could find out names by it. */
+  /** The same for what a person wrote. Not for what the reader wrote, or other narrowed callers: they could find out names by it. */
   isTellingBy(by: string, text: string): boolean
 }
 
@@ -43,47 +42,42 @@ export function createSights({ ledger, plans }: Pick<GuardParts, 'ledger' | 'pla
   let last: Sight | null = null
   return async (view?: Pick<View, 'definitions'>): Promise<Sight> => {
     const { definitions } = view ?? ledger.lastSeen() ?? (await ledger.view())
-    if (last?.whole !== definitions) last = createSight(definitions, await plans(), reader)
+    if (last?.whole !== definitions) last = sightOf(definitions, await plans(), reader)
     return last
   }
 }
 
-function createSight(whole: Definitions, allPlans: readonly Plan[], reader: Reader): Sight {
+function sightOf(whole: Definitions, allPlans: readonly Plan[], reader: Reader): Sight {
   const { caller, reads } = reader
   const names = new Set(Object.keys(whole.budgets).filter((name) => reads.mayRead(name)))
   const seesBudget = (name: string) => names.has(name)
   const seenPlans = allPlans.flatMap((plan) => seenPlan(whole, reads, plan, seesBudget) ?? [])
-  const isTelling = createTelling(() => hiddenIn(whole, allPlans, seenPlans, seesBudget))
+  const isTelling = createTelling(() => {
+    const namesIn = (budgets: readonly Budget[], plans: readonly Plan[]) => [
+      ...budgets.flatMap(({ name, projects }) => [name, ...projects.flatMap((each) => [each.name, each.id ?? ''])]),
+      ...plans.flatMap(({ name, projects }) => [name, ...projects]),
+    ]
+    const budgets = Object.values(whole.budgets)
+    const shown = new Set(
+      namesIn(
+        budgets.filter(({ name }) => seesBudget(name)),
+        seenPlans,
+      ),
+    )
+    return namesIn(budgets, allPlans).filter((name) => !shown.has(name))
+  })
+  const person = personOf(whole, caller)
+  const isTellingBy = (by: string, text: string) =>
+    personOf(whole, by) !== person && callerNamed(whole, by)?.readsBudgets === undefined && isTelling(text)
   const plans = seenPlans.map(({ tags, ...plan }) => ({
     ...plan,
     ...(tags && { tags: Object.fromEntries(Object.entries(tags).filter((tag) => !tag.some(isTelling))) }),
   }))
-  const isTellingBy = (by: string, text: string) =>
-    by !== caller && callerNamed(whole, by)?.readsBudgets === undefined && isTelling(text)
-  const definitions = narrowed(whole, { caller, plans, seesBudget, isTellingBy })
-  return {
-    ...reader,
-    ...{ whole, definitions, plans, seesBudget, isTelling, isTellingBy },
-    seesCounter: (name) => seesBudget(name) || callerOfCounter(name) === caller,
+  const sight = {
+    ...{ ...reader, whole, plans, seesBudget, isTelling, isTellingBy },
+    seesCounter: (name: string) => seesBudget(name) || callerOfCounter(name) === caller,
   }
-}
-
-function hiddenIn(
-  { budgets }: Definitions,
-  plans: readonly Plan[],
-  seen: readonly Plan[],
-  seesBudget: (name: string) => boolean,
-): readonly string[] {
-  const namesIn = ({ name, projects }: Budget) => [
-    name,
-    ...projects.flatMap((each) => [each.name, each.id ?? each.name]),
-  ]
-  const own = Object.values(budgets).filter(({ name }) => seesBudget(name))
-  const shown = new Set([...own.flatMap(namesIn), ...seen.flatMap(({ name, projects }) => [name, ...projects])])
-  return [
-    ...Object.values(budgets).flatMap(namesIn),
-    ...plans.flatMap(({ name, projects }) => [name, ...projects]),
-  ].filter((name) => !shown.has(name))
+  return { ...sight, definitions: seenDefinitions(sight, person) }
 }
 
 function seenPlan(whole: Definitions, reads: Reads, plan: Plan, seesBudget: (name: string) => boolean): Plan | null {
@@ -107,59 +101,46 @@ export const picked = <Value>(
   sees: (name: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(of).filter(([name]) => sees(name)))
 
-function narrowed(
-  whole: Definitions,
-  { caller, plans, seesBudget, isTellingBy }: Pick<Sight, 'caller' | 'plans' | 'seesBudget' | 'isTellingBy'>,
+function seenDefinitions(
+  { whole, caller, plans, seesBudget, isTellingBy }: Omit<Sight, 'definitions'>,
+  person: string,
 ): Definitions {
-  const { identity: _identity, budgets, callers = {}, unlisted, pausedPlans = {}, revision: _revision, ...rest } = whole
+  const { identity: _identity, budgets, callers = {}, unlisted, pausedPlans = {}, ...rest } = whole
   const stopped = (stop: Stop): Stop => (isTellingBy(stop.by, stop.reason) ? { ...stop, reason: hiddenReason } : stop)
-  const shown = ([name, budget]: [string, Budget]): [string, Budget] => [
-    name,
-    {
-      ...budget,
-      parent: budget.parent !== null && seesBudget(budget.parent) ? budget.parent : null,
-      ...(budget.frozen && { frozen: stopped(budget.frozen) }),
-    },
-  ]
-  const person = personOf(whole, caller)
-  const own = Object.entries(callers)
-    .filter(([name]) => personOf(whole, name) === person)
-    .map(([name, listed]) => [name, name === caller ? ownListing(listed) : ownPerson(listed)] as const)
-  const content = {
+  const shown = ({ parent, frozen, ...budget }: Budget): Budget => ({
+    ...budget,
+    parent: parent !== null && seesBudget(parent) ? parent : null,
+    ...(frozen && { frozen: stopped(frozen) }),
+  })
+  const own = Object.entries(callers).flatMap(([name, { budgets: _budgets, readsBudgets: _reads, ...listed }]) => {
+    if (personOf(whole, name) !== person) return []
+    return [[name, name === caller ? listed : { ...(listed.person !== undefined && { person: listed.person }) }]]
+  })
+  const paused = picked(pausedPlans, (name) => plans.some((plan) => plan.name === name))
+  return {
     ...rest,
+    revision: noRevision,
     budgets: Object.fromEntries(
-      Object.entries(budgets)
-        .filter(([name]) => seesBudget(name))
-        .map(shown),
+      Object.entries(picked(budgets, seesBudget)).map(([name, budget]) => [name, shown(budget)]),
     ),
     callers: Object.fromEntries(own),
     ...(unlisted && !callerNamed(whole, caller) && { unlisted }),
-    pausedPlans: Object.fromEntries(
-      Object.entries(pausedPlans)
-        .filter(([name]) => plans.some((plan) => plan.name === name))
-        .map(([name, stop]) => [name, stopped(stop)]),
-    ),
+    pausedPlans: Object.fromEntries(Object.entries(paused).map(([name, stop]) => [name, stopped(stop)])),
   }
-  return { ...content, revision: revisionOf(content) }
 }
-
-const ownPerson = ({ person }: Caller): Caller => (person === undefined ? {} : { person })
-
-const ownListing = ({ budgets: _budgets, readsBudgets: _reads, ...listed }: Caller): Caller => listed
-
-/** From the content, because the ledger's own revision counts everyone's changes. */
-const revisionOf = (content: object): number =>
-  createHash('sha256').update(JSON.stringify(content)).digest().readUIntBE(0, 6)
 
 /** In place of a reason that names what the reader does not see. */
 export const hiddenReason = '(not shown to you)'
 
-/** `null`: none of the reader's counters. */
-export function seenBook({ seesCounter, whole, definitions }: Sight, book: Book): Book | null {
-  const counters = {
-    month: picked<Counter>(book.counters.month, seesCounter),
-    day: picked<Counter>(book.counters.day, seesCounter),
-  }
-  if (Object.keys(counters.month).length === 0) return null
-  return { ...book, revision: book.revision === whole.revision ? definitions.revision : 0, counters }
+export const seenBook = ({ seesCounter, whole }: Sight, { counters: { month, day }, ...book }: Book): Book => ({
+  ...book,
+  revision: book.revision === whole.revision ? noRevision : noRevision - 1,
+  counters: { month: picked(month, seesCounter), day: picked(day, seesCounter) },
+})
+
+/** `null`: none of the reader's counters moved, also where others made the book. */
+export function seenStored(sight: Sight, stored: Book | null): Book | null {
+  const book = stored && seenBook(sight, stored)
+  const isMoved = (counter: Counter) => usedOf(counter) !== 0 || counter.granted !== 0
+  return book && Object.values(book.counters.month).some(isMoved) ? book : null
 }

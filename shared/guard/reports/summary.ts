@@ -1,4 +1,5 @@
 import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
+import { callerOfCounter, rootBudget } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { keptForDays } from '../../ledger/stored.ts'
 import { isKnownToHaveRun, isTerminal, tagEntries, type Update, wasUpToDate } from '../../ledger/updates/update.ts'
@@ -111,7 +112,6 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
     lastRuns,
     spenders: spendersOf(rows, seen.day),
     unlisted: unlistedOf(view.definitions, rows),
-
     shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
@@ -204,12 +204,14 @@ export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): 
 
 export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): SummaryRow {
   const { budget, project, caller, kind, token, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
-  const owner = hold?.owners?.[0]
+  const owner = hold?.owners?.[0] ?? update.owner ?? budget
+  const above = (hold?.budgets ?? []).filter((name) => ![budget, rootBudget].includes(name) && !callerOfCounter(name))
   return {
     ...{ budget, project, caller, kind, via },
     ...(token?.person !== undefined && { person: token.person }),
     ...(plan !== undefined && { plan }),
-    ...(owner !== undefined && { owner }),
+    ...(owner !== budget && { owner }),
+    ...(above.length > 0 && { above }),
     ...(update.month !== day.month && { month: update.month }),
     ...(wouldHaveRefused && {
       wouldHaveRefused: [...new Set(wouldHaveRefused.map(({ budget }) => budget))].toSorted(),
@@ -237,9 +239,9 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, caller, kind, via, plan, owner, month, heldOn, tags, wouldHaveRefused } = row
-    const parts = [budget, project, caller, kind, via, plan, owner, month, heldOn, tagEntries(tags), wouldHaveRefused]
-    const key = JSON.stringify(parts)
+    const { budget, project, caller, kind, via, plan, owner, above, month, heldOn, tags, wouldHaveRefused } = row
+    const names = [budget, project, caller, kind, via, plan, owner, above, month, heldOn]
+    const key = JSON.stringify([...names, tagEntries(tags), wouldHaveRefused])
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)
   }

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import { hasTags, isTerminal, type State, states, type Update } from '../../ledger/updates/update.ts'
-import { matches, type UpdateFilter } from '../../ledger/views/lists.ts'
+import { isOf, matches, type UpdateFilter } from '../../ledger/views/lists.ts'
 import { type Summary, type SummaryDay, type SummaryRow, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
@@ -67,7 +67,8 @@ function wholeDays({ definitions, now }: View, { since = 0, until = now }: Updat
 }
 
 function rowMatches(row: SummaryRow, filter: Omit<UpdateFilter, 'state'>): boolean {
-  const { since: _since, until: _until, search = '', tag = [], ...same } = filter
+  const { since: _since, until: _until, search = '', tag = [], budget, ...same } = filter
+  if (!isOf(row, budget)) return false
   if (!row.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(row.tags, tag)) return false
   const names = Object.keys(same) as (keyof typeof same)[]
   return names.every((name) => same[name] === undefined || row[name] === same[name])

@@ -101,6 +101,9 @@ export const rootBudget = 'account'
 /** Stands for a budget that the reader may not see. No budget can have this name. */
 export const unseenBudget = ''
 
+/** Of what a reader of some budgets sees. */
+export const noRevision = 0
+
 export const maxDepth = 8
 
 export interface CounterOwner {

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../../platform/clock.ts'
 import { storedMove } from '../book/book.ts'
 import { windowKinds } from '../book/definitions.ts'
-import type { Item, Value } from '../store/store.ts'
+import type { Item, Position, Value } from '../store/store.ts'
 import {
   any,
   either,
@@ -40,8 +40,22 @@ import {
 
 export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
 
+export const isUpdateKey = (pk: string): boolean => pk.startsWith('update#')
+
 /** By calendar month (UTC), so that no partition grows for ever. */
 export const listedIn = (month: string) => `updates#${month}`
+
+/** The index names the budgets of an update, so that lists for readers of some budgets need not read the others'. */
+const placeOf = (at: number, { id, budget, owner }: UpdateRequest): string =>
+  `${sortKeyOf(at, id)}#${owner == null || owner === budget ? budget : `${budget},${owner}`}`
+
+export const budgetsIn = (place: string): readonly string[] => place.split('#')[2]?.split(',') ?? []
+
+/** A place just before or after the row in the list's order, for cursors: a reader may not know who paid. */
+export function withoutBudgets({ sort, ...key }: Position, newestFirst: boolean): Position {
+  const [at, id, budgets] = sort.split('#')
+  return { ...key, sort: budgets === undefined ? sort : `${at}#${id}#${newestFirst ? '' : '~'}` }
+}
 
 export function toUpdateItem(update: Update): Item {
   const openAs = openAsOf(update)
@@ -49,8 +63,8 @@ export function toUpdateItem(update: Update): Item {
     ...updateKey(update.id),
     ...(update as unknown as Record<string, Value>),
     listedIn: listedIn(toRfc3339(update.createdAt).slice(0, 7)),
-    listedAt: sortKeyOf(update.createdAt, update.id),
-    ...(openAs && { openAs, openSince: sortKeyOf(update.history.at(-1)?.at ?? update.createdAt, update.id) }),
+    listedAt: placeOf(update.createdAt, update),
+    ...(openAs && { openAs, openSince: placeOf(update.history.at(-1)?.at ?? update.createdAt, update) }),
     ...expiryOf(update.createdAt, keptForDays),
   }
 }

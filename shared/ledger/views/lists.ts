@@ -1,5 +1,6 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
+import { unseenBudget } from '../book/definitions.ts'
 import { type Entry, type EntryType, entriesListedIn, entryKey, fromEntryItem } from '../book/entry.ts'
 import type { Item, Store } from '../store/store.ts'
 import { fromTaskItem } from '../updates/queue.ts'
@@ -40,20 +41,23 @@ export interface EntryFilter {
   readonly types?: readonly EntryType[]
 }
 
-/** Whether the reader may see a row. No cursor names a row that they may not see. */
-export type Sees<Row> = (row: Row) => boolean
-
-type Paging<Row> = [limit: number, cursor?: string, sees?: Sees<Row>]
-const pageOf = <Row>([limit, cursor, sees]: Paging<Row>) => ({ limit, cursor, sees })
+type Paging = [limit: number, cursor?: string]
+const pageOf = ([limit, cursor]: Paging) => ({ limit, cursor })
 
 /** Updates are kept for 26 months. */
 const oldestMs = 27 * 31 * dayMs
-export function createLists(options: { store: Store; clock: Clock; createdAt: () => Promise<number> }) {
-  const { store, clock, createdAt } = options
 
-  async function updates(filter: UpdateFilter, ...paging: Paging<Update>): Promise<Page<Update>> {
+export interface ListsParts {
+  store: Store
+  clock: Clock
+  createdAt: () => Promise<number>
+  isWanted?: typeof matches
+}
+
+export function createLists({ store, clock, createdAt, isWanted = matches }: ListsParts) {
+  async function updates(filter: UpdateFilter, ...paging: Paging): Promise<Page<Update>> {
     const page = pageOf(paging)
-    const keep = (update: Update) => matches(update, filter)
+    const keep = (update: Update) => isWanted(update, filter)
     const { state } = filter
     if (state && !isTerminal(state))
       return walk(store, { index: 'open', first: state, ...page, read: fromUpdateItem, keep })
@@ -74,23 +78,23 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
   const updatesFrom = listFrom(store, listedIn, fromUpdateItem)
   const newsFrom = listFrom(store, newsListedIn, (item) => fromTaskItem(announcements, item))
 
-  const open = (as: OpenAs, ...paging: Paging<Update>): Promise<Page<Update>> =>
+  const open = (as: OpenAs, ...paging: Paging): Promise<Page<Update>> =>
     walk(store, { index: 'open', first: as, ...pageOf(paging), read: fromUpdateItem })
 
   const countOpen = async (as: OpenAs, max: number): Promise<number> =>
     (await store.list({ index: 'open', partition: as, newestFirst: true, limit: max })).positions.length
 
-  const oldestOpen = (as: OpenAs, limit: number, sees?: Sees<Update>): Promise<Page<Update>> =>
-    walk(store, { index: 'open', oldestFirst: true, first: as, limit, read: fromUpdateItem, sees })
+  const oldestOpen = (as: OpenAs, limit: number): Promise<Page<Update>> =>
+    walk(store, { index: 'open', oldestFirst: true, first: as, limit, read: fromUpdateItem })
 
-  const entries = (filter: EntryFilter, ...paging: Paging<Entry>): Promise<Page<Entry>> =>
+  const entries = (filter: EntryFilter, ...paging: Paging): Promise<Page<Entry>> =>
     walk(store, {
       index: 'by-time',
       first: entriesListedIn(filter.month),
       bounds: { from: toRfc3339(filter.since ?? 0), to: '~' },
       ...pageOf(paging),
       read: fromEntryItem,
-      keep: (entry) => isWanted(entry, filter),
+      keep: (entry) => isEntryWanted(entry, filter),
     })
 
   async function entry(id: string): Promise<Entry | null> {
@@ -98,7 +102,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
     return item ? fromEntryItem(item) : null
   }
 
-  const projectChanges = async (...paging: Paging<ProjectChange>): Promise<Page<ProjectChange>> => {
+  const projectChanges = async (...paging: Paging): Promise<Page<ProjectChange>> => {
     const newest = clock.now() + dayMs
     const oldest = Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs)
     return walk(store, {
@@ -115,7 +119,7 @@ export function createLists(options: { store: Store; clock: Clock; createdAt: ()
 /** The oldest first. */
 const listFrom =
   <Row>(store: Store, named: (month: string) => string, read: (item: Item) => Row) =>
-  ({ since, until }: Span, ...paging: Paging<Row>): Promise<Page<Row>> =>
+  ({ since, until }: Span, ...paging: Paging): Promise<Page<Row>> =>
     walk(store, {
       index: 'by-time',
       oldestFirst: true,
@@ -127,7 +131,7 @@ const listFrom =
 
 export type Lists = ReturnType<typeof createLists>
 
-const isWanted = (entry: Entry, { budget, by, types }: EntryFilter): boolean =>
+const isEntryWanted = (entry: Entry, { budget, by, types }: EntryFilter): boolean =>
   (budget === undefined || concerns(entry, budget)) &&
   (by?.includes(entry.by) ?? true) &&
   (types?.includes(entry.type) ?? true)
@@ -153,9 +157,15 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
   }
 }
 
+/** A reader's own budget finds what another budget, which they do not see, paid for it. */
+export const isOf = (
+  { budget, owner }: { budget: string; owner?: string | null },
+  wanted: string | undefined,
+): boolean => wanted === undefined || budget === wanted || (budget === unseenBudget && owner === wanted)
+
 export function matches(update: Update, filter: UpdateFilter): boolean {
-  const { since = 0, until = Number.POSITIVE_INFINITY, search = '', tag = [], ...same } = filter
-  if (update.createdAt < since || update.createdAt > until) return false
+  const { since = 0, until = Number.POSITIVE_INFINITY, search = '', tag = [], budget, ...same } = filter
+  if (update.createdAt < since || update.createdAt > until || !isOf(update, budget)) return false
   if (!update.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(update.tags, tag)) return false
   return Object.entries(same).every(([name, value]) => value === undefined || update[name as keyof Update] === value)
 }

@@ -52,17 +52,13 @@ interface Query<Row> {
   readonly cursor?: string | undefined
   readonly read: (item: Item, place: string) => Row
   readonly keep?: (row: Row) => boolean
-  /** Leaves out rows that the reader may not see; no cursor names one of these. */
-  readonly sees?: ((row: Row) => boolean) | undefined
 }
 
 /** Reads the items consistently, because the index lags. */
 export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<Row>> {
   const rows: Row[] = []
   let place: Place | null = query.cursor === undefined ? { partition: query.first } : fromCursor(query.cursor, query)
-  const mayRead = (reads: number, { after }: Place) =>
-    reads < maxReads || (query.sees !== undefined && after !== undefined)
-  for (let reads = 0; place !== null && rows.length < query.limit && mayRead(reads, place); reads++) {
+  for (let reads = 0; place !== null && rows.length < query.limit && reads < maxReads; reads++) {
     const { partition, after }: Place = place
     const wanted = Math.min(maxRowsPerRead, reads === 0 ? query.limit : maxRowsPerRead)
     const page = await store.list({
@@ -81,7 +77,7 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
       const position = page.positions[index]
       if (!item || !position) continue
       const row = query.read(item, position.sort)
-      if (query.keep?.(row) === false || query.sees?.(row) === false) continue
+      if (query.keep?.(row) === false) continue
       rows.push(row)
       if (rows.length === query.limit && index < items.length - 1) {
         place = { partition, after: position }

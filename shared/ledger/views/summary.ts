@@ -46,8 +46,10 @@ export interface SummaryRow extends Figures {
   readonly person?: string
   readonly via: string
   readonly plan?: string
-  /** If an ancestor paid. */
+  /** If another budget paid. */
   readonly owner?: string
+  /** The budgets above the payer but for the root: the row is theirs once it is deleted. */
+  readonly above?: readonly string[]
   /** If it is not the day's. */
   readonly month?: string
   /** The day of the holds if it is not the summary's: prices of a unit change by day. */
@@ -282,6 +284,7 @@ const storedSummary = record<StoredSummary>({
         ...(Object.fromEntries(summaryFigures.map((name) => [name, optional(whole)])) as Members<Figures>),
         tags: optional(map(text)),
         wouldHaveRefused: optional(list(text)),
+        above: optional(list(text)),
       }),
     ),
   ),

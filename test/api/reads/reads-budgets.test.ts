@@ -198,13 +198,16 @@ test('a caller who reads one client sees its budgets, and of those above only wh
   })
   const problemOf = async (id: string) => (await get(`/updates/${id}`)).problem
   expect(await problemOf(ids.shortAbove)).toMatchObject({
-    detail: 'There are not enough units for this: a budget above is 24 units short.',
+    detail: 'There are not enough units for this: a budget above is 24 units short. Ask an administrator for more.',
     ...{ units: 55, short: 24, budgets: [{ budget: null, short: 24 }] },
   })
   expect(await problemOf(ids.overBudget)).toMatchObject({
     budgets: [{ budget: 'acme', available: 2_900, short: 1_100 }],
   })
-  expect(await problemOf(ids.frozenAbove)).toMatchObject({ detail: 'A budget above is frozen.', budget: null })
+  expect(await problemOf(ids.frozenAbove)).toMatchObject({
+    detail: 'A budget above decides this: the budget is frozen. Ask an administrator.',
+    budget: null,
+  })
   expect((await problemOf(ids.perUpdate)).perUpdate).toBeUndefined()
   expect((await get(`/updates/${ids.awaiting}`)).history[0].note).toBe('a budget above wants approval')
   const { rows, total, book } = await get('/statements?by=budget')
@@ -234,7 +237,7 @@ test('a caller who reads one client decides about its updates, and runs and read
   ])
   expect(await statusOf('GET', '/v3/on-demand/shared/run')).toBe(200)
   const both = await as('POST', '/plans/both/run', { body: { time: '2026-11-20T10:55:00Z' } })
-  expect([both.status, both.body.detail]).toEqual([403, expect.stringContaining('budgets that you do not read')])
+  expect([both.status, both.body.detail]).toEqual([403, expect.stringContaining('you read only some')])
   expect(await statusOf('GET', '/v3/projects/shop/details')).toBe(200)
   expect(await statusOf('GET', '/v3/projects/5001/keywords')).toBe(200)
   const before = service.requests.length

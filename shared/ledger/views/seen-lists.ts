@@ -1,0 +1,56 @@
+import { type Entry, fromEntryItem } from '../book/entry.ts'
+import { getAll, type Item, type ListPage, type ListQuery, type Position, type Store } from '../store/store.ts'
+import type { Update } from '../updates/update.ts'
+import { budgetsIn, fromUpdateItem, isUpdateKey, withoutBudgets } from '../updates/update-item.ts'
+import type { UpdateFilter } from './lists.ts'
+
+/** What a reader of some budgets may see. */
+export interface Sees {
+  /** `null`: there is no such budget now. */
+  budget(name: string): boolean | null
+  update(update: Update): boolean
+  entry(entry: Entry): boolean
+  matches(update: Update, filter: UpdateFilter): boolean
+}
+
+/** The index tells most rows apart, so few requests pass over thousands of others. */
+const atOnce = 5_000
+
+/** A store whose lists have the rows that the reader sees alone. Neither `more` nor a position tells of another row. */
+export function seenStore(store: Store, sees: Sees): Store {
+  async function seenOf(positions: readonly Position[]): Promise<readonly Position[]> {
+    const told = positions.map((position) => byIndex(sees, position))
+    const unclear = positions.filter((_, index) => told[index] === null)
+    const items = await getAll(store, unclear)
+    const shown = new Set(unclear.filter((_, index) => isSeen(sees, items[index])))
+    return positions.filter((position, index) => told[index] ?? shown.has(position))
+  }
+
+  async function list(query: ListQuery): Promise<ListPage> {
+    const rows: Position[] = []
+    let { after } = query
+    for (let more = true; more && rows.length <= query.limit; ) {
+      const page = await store.list({ ...query, limit: atOnce, ...(after && { after }) })
+      rows.push(...(await seenOf(page.positions)))
+      more = page.more
+      after = page.positions.at(-1) ?? after
+    }
+    const positions = rows.slice(0, query.limit).map((row) => withoutBudgets(row, query.newestFirst))
+    return { positions, more: rows.length > query.limit }
+  }
+
+  return { ...store, list }
+}
+
+/** `null`: only the item tells. */
+function byIndex(sees: Sees, { pk, sort }: Position): boolean | null {
+  if (!isUpdateKey(pk)) return null
+  const told = budgetsIn(sort).map(sees.budget)
+  if (told.includes(true)) return true
+  return told.length === 0 || told.includes(null) ? null : false
+}
+
+function isSeen(sees: Sees, item: Item | undefined): boolean {
+  if (!item) return false
+  return isUpdateKey(item.pk) ? sees.update(fromUpdateItem(item)) : sees.entry(fromEntryItem(item))
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest'
+import { ReadsNarrowed } from '../../../shared/guard/reads/sees.ts'
+import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import type { Item } from '../../../shared/ledger/store/store.ts'
+import { listenForAgents } from '../../support/mcp.ts'
+import { startProduct } from '../../support/product.ts'
+import { startClients } from './clients.ts'
+
+const offered = {
+  guard: [
+    ...['ledger', 'background', 'submit', 'estimate', 'permissions', 'rateOf', 'readAs', 'start'],
+    ...['approve', 'reject', 'cancel', 'resolve'],
+  ],
+  ledger: [
+    ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'slackEvents', 'logins', 'issuerKeys'],
+    ...[
+      'updates',
+      'updatesFrom',
+      'open',
+      'oldestOpen',
+      'countOpen',
+      'entries',
+      'occurrences',
+      'reruns',
+      'summaries',
+      'prices',
+    ],
+  ],
+  reports: [
+    ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
+    ...['statement', 'countUpdates', 'inbox', 'unlistedProjects'],
+    ...['planStatuses', 'upcoming', 'budgetsOf', 'report'],
+  ],
+}
+
+test('a guard for a reader of some budgets refuses all that it does not offer, whatever the arguments', async () => {
+  const { guard } = await startClients()
+  const token = { scopes: new Set(['admin' as const]), budgets: '*', readsBudgets: ['acme'] } as const
+  const narrowed = await guard.readAs('mia', await guard.permissions({ caller: 'mia', token }, { atOnce: true }))
+  const rooms = [
+    [offered.guard, guard, narrowed],
+    [offered.ledger, guard.ledger, narrowed.ledger],
+    [offered.reports, await guard.background(), await narrowed.background()],
+    [['get', 'latest'], guard.ledger.occurrences, narrowed.ledger.occurrences],
+    [['get'], guard.ledger.reruns, narrowed.ledger.reruns],
+    [['read', 'spoil'], guard.ledger.summaries, narrowed.ledger.summaries],
+    [['read'], guard.ledger.prices, narrowed.ledger.prices],
+  ] as const
+  for (const [names, whole, seen] of rooms) {
+    const refused: string[] = []
+    for (const [name, method] of Object.entries(whole)) {
+      if (typeof method !== 'function' && !names.includes(name as never)) refused.push(name)
+      if (typeof method !== 'function' || names.includes(name as never)) continue
+      await expect(Reflect.get(seen, name)()).rejects.toThrow(ReadsNarrowed)
+      refused.push(name)
+    }
+    expect(refused.length + names.length).toBe(Object.keys(whole).length)
+  }
+})
+
+describe('a caller who reads one client, and filters updates by a budget', () => {
+  test('gets the answer of an unknown budget for one above: JSON, CSV, count and tool', async () => {
+    const clients = await startClients()
+    const answersFor = async (budget: string) => {
+      const read = async (path: string, accept = 'application/json') =>
+        (await clients.as('GET', path, { headers: { accept } })).text.replaceAll(budget, 'budget')
+      const agent = await (await listenForAgents(clients)).connect({ token: await clients.mia })
+      return [
+        await read(`/updates?budget=${budget}`),
+        await read(`/updates?since=2026-11-01T00:00:00Z&budget=${budget}`),
+        await read(`/updates?budget=${budget}`, 'text/csv'),
+        JSON.stringify(await agent.call('list_updates', { budget })),
+      ]
+    }
+    const unknown = await answersFor('unknown')
+    expect(unknown[0]).toBe('{"updates":[]}')
+    for (const budget of ['overco', 'zenith', 'account']) expect(await answersFor(budget)).toEqual(unknown)
+  })
+
+  test('finds by their budget what a budget above paid for it, in list, count and CSV', async () => {
+    const { as, ids } = await startClients()
+    const { updates, count } = (await as('GET', '/updates?budget=acme&limit=200&since=2026-11-01T00:00:00Z')).body
+    const found = updates.map(({ id }: { id: string }) => id)
+    expect(found).toContain(ids.paidAbove)
+    expect(found).toContain(ids.settled)
+    expect(count).toBe(found.length)
+    expect((await as('GET', '/updates?budget=acme', { headers: { accept: 'text/csv' } })).text).toContain(ids.paidAbove)
+  })
+})
+
+test('a project that two clients list is seen by the reader of each', async () => {
+  const items = new Map<string, Item>()
+  const product = await startProduct({ store: createMemoryStore(items) })
+  const { call, signed } = product
+  const limits = [{ window: 'month', units: 1_000 }]
+  for (const [name, project] of [
+    ['acme', { name: 'shop', id: '7' }],
+    ['zenith', { name: '7-eleven', id: '8' }],
+  ] as const)
+    expect((await call('PUT', `/budgets/${name}`, { body: { limits, projects: [project] } })).status).toBe(201)
+  // Before names and ids were compared, two budgets could list one text.
+  const [key, stored] = [...items].find(([, item]) => item.budgets !== undefined) ?? []
+  if (!key || !stored) throw new Error('there are no definitions')
+  items.set(key, JSON.parse(JSON.stringify(stored).replace('7-eleven', '7')))
+  const read = async (client: string) => {
+    const exp = product.inDays(1)
+    expect((await call('PUT', `/callers/of-${client}`, { body: { readsBudgets: [client] } })).status).toBe(201)
+    return call('GET', '/estimates?kind=ranking&project=7', {
+      token: signed({ sub: `of-${client}`, scope: 'read', exp }),
+    })
+  }
+  for (const [own, other] of [
+    ['acme', 'zenith'],
+    ['zenith', 'acme'],
+  ] as const) {
+    const { status, text } = await read(own)
+    expect([own, status]).toEqual([own, 400])
+    expect(text).not.toContain(other)
+  }
+})
+
+test('own reasons are shown to oneself, whichever name of the same person wrote them', async () => {
+  const { call, as, signed, inDays } = await startClients()
+  const admin = { body: { readsBudgets: ['acme'], person: 'maria' } }
+  expect((await call('PUT', '/callers/mia', admin)).status).toBe(200)
+  expect((await call('PUT', '/callers/mia-phone', { body: { person: 'maria' } })).status).toBe(201)
+  expect((await call('PUT', '/callers/max', { body: { mayChargeAncestors: true } })).status).toBe(200)
+  const idOf = async (sub: string, kind: string) => {
+    const token = signed({ sub, scope: 'run', budgets: ['acme'], exp: inDays(1) })
+    const body = { kind, project: 'spare', reason: 'as zenith has it', tags: { like: 'zenith' } }
+    return (await call('POST', '/updates', { token, body })).body.updates[0].id
+  }
+  const own = { reason: 'as zenith has it', tags: { like: 'zenith' } }
+  expect((await as('GET', `/updates/${await idOf('mia-phone', 'ranking')}`)).body).toMatchObject(own)
+  const ofOther = (await as('GET', `/updates/${await idOf('max', 'keyword-difficulty')}`)).body
+  expect([ofOther.caller, ofOther.reason, ofOther.tags]).toEqual(['max', undefined, undefined])
+})
