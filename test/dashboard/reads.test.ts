@@ -99,7 +99,7 @@ const readings = {
   '/dashboard/updates?state=settled': 8,
   '/dashboard/inbox': 13,
   '/dashboard/plans': 10,
-  '/dashboard/plans/night': 14,
+  '/dashboard/plans/night': 15,
   '/dashboard/statements': 4,
   '/dashboard/statements?window=month:2026-11-01': 4,
   '/dashboard/statements?by=budget': 9,
