@@ -12,7 +12,7 @@ export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run
 
 /** Of every line, where there is one. */
 export const common = [
-  ...['at', 'level', 'event', 'function', 'version', 'requestId', 'lambdaRequestId', 'coldStart', 'traceparent'],
+  ...['at', 'level', 'event', 'function', 'requestId', 'lambdaRequestId', 'coldStart', 'traceparent'],
   'update',
 ]
 
