@@ -79,7 +79,7 @@ async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: 
   const copyOf = (each: number): Item => {
     const id = `upd_copy${each}`
     const createdAt = Math.floor(first + each * apart)
-    const listedAt = `${new Date(createdAt).toISOString()}#${id}#account`
+    const listedAt = `${new Date(createdAt).toISOString()}#copy${each}#account`
     return { ...template, pk: `update#${id}`, id, createdAt, listedAt, charged: 0 }
   }
   for (let from = 0; from < number; from += atOnce) {

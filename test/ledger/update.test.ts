@@ -344,7 +344,7 @@ describe('the stored record', () => {
     const released = closedBy(unknown('sender'), didNotRun('person'))
     expect(toUpdateItem(released)).toMatchObject({
       openAs: 'watched',
-      openSince: `${new Date(later).toISOString()}#upd_1#seo`,
+      openSince: `${new Date(later).toISOString()}#1#seo`,
     })
     expect(toUpdateItem(closedBy(unknown('sender'), didNotRun('person'), ran('sender'))).openAs).toBeUndefined()
     const unwatched = next(released, 'released', { unwatched: true }, { at: later, by: 'sweep' })
@@ -352,10 +352,10 @@ describe('the stored record', () => {
   })
 
   test('a stored record of an open update says since when it is open', () => {
-    expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#upd_1#seo')
-    expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1#seo')
+    expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#1#seo')
+    expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#1#seo')
     const doubtedAgain = next(inDoubt, 'in-doubt', {}, { at: later + 5, by: 'sweep' })
-    expect(toUpdateItem(doubtedAgain).openSince).toBe('2026-11-20T10:01:00.005Z#upd_1#seo')
+    expect(toUpdateItem(doubtedAgain).openSince).toBe('2026-11-20T10:01:00.005Z#1#seo')
   })
 
   test('lists a record by the calendar month of its creation, and keeps it for 26 months', () => {
@@ -363,7 +363,7 @@ describe('the stored record', () => {
       pk: 'update#upd_1',
       sk: 'update',
       listedIn: 'updates#2026-11',
-      listedAt: '2026-11-20T10:00:00.000Z#upd_1#seo',
+      listedAt: '2026-11-20T10:00:00.000Z#1#seo',
     })
     expect(toUpdateItem(running).expiresAt).toBe(Date.parse('2029-01-08T10:00:00Z') / 1000)
   })
