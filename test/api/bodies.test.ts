@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { allOperations } from '../../infra/openapi/document.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, startProduct } from '../support/product.ts'
@@ -630,6 +631,17 @@ describe('headers and queries that are wrong: 400', () => {
       expectRefused(product, await product.call('GET', path), 400, faults)
     },
   )
+
+  const writes = allOperations.filter(({ method, path }) => method !== 'GET' && !path.startsWith('/v3/'))
+  test.each(
+    writes.map(
+      ({ method, path, body }) => [`${method} ${path.replaceAll(/\{\w+\}/g, 'acme')}`, body?.example] as const,
+    ),
+  )('a misspelt dry run is answered with 400: %s', async (route, body) => {
+    const product = await start()
+    const [method = '', path = ''] = route.split(' ')
+    expectRefused(product, await product.call(method, `${path}?dryrun=true`, { body }), 400, [['dryrun', unknown]])
+  })
 
   test('a leap day, a fraction of a second and an offset are valid in times', async () => {
     const product = await start()

@@ -40,8 +40,10 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/budgets', {
     GET: (c) => listBudgets(c, services),
     PUT: (c) => applyBudgets(c, services, applyRequest),
+    queried: ['PUT'],
   })
   route(app, '/budgets/:name', {
+    queried: ['PUT', 'DELETE'],
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
       const { window } = readQuery(c, windowQuery)

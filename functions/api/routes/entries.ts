@@ -68,6 +68,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
   })
 
   route(app, '/budgets/account/reconcile', {
+    queried: ['POST'],
     POST: async (c) => {
       const { sub } = await mustHave(c, 'admin')
       const { 'dry-run': dryRun } = readQuery(c, reconcileQuery)
