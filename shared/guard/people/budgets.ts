@@ -218,7 +218,7 @@ export function whyNotReleased(
   )
   const them = released.length === 1 ? 'it' : 'them'
   const from = list([...new Set(released.map(({ budget }) => budget.name))])
-  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(after, texts)}. Move ${them} to another budget instead (PUT of that budget with move=true; in a file: apply --move), or add release=true if you want that.`
+  const detail = `This takes ${names} out of ${from}, and no budget would list ${them}: from then on ${unownedPayer(after, texts)}. Move ${them} to another budget instead (PUT of that budget with move=true; in a file: apply --move), or add release=true (in a file: --release) if you want that.`
   return problem('wrong-state', detail, { projects: texts })
 }
 

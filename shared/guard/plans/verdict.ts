@@ -59,7 +59,7 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
   const leave = leavesTooMuch(now, plan)
   if (leave) return { kind: 'refused', why: leave.short, isWhole: true }
   if (whys.length > 0) {
-    return { kind: 'refused', why: list([...new Set(whys)]), isWhole: whys.length === plan.projects.length }
+    return { kind: 'refused', why: joined([...new Set(whys)]), isWhole: whys.length === plan.projects.length }
   }
   const prices = plan.projects.map((project) => priceOf(plan.kind, project)?.units ?? 0)
   const shortages = ownersOf(definitions, plan).flatMap((owner) =>
@@ -81,6 +81,10 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
   const mayGrant = first.budget !== rootBudget && callerOfCounter(first.budget) === null
   return { kind: 'short', ...first, isNext: first.at === next, asks: plan.whenShort === 'ask' && mayGrant }
 }
+
+/** A list of few words, or sentences after each other. */
+const joined = (whys: readonly string[]): string =>
+  whys.some((why) => why.endsWith('.')) ? whys.map((why) => why.replace(/\.?$/, '.')).join(' ') : list(whys)
 
 /** The budgets that the plan is charged to, and its own counter as a caller. */
 function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[] {
@@ -129,7 +133,8 @@ function whyNever(
   if (least) return `${least.name} allows ${count(least.perUpdate ?? 0)} for one update`
   return (
     spellingFaults(definitions, [{ project }], separator)[0]?.message ??
-    (whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project))?.detail ??
+    whyNotPaid(definitions, charge, plan.mayChargeAncestors)?.detail ??
+    (whyNotUnowned(definitions, project) && `${rootBudget} refuses projects that no budget lists`) ??
     leavesToNoBudget(definitions, { ...plan, plan: plan.name })?.detail ??
     null
   )

@@ -44,7 +44,7 @@ describe('a change that leaves a project without a budget', () => {
     const { status, body } = await product.call(method, path, how)
     expect([status, body.type, body.projects]).toEqual([409, '/problems/wrong-state', projects])
     expect(body.detail).toContain('from then on account pays for')
-    expect(body.detail).toContain('release=true')
+    expect(body.detail).toContain('release=true (in a file: --release)')
     expect(await revisionOf(product)).toBe(revision)
     expect(await announced(product)).toEqual([])
     const refused = await product.update({ kind: 'ranking', project: 'initech' })
