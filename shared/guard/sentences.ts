@@ -97,6 +97,10 @@ export function differenceToVendor({ difference }: { readonly difference: number
   return `The vendor has ${count(number)} ${more} left than the book: ${effect}.`
 }
 
+/** Of units that count as not yet in the vendor's figure. A figure of now may be some minutes old. */
+export const spentSince = ({ asOf }: { readonly asOf: number | null }): string =>
+  asOf === null ? 'spent in the last minutes' : 'spent since'
+
 export interface Figures extends Counter {
   readonly budget: string
   /** Of a caller's counter. */

@@ -140,7 +140,7 @@ describe('the vendor’s figure', () => {
     const { product, eve, fill } = await start()
     const shown = await fill('account', 'reconcile', { unitsLeft, reason: 'monthly check' })
     expect(shown.text).toContain(
-      `Reconcile with ${unitsLeft} units left at the vendor ${said} The figure is of now. Taken as not in it: 0 spent since, 0 held, 0 in doubt. Reason: monthly check`,
+      `Reconcile with ${unitsLeft} units left at the vendor ${said} The figure is of now. Taken as not in it: 0 spent in the last minutes, 0 held, 0 in doubt. Reason: monthly check`,
     )
     const done = await press(eve, shown, 'Book')
     expect(done.text).toContain(told)

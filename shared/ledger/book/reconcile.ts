@@ -131,10 +131,10 @@ function whyUnusable(asOf: number, now: View, lines: MonthLines): string | null 
 
 /** Each figure is of a person, who sees what it does before it is booked. */
 function whyNotBooked({ shown }: ReconcileRequest, parts: Reconciliation): string | null {
-  const { difference, unitsLeft, since, held, inDoubt, available, after } = parts
+  const { asOf, difference, unitsLeft, since, held, inDoubt, available, after } = parts
   if (shown === difference) return null
   const why = shown === undefined ? 'Nothing is booked without a preview' : `The difference is not ${shown} any more`
-  return `${why}: of the vendor's ${grouped(unitsLeft)} units, ${grouped(since)} were spent since, ${grouped(held)} are held and ${grouped(inDoubt)} in doubt, so ${rootBudget} goes from ${grouped(available)} to ${grouped(after)} available, a difference of ${difference}. Send the same with the difference ${difference} to book it.`
+  return `${why}: of the vendor's ${grouped(unitsLeft)} units, ${grouped(since)} were spent ${asOf === null ? 'in the last minutes' : 'since'}, ${grouped(held)} are held and ${grouped(inDoubt)} in doubt, so ${rootBudget} goes from ${grouped(available)} to ${grouped(after)} available, a difference of ${difference}. Send the same with the difference ${difference} to book it.`
 }
 
 const earlierIn = ({ entries }: MonthLines, now: number): Entry | undefined =>

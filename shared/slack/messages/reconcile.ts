@@ -1,4 +1,4 @@
-import { count, differenceToVendor, when } from '../../guard/sentences.ts'
+import { count, differenceToVendor, spentSince, when } from '../../guard/sentences.ts'
 import type { Reconciliation } from '../../ledger/book/entry-request.ts'
 import { button, buttons, context, header, type Message, message, section, toAsker } from '../blocks.ts'
 import { code, prose } from '../text.ts'
@@ -35,7 +35,7 @@ export function reconcileMessage({
       header('Please confirm'),
       section(`${lead}${reason === '' ? '' : `\nReason: ${prose(reason)}`}`),
       section(
-        `The account has ${count(available)} available and would have ${count(after)}. Taken as not in the figure: ${count(since)} spent since, ${count(held)} held, ${count(inDoubt)} in doubt.${open.length === 0 ? '' : `\nOpen then: ${opened}${more}.`}`,
+        `The account has ${count(available)} available and would have ${count(after)}. Taken as not in the figure: ${count(since)} ${spentSince(parts)}, ${count(held)} held, ${count(inDoubt)} in doubt.${open.length === 0 ? '' : `\nOpen then: ${opened}${more}.`}`,
       ),
       buttons(button('confirm', askId, { text, style: 'primary' })),
       context('Nothing is booked before you press Confirm. If you do not want it, do nothing.'),

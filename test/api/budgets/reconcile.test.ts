@@ -61,7 +61,7 @@ describe('POST /budgets/account/reconcile in two steps', () => {
     [
       'without a difference',
       undefined,
-      /^Nothing is booked without a preview: .* Send the same with the difference 100 /,
+      /^Nothing is booked without a preview: .* in the last minutes, .* Send the same with the difference 100 /,
     ],
     ['with another difference', 99, /^The difference is not 99 any more: .* Send the same with the difference 100 /],
   ])('a booking %s is 409 with the parts, and moves no unit', async (_how, difference, detail) => {

@@ -1,7 +1,16 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { invalid, Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget, notEntered } from '../../../../shared/guard/problems.ts'
-import { count, differenceToVendor, figuresOf, left, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
+import {
+  count,
+  differenceToVendor,
+  figuresOf,
+  left,
+  spentSince,
+  units,
+  when,
+  zoneOf,
+} from '../../../../shared/guard/sentences.ts'
 import type { Book } from '../../../../shared/ledger/book/book.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
@@ -197,7 +206,7 @@ const ReconcileParts = ({ parts, zone }: { parts: Reconciliation; zone: string }
     <p>{differenceToVendor(parts)}</p>
     <p class="note">
       The figure is of {parts.asOf === null ? 'now' : when(parts.asOf, zone)}. Taken as not in it: {count(parts.since)}{' '}
-      spent since, {count(parts.held)} held, {count(parts.inDoubt)} in doubt.
+      {spentSince(parts)}, {count(parts.held)} held, {count(parts.inDoubt)} in doubt.
       {parts.open.length === 0 ? '' : ` Open then: ${parts.open.slice(0, maxOpenShown).join(', ')}.`}
     </p>
   </>
