@@ -207,7 +207,7 @@ describe.skipIf(!hasJava())('the stream of a table', () => {
     const { eventName, dynamodb } = Object(first.taken.at(-1))
     expect([eventName, Object.keys(dynamodb).sort()]).toEqual(['MODIFY', ['Keys', 'NewImage', 'SequenceNumber']])
     expect(dynamodb.NewImage.state).toEqual({ S: 'changed' })
-    expect(readChanges({ Records: first.taken }).at(-1)).toMatchObject({ pk: 'item#0', isOpen: false })
+    expect(readChanges({ Records: first.taken }).at(-1)).toMatchObject({ pk: 'item#0', isNew: false })
   })
 
   test('a stopped follower gets no changes', async () => {
