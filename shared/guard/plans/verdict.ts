@@ -1,4 +1,5 @@
 import {
+  budgetNamed,
   type CounterOwner,
   callerNamed,
   callerOfCounter,
@@ -88,7 +89,9 @@ const joined = (whys: readonly string[]): string =>
 
 /** The budgets that the plan is charged to, and its own counter as a caller. */
 function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[] {
-  const budgets = plan.projects.flatMap((project) => chainOf(definitions, budgetFor(definitions, plan, project)))
+  const named = plan.projects.map((project) => budgetFor(definitions, plan, project))
+  // The plans file may name a budget that was deleted, or is not made yet.
+  const budgets = named.flatMap((name) => (budgetNamed(definitions, name) ? chainOf(definitions, name) : []))
   const owners = [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan.name))]
   return [...new Map(owners.map((owner) => [owner.name, owner])).values()]
 }
@@ -119,6 +122,7 @@ function whyNever(
   const { kind } = plan
   const caller = callerOfPlan(plan.name)
   const charge = { project, budget: budgetFor(definitions, plan, project), caller }
+  if (!budgetNamed(definitions, charge.budget)) return `there is no budget ${charge.budget}`
   const rules = ruledBy(definitions, charge)
   const frozen = rules.find((budget) => budget.frozen)
   if (frozen) return `${frozen.name} frozen`

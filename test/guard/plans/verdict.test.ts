@@ -129,6 +129,7 @@ describe('whether a plan will pass', () => {
       { account: { projects: [{ name: 'one' }, { name: 'two' }] } },
       'no: one belongs to account, so it is charged there or to a parent of it, not to seo. two belongs to account, so it is charged there or to a parent of it, not to seo.',
     ],
+    ['its budget does not exist', { plan: { budget: 'gone' } }, 'no: there is no budget gone'],
     [
       'account refuses unlisted projects',
       { account: { unowned: 'refuse' } },
@@ -174,7 +175,9 @@ describe('whether a plan will pass', () => {
   test('says which plans leave more than a budget has, if they are enabled', async () => {
     const { product } = await start({})
     const view = await product.guard.ledger.view()
-    const leaving = (leave: number, enabled = true) => parsePlans(JSON.stringify([{ ...night, leave, enabled }]))
+    const leaving = (leave: number, enabled = true, budget = 'seo') =>
+      parsePlans(JSON.stringify([{ ...night, leave, enabled, budget }]))
+    expect(leavesInWords(view, leaving(10_000, true, 'gone'))).toEqual([])
     expect(leavesInWords(view, leaving(9_999))).toEqual([])
     expect(leavesInWords(view, leaving(10_000, false))).toEqual([])
     expect(leavesInWords(view, leaving(10_000))).toEqual([
