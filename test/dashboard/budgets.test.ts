@@ -510,6 +510,10 @@ describe('stopping', () => {
     expect((await eve.get(`${acme}/delete`)).text).toContain(
       'No budget will list initech, and from then on account pays for it.',
     )
+    await product.call('POST', '/budgets/acme/freeze', { body: { reason: 'they left' } })
+    expect((await eve.get(`${acme}/delete`)).text).toContain(
+      'from then on account pays for it. The freeze of acme ends with it. If another',
+    )
     const gone = await press(eve, await eve.get(`${acme}/delete`), 'Delete acme', { reason: 'they left' })
     expect(gone.text).toContain('✓ acme is deleted.')
     expect((await eve.get(acme)).status).toBe(404)

@@ -81,7 +81,7 @@ export function reconciliationOf(
   const difference = available - (unitsLeft - since - held - inDoubt)
   if (asOf !== null && difference < 0) {
     return impossible(
-      `As of ${wall(now, asOf)} the vendor had ${grouped(0 - difference)} units more than the book, and only a figure of now gives units back: look again.`,
+      `As of ${wall(now, asOf)} the vendor had ${grouped(0 - difference)} more left than the book, and only a figure of now gives units back: look again.`,
     )
   }
   if (spent + difference < 0) {

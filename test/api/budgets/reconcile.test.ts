@@ -174,7 +174,7 @@ describe('a figure with a time', () => {
     for (const answer of [await preview(late), await book({ ...late, difference: -1 })]) {
       expect([answer.status, answer.body.detail]).toEqual([
         409,
-        'As of 2026-11-20 11:00 UTC the vendor had 1 units more than the book, and only a figure of now gives units back: look again.',
+        'As of 2026-11-20 11:00 UTC the vendor had 1 more left than the book, and only a figure of now gives units back: look again.',
       ])
     }
     expect(await product.figures()).toMatchObject({ spent: 40 })

@@ -147,11 +147,11 @@ function showConfirmation(visit: Visit, action: Action, definitions: Definitions
 }
 
 const Released = ({ definitions, name }: { readonly definitions: Definitions; readonly name: string }) => {
-  const { [name]: _deleted, ...budgets } = definitions.budgets
+  const { [name]: deleted, ...budgets } = definitions.budgets
   const projects = releasedBy(definitions, { budgets }).map(({ text }) => text)
   return projects.length === 0 ? null : (
     <p class="warning">
-      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}. If another budget should pay, move ${projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Move chosen projects” on its page does that.`}
+      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}.${deleted?.frozen ? ` The freeze of ${name} ends with it.` : ''} If another budget should pay, move ${projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Move chosen projects” on its page does that.`}
     </p>
   )
 }
