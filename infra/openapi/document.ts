@@ -177,7 +177,7 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
     ...(scopes
       ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const)
       : []),
-    ...(query || headers.includes('Idempotency-Key') || operation.method === 'PUT'
+    ...(query || headers.includes('Idempotency-Key') || ['PUT', 'DELETE'].includes(operation.method)
       ? (['invalid-request'] as const)
       : []),
     ...(body ? (['invalid-request', 'too-large', 'unsupported-media-type'] as const) : []),
