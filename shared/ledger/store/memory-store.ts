@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { indexes } from '../stored.ts'
+import { holds, resultOf } from './conditions.ts'
 import {
-  type Condition,
   type Index,
   type Item,
   keyOf,
@@ -9,11 +8,9 @@ import {
   type ListQuery,
   mustBeDistinct,
   nameOf,
-  type Path,
   type Position,
   type Store,
   type Value,
-  type Write,
 } from './store.ts'
 
 /**
@@ -35,7 +32,7 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
         return write.when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
       })
       if (found.some((item) => item !== undefined)) return { applied: false, found }
-      const changed = writes.flatMap((write) => (write.kind === 'check' ? [] : [resultOf(write, items)]))
+      const changed = writes.flatMap((write) => (write.kind === 'check' ? [] : [resultOf(write, items.get(nameOf(keyOf(write))))]))
       for (const item of changed) {
         rows.forget(items.get(nameOf(item)), item)
         items.set(nameOf(item), item)
@@ -43,61 +40,6 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
       applied.add(token)
       return { applied: true }
     },
-  }
-}
-
-function resultOf(write: Exclude<Write, { kind: 'check' }>, items: ReadonlyMap<string, Item>): Item {
-  if (write.kind === 'put') return write.item
-  const old: Item = items.get(nameOf(write.key)) ?? { ...write.key }
-  const set = write.set.reduce<Container>((item, [path, value]) => withValue(item, path, () => value), old)
-  return write.add.reduce<Container>(
-    (item, [path, units]) =>
-      withValue(item, path, (before) => {
-        if (typeof before !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
-        return before + units
-      }),
-    set,
-  ) as Item
-}
-
-type Container = { readonly [name: string]: Value | undefined }
-
-function withValue(
-  container: Container,
-  path: readonly string[],
-  change: (old: Value | undefined) => Value,
-): Container {
-  const [name = '', ...rest] = path
-  const inner = Object.hasOwn(container, name) ? container[name] : undefined
-  if (rest.length === 0) return { ...container, [name]: change(inner) }
-  if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
-  return { ...container, [name]: withValue(inner, rest, change) }
-}
-
-const isContainer = (value: Value | undefined): value is Container =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function valueAt(item: Item | undefined, path: Path): Value | undefined {
-  let value: Value | undefined = item
-  for (const name of path) value = isContainer(value) ? value[name] : undefined
-  return value
-}
-
-function holds(condition: Condition, item: Item | undefined): boolean {
-  if (condition.kind === 'absent-item') return item === undefined
-  if (condition.kind === 'present-item') return item !== undefined
-  const value = valueAt(item, condition.path)
-  switch (condition.kind) {
-    case 'absent':
-      return value === undefined
-    case 'equal':
-      return isDeepStrictEqual(value, condition.value)
-    case 'at-least':
-      return typeof value === 'number' && value >= condition.value
-    case 'at-most':
-      return typeof value === 'number' && value <= condition.value
-    case 'before':
-      return typeof value === 'string' && value < condition.value
   }
 }
 

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createTable } from '../../../infra/local/database/table.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
+import { createSqliteStore, openSqlite } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
@@ -10,8 +14,13 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 /** Tests run on every store that this machine has. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [
   ['memory', async () => createMemoryStore()],
+  ['SQLite in memory', async () => createFileStore(':memory:')],
+  ['SQLite in a file', async () => createFileStore(join(await mkdtemp(join(tmpdir(), 'ledger-')), 'ledger.db'))],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', createLocalStore] as const]),
 ]
+
+const createFileStore = (file: string): Store =>
+  createSqliteStore({ db: openSqlite(file), clock: systemClock, ids: systemIds })
 
 export const createStore = (): Promise<Store> =>
   inject('dynamodb') === null ? Promise.resolve(createMemoryStore()) : createLocalStore()
