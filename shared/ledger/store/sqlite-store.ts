@@ -2,7 +2,7 @@ import Database from 'libsql'
 import type { Clock } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
 import { AnswerLost, Contention, ItemTooLarge, LedgerUnavailable } from '../errors.ts'
-import { expiryAttribute, indexes } from '../stored.ts'
+import { indexes } from '../stored.ts'
 import { holds, resultOf } from './conditions.ts'
 import { itemSize } from './item-size.ts'
 import {
@@ -54,6 +54,11 @@ const schema = `
   CREATE INDEX IF NOT EXISTS by_time ON items (listed_in, listed_at, pk, sk) WHERE listed_in IS NOT NULL;
   CREATE INDEX IF NOT EXISTS open ON items (open_as, open_since, pk, sk) WHERE open_as IS NOT NULL;
   CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS changes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, change TEXT NOT NULL, at INTEGER NOT NULL, start INTEGER, tell INTEGER
+  );
+  CREATE INDEX IF NOT EXISTS to_start ON changes (start, id) WHERE start IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS to_tell ON changes (tell, id) WHERE tell IS NOT NULL;
 `
 
 const columns = {
@@ -67,6 +72,7 @@ export function createSqliteStore({ db, clock, ids }: Parts): Store {
   const tokenAt = db.prepare<[string]>('SELECT at FROM tokens WHERE token = ?').raw()
   const addToken = db.prepare<[string, number]>('INSERT INTO tokens (token, at) VALUES (?, ?)')
   const forget = db.prepare<[number]>('DELETE FROM tokens WHERE at < ?')
+  const addChange = db.prepare<unknown[]>('INSERT INTO changes (change, at, start, tell) VALUES (?, ?, ?, ?)')
   const putItem = db.prepare<unknown[]>('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?)')
   let written = 0
 
@@ -83,8 +89,14 @@ export function createSqliteStore({ db, clock, ids }: Parts): Store {
       return when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
     })
     if (found.some((item) => item !== undefined)) return { applied: false, found }
-    for (const [place, write] of writes.entries())
-      if (write.kind !== 'check') putItem.run(...rowOf(resultOf(write, stored[place])))
+    for (const [place, write] of writes.entries()) {
+      if (write.kind === 'check') continue
+      const item = resultOf(write, stored[place])
+      putItem.run(...rowOf(item))
+      const readers = readersOf(item)
+      if (readers.some((each) => each !== null))
+        addChange.run(JSON.stringify(changeOf(item, stored[place])), clock.now(), ...readers)
+    }
     addToken.run(token, clock.now())
     if (written++ % sweepEvery === 0) forget.run(clock.now() - tokenMs)
     return { applied: true }
@@ -100,7 +112,8 @@ export function createSqliteStore({ db, clock, ids }: Parts): Store {
       db.exec(outcome.applied ? 'COMMIT' : 'ROLLBACK')
       return outcome
     } catch (error) {
-      if (!db.inTransaction) throw isCommitting ? new AnswerLost('the end of a write is unknown', { cause: error }) : error
+      if (!db.inTransaction)
+        throw isCommitting ? new AnswerLost('the end of a write is unknown', { cause: error }) : error
       rollBack(db, error)
       throw error
     }
@@ -145,6 +158,23 @@ function rollBack(db: Database.Database, cause: unknown): void {
   }
 }
 
+/** What readers need of it, and not the whole item: a book would be written twice. */
+export interface StoredChange {
+  readonly isNew: boolean
+  readonly item: Item
+}
+
+const changeMembers = ['state', 'version', 'openAs', 'approvableUntil', 'doubt', 'subjects', 'traceparent']
+
+const changeOf = (item: Item, before: Item | undefined): StoredChange => ({
+  isNew: before === undefined,
+  item: { pk: item.pk, sk: item.sk, ...Object.fromEntries(changeMembers.map((name) => [name, item[name]])) },
+})
+
+/** How often each of `start` and `tell` has tried it; `null`: the change is not for that reader. */
+const readersOf = ({ pk }: Item) =>
+  [/^(update|slack-event)#/, /^((update|announcement|entry)#|book$)/].map((of) => (of.test(pk) ? 0 : null))
+
 function rowOf(item: Item): unknown[] {
   const text = JSON.stringify(item)
   // What JSON leaves out, DynamoDB does not keep either.
@@ -177,8 +207,7 @@ function list(db: Database.Database, query: ListQuery): ListPage {
 
 const placeOf = (after: Position | undefined): string[] => (after ? [after.sort, after.pk, after.sk] : [])
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 const isOfSqlite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_')
 const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
