@@ -45,42 +45,75 @@ export class ProjectTooLarge extends Error {
   override readonly name = 'ProjectTooLarge'
 }
 
-export function createMemoryState(demonstration: readonly ProjectInput[]): State {
-  const projects: Project[] = []
-  const runs: Run[] = []
-  let faults: readonly Fault[] = []
+/** Everything that a state holds. */
+export interface Contents {
+  readonly projects: readonly Project[]
+  readonly runs: readonly Run[]
+  readonly faults: readonly Fault[]
+}
 
-  const add = (project: ProjectInput): Project => {
-    const added = { id: String(firstId + projects.length), ...project }
-    projects.push(added)
-    return added
+export const demonstrated = (demonstration: readonly ProjectInput[]): Contents => ({
+  projects: demonstration.map((project, index) => ({ id: String(firstId + index), ...project })),
+  runs: [],
+  faults: [],
+})
+
+export const createMemoryState = (demonstration: readonly ProjectInput[]): State =>
+  createState(demonstrated(demonstration), async () => {})
+
+/** @param keep gets each project and run that is new or changed, and all faults. */
+export function createState(contents: Contents, keep: (changed: Partial<Contents>) => Promise<void>): State {
+  const projects = [...contents.projects]
+  const runs = [...contents.runs]
+  let { faults } = contents
+  let lastId = Math.max(firstId - 1, ...projects.map(({ id }) => Number(id)))
+
+  async function keepOr(changed: Partial<Contents>, undo: () => void): Promise<void> {
+    try {
+      await keep(changed)
+    } catch (error) {
+      undo()
+      throw error
+    }
   }
-  for (const project of demonstration) add(project)
+
+  async function setFaults(replacement: readonly Fault[]): Promise<void> {
+    faults = replacement
+    await keep({ faults })
+  }
 
   return {
     meet: async (matches) => {
-      const fault = faults.find((each) => matches(each, projects))
-      if (fault) faults = countDown(faults, fault)
-      return { projects: [...projects], fault }
+      const met = [...projects]
+      const fault = faults.find((each) => matches(each, met))
+      if (fault?.times !== undefined) await setFaults(countDown(faults, fault))
+      return { projects: met, fault }
     },
-    addProject: async (project) => (projects.some(({ name }) => name === project.name) ? undefined : add(project)),
+    addProject: async (project) => {
+      if (projects.some(({ name }) => name === project.name)) return undefined
+      const added = { id: String(++lastId), ...project }
+      projects.push(added)
+      await keepOr({ projects: [added] }, () => projects.splice(projects.indexOf(added), 1))
+      return added
+    },
     changeProject: async (id, change) => {
       const index = projects.findIndex((project) => project.id === id)
       const found = projects[index]
       const changed = found && change(found)
-      if (changed) projects[index] = changed
+      if (!changed) return undefined
+      projects[index] = changed
+      await keepOr({ projects: [changed] }, () => projects.splice(index, 1, found))
       return changed
     },
     addRun: async (run, unitsPerMonth) => {
       if (usedInMonth(runs, run.at) + run.units > unitsPerMonth) return false
       runs.push(run)
+      await keep({ runs: [run] })
       return true
     },
     runs: async () => runs.toSorted((a, b) => a.at - b.at),
     runsOf: async (project) => runs.filter(({ projects }) => projects.includes(project)).sort((a, b) => a.at - b.at),
     faults: async () => faults,
-    replaceFaults: async (replacement) => {
-      faults = replacement
-    },
+    replaceFaults: setFaults,
   }
 }

@@ -1,14 +1,11 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import * as z from 'zod/mini'
 import { type Clock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { digest, type Ids } from '../../../shared/platform/ids.ts'
-import { toUnits } from '../../../shared/platform/words.ts'
-import { productKinds } from '../../../shared/tracking/kinds.ts'
-import { createProjectInput, frequencies } from '../../../shared/tracking/projects.ts'
-import { type Fault, faultListOf } from '../faults.ts'
+import type { Fault } from '../faults.ts'
 import type { Project, ProjectInput, Run } from '../project.ts'
 import { countDown, firstId, monthOf, ProjectTooLarge, type State } from './state.ts'
+import { pack, parseFaults, parseRun, unpack } from './stored.ts'
 import { createTableAccess, type Key, type TableAccess } from './table-access.ts'
 
 const maxFaultRounds = 100
@@ -222,14 +219,14 @@ async function seed(access: TableAccess, demonstration: readonly ProjectInput[])
 const keyOf = (name: string): Key => ({ pk: 'projects', sk: digest(name) })
 
 function toItem(project: Project, revision: number) {
-  const packed = gzipSync(JSON.stringify(project))
+  const packed = pack(project)
   if (packed.length > maxBytes) throw new ProjectTooLarge(`${packed.length} bytes`)
   return { ...keyOf(project.name), name: project.name, revision, packed }
 }
 
 function fromItem({ packed, revision }: Readonly<Record<string, unknown>>): StoredProject {
   if (!(packed instanceof Uint8Array) || typeof revision !== 'number') throw new Error('not the item of a project')
-  return { project: parseProject(gunzipSync(packed).toString()), revision }
+  return { project: unpack(packed), revision }
 }
 
 interface Head {
@@ -244,40 +241,8 @@ const integer = z.number().check(z.int())
 
 const head = z.pipe(
   z.object({ projectsRevision: integer, faultsRevision: integer, faults: text, lastId: integer }),
-  z.transform(
-    ({ faults, ...rest }): Head => ({
-      ...rest,
-      faults: faultListOf(productKinds).parse({ faults: JSON.parse(faults) }).faults,
-    }),
-  ),
+  z.transform(({ faults, ...rest }): Head => ({ ...rest, faults: parseFaults(faults) })),
 )
 
 /** @throws ZodError for an item of another version. */
 const parseHead = (item: unknown): Head => head.parse(item)
-
-const engine = z.intersection(createProjectInput.shape.searchengines.def.element, z.looseObject({ svc_id: integer }))
-
-const project = z.object({
-  id: text,
-  name: text,
-  frequency: z.enum(frequencies),
-  country: text,
-  createdAt: integer,
-  earlierDates: z.array(text),
-  keywords: createProjectInput.shape.keywords,
-  searchengines: z.array(engine),
-  websites: createProjectInput.shape.websites,
-  lastSvcId: integer,
-})
-
-const parseProject = (json: string): Project => project.parse(JSON.parse(json))
-
-const run = z.object({
-  at: integer,
-  kind: text,
-  projects: z.array(text),
-  units: z.pipe(integer, z.transform(toUnits)),
-  visibleFrom: integer,
-})
-
-const parseRun = (json: string): Run => run.parse(JSON.parse(json))
