@@ -9,7 +9,7 @@ import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
 import { createSlots } from '../../shared/platform/parallel.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
-import { createDelivery, type Follow } from './database/stream.ts'
+import type { Follow } from './database/changes.ts'
 import { createBackgroundTasks } from './shutdown.ts'
 
 /** Longer than a run and its settlement: unlike a function on AWS, this process has no known end. */
@@ -18,12 +18,12 @@ export const workLastsMs = 5 * minuteMs
 const sweepEveryMs = minuteMs
 const continueEveryMs = 10_000
 const tickEveryMs = 10_000
-/** A batch that waits for the service does not delay the others. */
-const startsAtOnce = 5
-const tellsAtOnce = 1
+/** As on AWS: a batch that waits for the service does not delay the others. */
+const starts = { name: 'start', batchSize: 5, batchesAtOnce: 5 } as const
+const tells = { name: 'tell', batchSize: 10, batchesAtOnce: 1 } as const
 const firesAtOnce = 3
 
-/** Replaces the stream's readers and the rules of AWS. @param plans `null` fires no plan and no digest. */
+/** Replaces the readers of the stream and the rules of AWS. @param plans `null` fires no plan and no digest. */
 export async function startBackground(
   services: Services,
   { follow, plans }: { follow: Follow; plans: readonly Plan[] | null },
@@ -37,11 +37,10 @@ export async function startBackground(
 
   const start = createStartReader({ ...services, slack })
   const tell = createTellReader({ ...services, slack, events })
-  const deliveries = [
-    createDelivery({ name: 'start', read: (event) => start(event, endsAt()), batchesAtOnce: startsAtOnce, log }),
-    createDelivery({ name: 'tell', read: (event) => tell(event, endsAt()), batchesAtOnce: tellsAtOnce, log }),
-  ]
-  const followings = await Promise.all(deliveries.map(({ take }) => follow({ take, log })))
+  const followings = await Promise.all([
+    follow(services, { ...starts, read: (event) => start(event, endsAt()) }),
+    follow(services, { ...tells, read: (event) => tell(event, endsAt()) }),
+  ])
 
   const tried = (failure: string, work: () => Promise<unknown>): Promise<void> =>
     inLogContext({ function: 'scheduled', requestId: systemIds.random() }, () =>
@@ -74,8 +73,7 @@ export async function startBackground(
 
   return {
     stop: async (patience) => {
-      const parts = [...followings, ...deliveries, tasks]
-      await Promise.all(parts.map((part) => part.stop(patience)))
+      await Promise.all([...followings, tasks].map((part) => part.stop(patience)))
     },
   }
 }

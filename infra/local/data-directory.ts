@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue, fileFault } from './failures.ts'
@@ -17,12 +17,21 @@ export async function makeDirectory(directory: string): Promise<void> {
   })
 }
 
-/** Other users may have been let in by hand. */
-export async function makePrivateDirectory(directory: string): Promise<void> {
+/** Makes an empty file unless it exists. @returns its path. @throws CannotContinue */
+export async function makePrivateFile(directory: string, name: string): Promise<string> {
   await makeDirectory(directory)
-  await chmod(directory, 0o700)
-  const files = (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isFile())
-  await Promise.all(files.map(({ name }) => chmod(join(directory, name), 0o600)))
+  // A volume of a container may belong to another user; the files are private all the same.
+  await chmod(directory, 0o700).catch(() => {})
+  const path = join(directory, name)
+  try {
+    await (await open(path, 'a', 0o600)).close()
+    await chmod(path, 0o600)
+  } catch (cause) {
+    throw new CannotContinue(`${path} cannot be written (${fileFault(cause)}); set DATA_DIR to another folder`, {
+      cause,
+    })
+  }
+  return path
 }
 
 const envFileOf = (directory: string): string => join(directory, 'env')

@@ -39,6 +39,9 @@ export async function readKeys(directory: string | null): Promise<Keys> {
   return keys
 }
 
+/** Of an endpoint on this machine, because every user of it can connect. */
+export const newAccessKey = (): string => randomBytes(20).toString('hex')
+
 const newKey = (): StoredSecret => ({ current: randomBytes(keyBytes).toString('base64url') })
 
 function parse(text: string, file: string): Partial<Keys> {

@@ -33,11 +33,14 @@ export const localSigningSecret = 'local-slack-signing-secret'
 const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
 export const defaultDirectory = '.local'
+export const ledgerFile = 'ledger.db'
+
+/** Where settings name a table of DynamoDB. */
+const inFile = { TABLE_NAME: ledgerFile, DYNAMODB_ENDPOINT: undefined, DYNAMODB_ACCESS_KEY: undefined }
 
 const defaults = {
   PORT: '8787',
   SANDBOX_PORT: '8788',
-  TABLE_NAME: 'unit-guard',
   SERVICE_TIMEOUT_MS: '20000',
   SERVICE_FLIGHT_MS: '300000',
   ...Object.fromEntries(Object.values(productKinds).map(({ settings, cooldown }) => [settings.cooldown, cooldown])),
@@ -97,6 +100,7 @@ export function readSettings(env: Environment) {
     // The sandbox separates projects with commas; the separator of a user's own service is unknown.
     ...(env.TRACKING_BASE_URL ? {} : { PROJECT_SEPARATOR: ',' }),
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
+    ...inFile,
   }
   const hasSandbox = !env.TRACKING_BASE_URL
   const parsed = parseSettings(localSettings, { TRACKING_BASE_URL: sandboxUrl(0), ...given })
@@ -128,19 +132,14 @@ export function readSettings(env: Environment) {
     ownPlans: hasSandbox && parsed.PLANS === undefined ? plansFile : null,
     publicUrl: parsed.PUBLIC_URL ?? null,
     quoteKeySecret: parsed.QUOTE_KEY_SECRET,
-    table: parsed.TABLE_NAME,
-    // Two ledgers in one DynamoDB have a sandbox each.
-    sandboxTable: env.SANDBOX_TABLE ? parsed.SANDBOX_TABLE : `${parsed.TABLE_NAME}-sandbox`,
     sandboxUnitsPerMonth: parsed.SANDBOX_UNITS_PER_MONTH,
-    dynamoDb: parsed.DYNAMODB_ENDPOINT,
-    dynamoDbKey: parsed.DYNAMODB_ACCESS_KEY,
     guard: onlyGuardSettings(given),
   }
 }
 
 export function completeSettings(local: LocalSettings, found: Environment) {
   const text = { ...local.guard, ...found }
-  return { settings: parseSettings(guardSettings, text), text }
+  return { settings: parseSettings(guardSettings, { ...text, ...inFile }), text }
 }
 
 export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
@@ -155,7 +154,7 @@ function dataDirOf({ DATA_DIR: given, TRACKING_BASE_URL: service }: Environment)
 }
 
 const onlyGuardSettings = (env: Environment): Environment =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => name in guardSettings.shape))
+  Object.fromEntries(Object.entries(env).filter(([name]) => name in guardSettings.shape && !(name in inFile)))
 
 const segment = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 

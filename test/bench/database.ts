@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
-import { createTable } from '../../infra/local/database/table.ts'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
+import { startDynamoDbLocal } from '../support/dynamodb/dynamodb.ts'
+import { createTable } from '../support/dynamodb/table.ts'
 
 export interface Database {
   readonly endpoint: string
@@ -24,7 +24,7 @@ export interface Database {
 const javaOptions = '-Xmx1g -XX:+UseSerialGC'
 
 export async function withDatabase<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {
-  const { endpoint, stop } = await startDynamoDbLocal(null, javaOptions)
+  const { endpoint, stop } = await startDynamoDbLocal(javaOptions)
   try {
     return await use(databaseAt(endpoint))
   } finally {

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { withStream } from '../../infra/local/database/memory-stream.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
+import { withStream } from '../support/store/memory-stream.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 
 /** What a target does with an event, in turn. It has the second and the third, but the answer about the third is lost. */

@@ -374,6 +374,15 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     }
   })
 
+  test('no function has the store of one machine', async () => {
+    const found: string[] = []
+    for (const folder of Object.values(bundles.folders)) {
+      const names = (await readdir(folder)).filter((name) => /\.(mjs|txt)$/.test(name))
+      for (const name of names) if (/libsql|sqlite/i.test(await readFile(join(folder, name), 'utf8'))) found.push(name)
+    }
+    expect(found).toEqual([])
+  })
+
   test('no function loads undici at its start', async () => {
     const files = Object.values(bundles.folders).map((at) => pathToFileURL(join(at, 'index.mjs')).href)
     const script = `

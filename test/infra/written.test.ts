@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from 'vitest'
-import { withStream } from '../../infra/local/database/memory-stream.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
 import { agentMessage, agentResult } from '../support/agent-message.ts'
@@ -11,6 +10,7 @@ import { plain, synthesize } from '../support/infra/stack.ts'
 import { json, startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
+import { withStream } from '../support/store/memory-stream.ts'
 
 const actions = {
   put: 'dynamodb:PutItem',

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildCommands } from '../support/setup/commands.ts'
 
@@ -9,9 +10,10 @@ type Environment = Readonly<Record<string, string | undefined>>
  * The product as `npm start` starts it, compiled once so that it is up again in half a second. One SIGKILL ends all of
  * it.
  */
-export async function createProduct({ directory, env }: { directory: string; env: () => Environment }) {
-  const commands = join(directory, 'commands')
-  await buildCommands(commands)
+export async function createProduct({ env }: { env: () => Environment }) {
+  // Below node_modules, so that packages are found.
+  const commands = `node_modules/.cache/unit-guard/kills-${process.pid}`
+  await buildCommands(commands, 'test/kills/start.ts')
 
   const run = (program: 'start' | 'run', args: readonly string[] = []) =>
     spawn(process.execPath, [join(commands, `${program}.mjs`), ...args], {
@@ -20,7 +22,10 @@ export async function createProduct({ directory, env }: { directory: string; env
     })
 
   let child: ChildProcess | null = null
-  process.once('exit', () => child?.kill('SIGKILL'))
+  process.once('exit', () => {
+    child?.kill('SIGKILL')
+    rmSync(commands, { recursive: true, force: true })
+  })
 
   return {
     start: async (): Promise<string> => {

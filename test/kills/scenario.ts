@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
-import { startDynamoDbLocal } from '../../infra/local/database/dynamodb.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import type { Choose } from '../simulation/step.ts'
+import { startDynamoDbLocal } from '../support/dynamodb/dynamodb.ts'
 import { plans, type Tokens } from './asks.ts'
 import { createProduct } from './product.ts'
 import { startService } from './service.ts'
@@ -28,14 +28,13 @@ export async function createScenario(chance: Choose) {
   const data = join(directory, 'data')
   const plansFile = join(directory, 'plans.json')
   await writeFile(plansFile, JSON.stringify({ plans }))
-  const database = await startDynamoDbLocal(null)
+  const database = await startDynamoDbLocal()
   let isGood = false
   const fault = () => (!isGood && chance(100) < faultsInHundred ? (faults[chance(faults.length)] ?? null) : null)
   const trap = createTrap(() => product.kill())
   const service = await startService({ chance, trap })
   const wire = await startWire({ endpoint: database.endpoint, trap, fault })
   const product = await createProduct({
-    directory,
     env: () => ({
       DATA_DIR: data,
       DYNAMODB_ENDPOINT: wire.endpoint,

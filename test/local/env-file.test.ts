@@ -34,7 +34,7 @@ const trialFile = await writeEnvFile(
     SANDBOX_URL: 's',
     COOLDOWN_RANKING: '6h',
   },
-  { DYNAMODB_ENDPOINT: 'http://127.0.0.1:11', DYNAMODB_ACCESS_KEY: 'a1', TRACKING_BASE_URL: 'http://127.0.0.1:2/v3' },
+  { SECRETS_ENDPOINT: 'http://127.0.0.1:11', SECRETS_ACCESS_KEY: 'a1', TRACKING_BASE_URL: 'http://127.0.0.1:2/v3' },
 )
 const memoryFile = await writeEnvFile(
   memory,
@@ -49,7 +49,7 @@ await writeEnvFile(
     UNIT_GUARD_TOKEN: 'of-my-own',
     TRACKING_BASE_URL: 'https://mine.example/v3',
   },
-  { DYNAMODB_ENDPOINT: 'http://127.0.0.1:15' },
+  { SECRETS_ENDPOINT: 'http://127.0.0.1:15' },
 )
 
 describe('an env file', () => {
@@ -57,7 +57,7 @@ describe('an env file', () => {
     const { PATH: _path, PWD: _pwd, ...both } = sourced([trialFile, memoryFile], { ESTIMATE_POINTER_RANKING: '/x' })
     const { PATH: _p, PWD: _w, ...alone } = sourced([memoryFile])
     expect(both).toEqual(alone)
-    expect(Object.keys(both)).not.toContain('DYNAMODB_ENDPOINT')
+    expect(Object.keys(both)).not.toContain('SECRETS_ENDPOINT')
     expect(sourced([memoryFile, trialFile]).LEDGER).toBeUndefined()
   })
 
@@ -75,7 +75,7 @@ describe('a shell that has sourced the env file of one directory', () => {
       ...{
         UNIT_GUARD_URL: 'http://127.0.0.1:5',
         UNIT_GUARD_TOKEN: 'of-my-own',
-        DYNAMODB_ENDPOINT: 'http://127.0.0.1:15',
+        SECRETS_ENDPOINT: 'http://127.0.0.1:15',
       },
       ...{ DATA_DIR: own, TRACKING_BASE_URL: 'https://mine.example/v3' },
     })
@@ -88,7 +88,7 @@ describe('a shell that has sourced the env file of one directory', () => {
     expect(commandEnvironment(env)).toMatchObject({
       DATA_DIR: trial,
       COOLDOWN_RANKING: '7d',
-      DYNAMODB_ACCESS_KEY: 'a1',
+      SECRETS_ACCESS_KEY: 'a1',
     })
   })
 

@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { copyFile, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
-import { createTable } from '../../infra/local/database/table.ts'
 import { readSettings } from '../../infra/local/settings.ts'
-import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
-import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -31,7 +28,7 @@ describe('where a ledger is kept', () => {
   })
 })
 
-describe.skipIf(!hasJava())('the ledger of a trial', () => {
+describe('the ledger of a trial', () => {
   const data = join(directory, 'trial')
   const begin = async (env: object = {}) => {
     const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off', ...env } })
@@ -94,50 +91,44 @@ describe.skipIf(!hasJava())('the ledger of a trial', () => {
   })
 })
 
-describe.skipIf(!hasJava())('a table that was restored, on this machine', () => {
+describe('a file that was restored', () => {
   const data = join(directory, 'restored')
-  const begin = async (env: object = {}) => {
-    const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off', ...env } })
+  const begin = async () => {
+    const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off' } })
     onTestFinished(() => local.signalGroup('SIGKILL'))
-    return { local, url: await local.ready(), env: readEnvFile(data) }
+    const url = await local.ready()
+    const stop = async () => {
+      local.signal('SIGTERM')
+      await local.ended
+    }
+    return { url, env: readEnvFile(data), stop }
   }
 
-  it('a restored table is refused until an operator accepts it, then the former table is', async () => {
+  it('a restored file is refused until an operator accepts it', async () => {
     const first = await begin()
     const marker = await readFile(join(data, 'ledger'), 'utf8')
-    expect(marker).toMatch(/^led_\w{26} 0 \S+ unit-guard\n$/)
-    const client = createDynamoClient(first.env.DYNAMODB_ENDPOINT, first.env.DYNAMODB_ACCESS_KEY)
-    await createTable(client, 'copy')
-    const { Items = [] } = await client.send(new ScanCommand({ TableName: 'unit-guard' }))
-    for (const Item of Items) await client.send(new PutItemCommand({ TableName: 'copy', Item }))
-
-    const restore = (...args: string[]) => runLocal('restore', args, { DATA_DIR: data, TABLE_NAME: 'copy' })
+    expect(marker).toMatch(/^led_\w{26} 0 \d+@\d+ ledger\.db\n$/)
+    await first.stop()
+    const restore = (...args: string[]) => runLocal('restore', args, { DATA_DIR: data })
     const to = '2026-11-20T09:55:00Z'
-    expect(await runLocal('restore', ['accept', '--to', to], { DATA_DIR: data })).toMatchObject({
-      code: 1,
-      err: 'unit-guard holds the ledger already.\n',
-    })
+    expect(await restore('accept', '--to', to)).toMatchObject({ code: 1, err: 'ledger.db holds the ledger already.\n' })
+
+    await copyFile(join(data, 'ledger.db'), join(data, 'backup'))
+    await rename(join(data, 'backup'), join(data, 'ledger.db'))
+    const { code, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off' })
+    expect([code, err]).toEqual([1, expect.stringContaining('is a copy of the one that the ledger')])
     expect((await restore('accept', '--to', to, '--dry-run')).out).toContain('Nothing was changed (--dry-run).')
     const accepted = await restore('accept', '--to', to)
     expect(accepted).toMatchObject({ code: 0, err: '' })
-    expect(accepted.out).toMatch(
-      /moves from unit-guard \(epoch 0\) to the table copy .*\(epoch 1\)\.\n {2}account is frozen until it is reconciled and unfrozen\n {2}unit-guard is not used any more, by processes of before either\n/,
+    expect(accepted.out).toContain(
+      `moves from ledger.db (epoch 0) to the file ${join(data, 'ledger.db')} (epoch 1).\n  account is frozen until it is reconciled and unfrozen\n`,
     )
-    const authorization = `Bearer ${first.env.UNIT_GUARD_TOKEN}`
-    const asked = await fetch(`${first.url}/budgets`, { headers: { authorization } })
-    expect([asked.status, ((await asked.json()) as { detail: string }).detail]).toEqual([
-      503,
-      'This ledger is not the one that is set here: this table was replaced by the table copy: deploy, or start, with that one.',
-    ])
-    first.local.signal('SIGTERM')
-    await first.local.ended
-
-    const { code, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off' })
-    expect([code, err]).toEqual([1, expect.stringContaining('this table was replaced by the table copy')])
-    const second = await begin({ TABLE_NAME: 'copy' })
+    const second = await begin()
+    const authorization = `Bearer ${second.env.UNIT_GUARD_TOKEN}`
     const found = await fetch(`${second.url}/budgets/account`, { headers: { authorization } })
     expect(await found.json()).toMatchObject({
       frozen: { by: 'setup', reason: expect.stringContaining('restored to 2026-11-20T09:55:00.000Z') },
     })
+    await second.stop()
   })
 })

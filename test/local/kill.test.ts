@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
-import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { json } from '../support/product.ts'
 import { startScriptedService } from '../support/scripted-service.ts'
 
-describe.skipIf(!hasJava())('kill -9 of the server', () => {
+describe('kill -9 of the server', () => {
   test('an update interrupted by kill -9 becomes in doubt, stays counted and is never sent again', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
@@ -16,8 +15,6 @@ describe.skipIf(!hasJava())('kill -9 of the server', () => {
     onTestFinished(() => service.close())
     const env = {
       DATA_DIR: directory,
-      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
-      TABLE_NAME: `kill-${randomUUID()}`,
       TRACKING_BASE_URL: service.baseUrl,
       TRACKING_TOKEN: 'canary-service-token',
       SERVICE_TIMEOUT_MS: '10000',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -10,7 +10,7 @@ import { commandEnvironment } from '../../infra/local/commands/command.ts'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { describeToken, examineService } from '../../infra/local/commands/doctor-service.ts'
 import { pointersToUnits, readProjects } from '../../infra/local/commands/projects.ts'
-import { makePrivateDirectory, readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
+import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createSecretsEndpoint, readKeys } from '../../infra/local/secrets.ts'
 import { readSettings, sandboxToken } from '../../infra/local/settings.ts'
@@ -40,16 +40,16 @@ describe('the env file', () => {
 
   it('the env file means the same to a shell and to the commands', async () => {
     const directory = await newDirectory()
-    const file = await writeEnvFile(directory, { TABLE_NAME: odd, RUN_POINTER_RANKING: '' }, { DYNAMODB_ENDPOINT: 'a' })
+    const file = await writeEnvFile(directory, { TABLE_NAME: odd, RUN_POINTER_RANKING: '' }, { SECRETS_ENDPOINT: 'a' })
     const shown = execFileSync('/bin/sh', ['-c', `. '${file}'; printf %s "$TABLE_NAME"`], { encoding: 'utf8' })
     expect(shown).toBe(odd)
     expect(readEnvFile(directory)).toEqual({
       TABLE_NAME: odd,
-      DYNAMODB_ENDPOINT: 'a',
-      FOUND_HERE: 'DYNAMODB_ENDPOINT=a',
-      SET_HERE: expect.stringMatching(/^TABLE_NAME=\S{12} DYNAMODB_ENDPOINT=\S{12}$/),
+      SECRETS_ENDPOINT: 'a',
+      FOUND_HERE: 'SECRETS_ENDPOINT=a',
+      SET_HERE: expect.stringMatching(/^TABLE_NAME=\S{12} SECRETS_ENDPOINT=\S{12}$/),
     })
-    await writeEnvFile(directory, {}, { PLANS: '/my plans/é.json', DYNAMODB_ENDPOINT: 'a' })
+    await writeEnvFile(directory, {}, { PLANS: '/my plans/é.json', SECRETS_ENDPOINT: 'a' })
     expect(Object.keys(withoutFound(readEnvFile(directory)))).toEqual(['FOUND_HERE', 'SET_HERE'])
     expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
   })
@@ -58,7 +58,7 @@ describe('the env file', () => {
     const file = await writeEnvFile(
       await newDirectory(),
       { DATA_DIR: 'd', UNIT_GUARD_URL: 'u', TABLE_NAME: '# no comment', COOLDOWN_RANKING: 'day' },
-      { DYNAMODB_ENDPOINT: 'a' },
+      { SECRETS_ENDPOINT: 'a' },
     )
     const [head = '', ...groups] = (await readFile(file, 'utf8')).split('\n\n')
     expect(head).toMatch(/^# Written by npm start.*\.$/)
@@ -66,14 +66,14 @@ describe('the env file', () => {
     expect(shown.map(([comment, ...lines]) => [comment, lines.map((line) => /\w+ (\w+)/.exec(line)?.[1])])).toEqual([
       [expect.stringMatching(/^# This Unit Guard: .*\.$/), ['DATA_DIR', 'UNIT_GUARD_URL']],
       [expect.stringMatching(/^# Its settings .*\.$/), ['TABLE_NAME', 'COOLDOWN_RANKING']],
-      [expect.stringMatching(/^# What npm start found itself\. .*\.$/), ['DYNAMODB_ENDPOINT']],
+      [expect.stringMatching(/^# What npm start found itself\. .*\.$/), ['SECRETS_ENDPOINT']],
       [expect.stringMatching(/^# How the next start .*\.$/), ['FOUND_HERE', 'SET_HERE']],
       [expect.stringMatching(/^# What the shell may have .*\.$/), [expect.any(String)]],
     ])
   })
 
   it('addresses from a sourced env file do not affect the next start; variables set by hand do', () => {
-    const sourced = { FOUND_HERE: 'DYNAMODB_ENDPOINT=a TRACKING_BASE_URL=b', TABLE_NAME: 't', DYNAMODB_ENDPOINT: 'a' }
+    const sourced = { FOUND_HERE: 'SECRETS_ENDPOINT=a TRACKING_BASE_URL=b', TABLE_NAME: 't', SECRETS_ENDPOINT: 'a' }
     expect(withoutFound({ ...sourced, TRACKING_BASE_URL: 'mine' })).toEqual({
       FOUND_HERE: sourced.FOUND_HERE,
       TABLE_NAME: 't',
@@ -87,10 +87,10 @@ describe('a command', () => {
 
   it('a command keeps the directory of the sourced env file after restarts', async () => {
     const directory = await newDirectory()
-    await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { DYNAMODB_ENDPOINT: 'old' })
+    await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { SECRETS_ENDPOINT: 'old' })
     const sourced = readEnvFile(directory)
-    await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { DYNAMODB_ENDPOINT: 'new' })
-    expect(commandEnvironment(sourced)).toMatchObject({ ...here, DYNAMODB_ENDPOINT: 'new' })
+    await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { SECRETS_ENDPOINT: 'new' })
+    expect(commandEnvironment(sourced)).toMatchObject({ ...here, SECRETS_ENDPOINT: 'new' })
     expect(withoutFound(sourced)).toMatchObject({ DATA_DIR: directory })
   })
 
@@ -165,7 +165,7 @@ describe('settings', () => {
   it('without variables the settings have their documented defaults', () => {
     expect(readSettings({ PORT: '' })).toMatchObject({
       ...{ port: 8787, sandboxPort: 8788, keptIn: '.local', directory: '.local', demonstrates: true },
-      ...{ table: 'unit-guard', dynamoDb: undefined, serviceToken: sandboxToken },
+      serviceToken: sandboxToken,
       slack: { signingSecret: 'local-slack-signing-secret' },
       ownPlans: expect.stringMatching(/\/infra\/local\/plans\.json$/),
     })
@@ -470,24 +470,6 @@ describe('the ticker', () => {
     const times = create('00:00:00', plan('always', 'cron(* * * * ? *)'))(at('05:00:00'))
     expect(times).toHaveLength(60)
     expect(times.at(-1)).toEqual({ plan: 'always', time: '2026-11-20T05:00:00.000Z' })
-  })
-})
-
-describe('the data directory', () => {
-  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
-
-  it('closes the directory and each of its files to other users', async () => {
-    const directory = join(await newDirectory(), 'data')
-    await mkdir(join(directory, 'within'), { recursive: true, mode: 0o755 })
-    await writeFile(join(directory, 'ledger.db'), 'x', { mode: 0o644 })
-    await writeFile(join(directory, 'env'), 'x', { mode: 0o666 })
-    await makePrivateDirectory(directory)
-    expect(await Promise.all(['', 'ledger.db', 'env'].map((name) => modeOf(join(directory, name))))).toEqual([
-      '700',
-      '600',
-      '600',
-    ])
-    expect((await stat(join(directory, 'within'))).mode & 0o700).toBe(0o700)
   })
 })
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
 import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
-import { hasJava, runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
 import { startProduct } from '../support/product.ts'
 
@@ -65,7 +65,7 @@ async function newcomer() {
   return { directory, terminal, start }
 }
 
-describe.skipIf(!hasJava())('the README, step by step', () => {
+describe('the README, step by step', () => {
   // On a new ledger less can go wrong: no budget owns the stand-in's projects there.
   test('the README works as written on the ledger of npm run demo:month', async () => {
     const { terminal, start } = await newcomer()

@@ -1,4 +1,3 @@
-import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { patienceMs } from '../support/patience.ts'
@@ -8,12 +7,8 @@ import { type Answer, startScriptedService } from '../support/scripted-service.t
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
 
-/** With a ledger in memory, which starts sooner: without Java among its programs. */
 async function startWith(name: string, baseUrl: string) {
-  const bin = join(directory, `bin-${name}`)
-  await mkdir(bin)
-  await symlink(process.execPath, join(bin, 'node'))
-  const env = { DATA_DIR: join(directory, name), PATH: bin }
+  const env = { DATA_DIR: join(directory, name) }
   const account = { TRACKING_BASE_URL: baseUrl, TRACKING_TOKEN: 'canary-of-the-service' }
   const local = spawnLocal('start', { env: { ...env, ...account } })
   onTestFinished(() => local.signalGroup('SIGKILL'))

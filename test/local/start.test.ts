@@ -1,13 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
-import { isDynamoDb } from '../../infra/local/database/dynamodb.ts'
 import { okta } from '../support/infra/deployment.ts'
 import { patienceMs } from '../support/patience.ts'
-import { hasJava, runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startScriptedService } from '../support/scripted-service.ts'
 
 const { directory, remove } = await temporaryDirectory()
@@ -17,8 +16,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 type Local = ReturnType<typeof spawnLocal>
 
 /** Started for one test, and gone with it. */
-function start(env: Environment): Local {
-  const local = spawnLocal('start', { env })
+function start(env: Environment, cwd = '.'): Local {
+  const local = spawnLocal('start', { env, cwd })
   onTestFinished(() => local.signalGroup('SIGKILL'))
   return local
 }
@@ -64,7 +63,7 @@ async function msToStop(local: Local, stop: () => void) {
   return { code, ms: performance.now() - began }
 }
 
-describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
+describe('npm start with a ledger that is kept', () => {
   const data = join(directory, 'kept')
   let first: Local
   /** What it said until it was ready. */
@@ -88,7 +87,7 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
 
   it('npm start prints its parts, demonstrates two updates and is ready', async () => {
     expect(first.said.err).toBe('')
-    expect(greeting).toContain('kept in')
+    expect(greeting).toContain(`ledger   the file ${join(data, 'ledger.db')}\n`)
     expect(greeting).toContain('201 settled. Estimated at 40 units; 40 were charged.')
     expect(greeting).toMatch(
       /402 refused\. demo has 60 of 100 units left this month and this needs 640; resets .*; ask for 580 more\./,
@@ -105,11 +104,9 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       UNIT_GUARD_TOKEN: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       SANDBOX_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v3$/),
       SANDBOX_TOKEN: expect.any(String),
-      DYNAMODB_ENDPOINT: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      DATA_DIR: data,
       SECRETS_ENDPOINT: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      DYNAMODB_ACCESS_KEY: expect.stringMatching(/^[0-9a-f]{40}$/),
       SECRETS_ACCESS_KEY: expect.stringMatching(/^[0-9a-f]{40}$/),
-      TABLE_NAME: 'unit-guard',
       TRACKING_BASE_URL: env.SANDBOX_URL,
       LEDGER_SERVICE: 'sandbox',
       SERVICE_TIMEOUT_MS: '20000',
@@ -121,9 +118,20 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
       PLANS: expect.stringMatching(/plans of a test\.json$/),
     })
     // Nor what was not set: a shell that has sourced the file would ask for it of the next ledger.
-    for (const name of ['TRACKING_TOKEN', 'ACCOUNT_UNITS_PER_MONTH', 'ACCOUNT_RENEWAL_DAY'])
+    for (const name of [
+      'TABLE_NAME',
+      'DYNAMODB_ENDPOINT',
+      'TRACKING_TOKEN',
+      'ACCOUNT_UNITS_PER_MONTH',
+      'ACCOUNT_RENEWAL_DAY',
+    ])
       expect(Object.keys(env)).not.toContain(name)
-    for (const file of ['env', 'secrets.json']) expect(statSync(join(data, file)).mode & 0o777).toBe(0o600)
+    const modes = readdirSync(data).map((file) => [file, (statSync(join(data, file)).mode & 0o777).toString(8)])
+    expect(modes).toEqual(modes.map(([file]) => [file, '600']))
+    expect(modes.map(([file]) => file)).toEqual(
+      expect.arrayContaining(['env', 'ledger.db', 'sandbox.db', 'secrets.json']),
+    )
+    expect(statSync(data).mode & 0o777).toBe(0o700)
   })
 
   it('npm start and npm run login print links that log in to the dashboard once, as its administrator', async () => {
@@ -255,8 +263,6 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
     const stopped = await msToStop(first, () => first.signal('SIGTERM'))
     expect(stopped.code).toBe(0)
     expect(stopped.ms).toBeLessThan(5_000)
-    expect(await isDynamoDb(env.DYNAMODB_ENDPOINT ?? '')).toBe(false)
-    expect(existsSync(join(data, 'dynamodb.lock'))).toBe(false)
 
     // As from a shell that has sourced the file: the addresses in it are of the first start.
     const second = start({ ...env, DATA_DIR: data })
@@ -300,21 +306,19 @@ describe.skipIf(!hasJava())('npm start with a ledger that is kept', () => {
   })
 })
 
-describe('npm start without Java', () => {
-  it('npm start without Java says what to install and keeps the ledger in memory', async () => {
-    const bin = join(directory, 'bin')
-    const data = join(directory, 'memory')
-    await mkdir(bin)
-    await symlink(process.execPath, join(bin, 'node'))
+describe('npm start with DATA_DIR=memory', () => {
+  it('npm start keeps nothing in memory, says so, and passes changes on to the service and to Slack', async () => {
     const webhook = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
     onTestFinished(() => webhook.close())
-    const local = start({ DATA_DIR: data, PATH: bin, SLACK_WEBHOOK_URL: webhook.baseUrl })
+    const cwd = join(directory, 'memory')
+    await mkdir(cwd)
+    const local = start({ DATA_DIR: 'memory', SLACK_WEBHOOK_URL: webhook.baseUrl }, cwd)
     await local.ready()
-    expect(local.said.err).toContain('NO JAVA: install Java 17 or newer')
-    expect(local.said.out).toContain('IN MEMORY, nothing is kept')
+    expect(local.said.out).toContain('ledger   IN MEMORY: nothing is kept, and other commands cannot see it\n')
     expect(local.said.out).toContain('201 settled. Estimated at 40 units; 40 were charged.')
+    const data = join(cwd, '.local')
+    expect(readdirSync(data).toSorted()).toEqual(['env', 'guard.log'])
     const env = readEnvFile(data)
-    expect(env.DYNAMODB_ENDPOINT).toBeUndefined()
     expect((await get('/budgets', env)).status).toBe(200)
     for (const [script, args] of [['sweep', []] as const, ['plan', ['morning']] as const]) {
       const { code, err } = await runLocal(script, args, { DATA_DIR: data })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { StreamRecord } from '../../infra/local/database/stream.ts'
+import type { StreamRecord } from '../../infra/local/database/changes.ts'
 import { synthesize } from '../support/infra/stack.ts'
 import { patienceMs } from '../support/store/stores.ts'
 import { createStreamPoller, type Mapping } from './lambda/stream-poller.ts'

@@ -1,16 +1,13 @@
-import { randomUUID } from 'node:crypto'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sandboxToken } from '../../infra/local/settings.ts'
-import { hasJava, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
+import { spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
-describe.skipIf(!hasJava())('npm run sandbox', () => {
+describe('npm run sandbox', () => {
   test('starts it alone; stopped and started again, it remembers', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
     const env = {
       DATA_DIR: directory,
-      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
-      TABLE_NAME: `sandbox-${randomUUID()}`,
       SANDBOX_UNITS_PER_MONTH: '1000',
       TRACKING_BASE_URL: 'https://else.example/v3',
     }

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest'
-import { createSandboxStates, globex, input, sandbox, sandboxStates } from '../support/sandbox.ts'
+import { createSandboxFile, createSandboxStates, globex, input, sandbox, sandboxStates } from '../support/sandbox.ts'
 
 const hasDynamoDb = inject('dynamodb') !== null
 
@@ -75,7 +75,12 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
   })
 })
 
-describe.skipIf(!hasDynamoDb)('sandbox: a restart', () => {
+const kept = [
+  ['a file', createSandboxFile] as const,
+  ...(hasDynamoDb ? [['DynamoDB Local', createSandboxStates] as const] : []),
+]
+
+describe.each(kept)('sandbox: a restart over %s', (_, open) => {
   const everything = async ({ json, rows }: ReturnType<typeof sandbox>) => [
     await json('/v3/projects'),
     await json('/v3/projects/globex/details'),
@@ -87,18 +92,32 @@ describe.skipIf(!hasDynamoDb)('sandbox: a restart', () => {
     await json('/sandbox/faults'),
   ]
 
-  it('changes nothing: another process over the same table answers the same', async () => {
-    const start = await createSandboxStates()
-    const first = sandbox({ state: start() })
+  it('changes nothing: another process over the same state answers the same', async () => {
+    const start = await open()
+    const first = sandbox({ state: await start() })
     await first.post('/v3/projects/shoes/create', input)
     await first.post('/v3/projects/globex/update', { addSearchengines: [{ name: 'example search', country: 'IT' }] })
     await first.json(`${globex}/run`)
     await first.json('/v3/keyword-difficulty/1002/run')
     await first.put({ operation: 'run', times: 2, fault: 'hang' })
     const before = await everything(first)
-    expect(await everything(sandbox({ state: start('2027-06-01T00:00:00Z') }))).toEqual(before)
+    expect(await everything(sandbox({ state: await start('2027-06-01T00:00:00Z') }))).toEqual(before)
   })
 
+  it('a project that no item can hold is 413', async () => {
+    const { post, json } = sandbox({ state: await (await open())() })
+    let seed = 1
+    const noise = () => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed.toString(36)
+    }
+    const keywords = Array.from({ length: 25_000 }, () => ({ name: `${noise()}${noise()}${noise()}${noise()}` }))
+    expect((await post('/v3/projects/shoes/create', { ...input, keywords })).status).toBe(413)
+    expect((await json('/v3/projects/shoes/details')).status).toBe(404)
+  })
+})
+
+describe.skipIf(!hasDynamoDb)('sandbox: one table', () => {
   it('two processes at once see what the other has done', async () => {
     const start = await createSandboxStates()
     const [one, other] = [sandbox({ state: start() }), sandbox({ state: start() })]
@@ -109,17 +128,5 @@ describe.skipIf(!hasDynamoDb)('sandbox: a restart', () => {
     expect((await one.json('/v3/projects/shoes/keywords')).body.data.keywords).toEqual([])
     await other.put({ operation: 'any', fault: 'status', status: 500 })
     expect((await one.json('/v3/projects')).status).toBe(500)
-  })
-
-  it('a project that no item can hold is 413', async () => {
-    const { post, json } = sandbox({ state: (await createSandboxStates())() })
-    let seed = 1
-    const noise = () => {
-      seed = (seed * 48_271) % 2_147_483_647
-      return seed.toString(36)
-    }
-    const keywords = Array.from({ length: 25_000 }, () => ({ name: `${noise()}${noise()}${noise()}${noise()}` }))
-    expect((await post('/v3/projects/shoes/create', { ...input, keywords })).status).toBe(413)
-    expect((await json('/v3/projects/shoes/details')).status).toBe(404)
   })
 })

@@ -1,16 +1,21 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { inject, onTestFinished } from 'vitest'
 import { createSandbox } from '../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
+import { createFileState } from '../../functions/sandbox/state/file-state.ts'
 import type { State } from '../../functions/sandbox/state/state.ts'
 import { createMemoryState } from '../../functions/sandbox/state/state.ts'
 import { createTableClient } from '../../functions/sandbox/state/table-access.ts'
 import { createTableState } from '../../functions/sandbox/state/table-state.ts'
-import { createSandboxTable } from '../../infra/local/database/table.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createTestClock } from './clock.ts'
+import { createSandboxTable } from './dynamodb/table.ts'
+import { createFileStore } from './store/stores.ts'
 
 const token = 'sandbox-token'
 export const auth = { authorization: `Bearer ${token}` }
@@ -76,9 +81,17 @@ export async function createSandboxStates() {
     })
 }
 
+/** A new file, and states over it: one after another. */
+export async function createSandboxFile() {
+  const store = createFileStore(join(await mkdtemp(join(tmpdir(), 'sandbox-')), 'sandbox.db'))
+  return (demonstratedAt = now) =>
+    createFileState({ store, ids: systemIds, demonstration: () => demonstrationProjects(Date.parse(demonstratedAt)) })
+}
+
 /** Tests run on every state that this machine has. */
 export const sandboxStates: readonly (readonly [name: string, create: () => Promise<State>])[] = [
   ['memory', async () => createMemoryState(demonstrationProjects(Date.parse(now)))],
+  ['a file', async () => (await createSandboxFile())()],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', async () => (await createSandboxStates())()] as const]),
 ]
 

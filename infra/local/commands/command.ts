@@ -13,7 +13,7 @@ import { secretsOf } from '../../../shared/platform/prefix.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, type Environment } from '../settings.ts'
+import { defaultDirectory, directoryOf, type Environment, ledgerFile } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
@@ -102,7 +102,7 @@ function toSentence(error: unknown): unknown {
   const reason = reasonOf(error)
   if (error instanceof LedgerUnavailable) return `The ledger does not answer: ${reason}${hintFor(reason) || '.'}`
   if (error.name === 'ResourceNotFoundException')
-    return 'The table of the ledger is not there: check TABLE_NAME and DYNAMODB_ENDPOINT, or start Unit Guard (npm start).'
+    return 'The table of the ledger is not there: check TABLE_NAME and DYNAMODB_ENDPOINT.'
   if ('$metadata' in error || /credentials|region is missing/i.test(reason)) return `AWS refuses: ${reason}`
   return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
@@ -214,17 +214,27 @@ export function commandEnvironment(all: Environment = environment()): Environmen
   const given = withoutFound(all)
   const { UNIT_GUARD_TOKEN: token, LEDGER_SERVICE: service, ...written } = readEnvFile(directoryOf(given))
   const isSame = (name: string) => given[name] === undefined || given[name] === written[name]
-  return {
+  const env = {
     ...written,
     ...(given.GUARD_PREFIX && secretsOf(given.GUARD_PREFIX)),
     ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
     ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
     ...given,
   }
+  return ledgerFolderOf(env) !== null || isInMemory(env) ? { ...env, TABLE_NAME: ledgerFile } : env
 }
 
 /** No other process reaches a ledger in the memory of `npm start`. */
-export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory' && !env.DYNAMODB_ENDPOINT
+export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory' && !isInDynamoDb(env)
+
+/** The folder of a ledger on this machine; `null`: it is in DynamoDB, or no ledger exists. */
+export function ledgerFolderOf(env: Environment): string | null {
+  const folder = directoryOf(env)
+  return !isInDynamoDb(env) && env.LEDGER !== 'memory' && existsSync(join(folder, ledgerFile)) ? folder : null
+}
+
+const isInDynamoDb = ({ DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets }: Environment): boolean =>
+  Boolean(endpoint) || secrets === ''
 
 export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 

@@ -23,24 +23,23 @@ import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
 import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
 import { expectedLedgerOf } from '../../../shared/ledger/ledger-parts.ts'
-import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createViews, type View } from '../../../shared/ledger/views/views.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
-import { systemIds } from '../../../shared/platform/ids.ts'
 import { environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import { withoutFound } from '../data-directory.ts'
+import { setAsideIn } from '../database/changes.ts'
 import { reasonOf } from '../failures.ts'
 import { logFile } from '../guard-log.ts'
-import { directoryOf } from '../settings.ts'
+import { directoryOf, type Environment } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
 import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
-import { openGuard } from './open.ts'
+import { isOnAws, openGuard, openStore } from './open.ts'
 import { findIds, named, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
 
 const usage = `Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
@@ -63,7 +62,7 @@ export const command = defineCommand({
     const env = commandEnvironment()
     const settings = parseSettings(guardSettings, env)
     if (tokenFile !== undefined) {
-      const keys = isInMemory(env) ? null : openGuard(env, systemClock).services.guard.ledger.issuerKeys
+      const keys = isInMemory(env) ? null : (await openGuard(env, systemClock)).services.guard.ledger.issuerKeys
       const { isAccepted, lines } = await tellToken(tokenFile, settings, { keys })
       tell(`The token in ${tokenFile}`, lines)
       return isAccepted
@@ -71,8 +70,8 @@ export const command = defineCommand({
     const plans = readPlans(settings.PLANS)
     console.log('Looking at the service and the ledger …\n')
     const service = await examineService(settings, { project, id })
-    const ledger = await examineLedger(settings, { inMemory: isInMemory(env), plans, lists: service.lists ?? [] })
-    const guard = ledger.view && openGuard(env, systemClock).services.guard
+    const ledger = await examineLedger(settings, env, { plans, lists: service.lists ?? [] })
+    const guard = ledger.view && (await openGuard(env, systemClock)).services.guard
     const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : calm
     const identity = await examineIdentity(settings, {
       keys: guard?.ledger.issuerKeys ?? null,
@@ -86,7 +85,7 @@ export const command = defineCommand({
     const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...events.toDo, ...paused]
     tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
     tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
-    tell(`The ledger: the table ${settings.TABLE_NAME}`, ledger.lines)
+    tell(`The ledger: ${ledger.where}`, ledger.lines)
     const callers = [...identity.lines, ...refused.lines]
     if (callers.length > 0) tell('Who may call', callers)
     if (events.lines.length > 0) tell('Events', events.lines)
@@ -131,34 +130,29 @@ interface LedgerFindings extends Findings {
 
 type Settings = Parameters<typeof expectedLedgerOf>[0]
 
-export async function examineLedger(
+async function examineLedger(
   settings: GuardSettings,
-  { inMemory, ...seen }: { inMemory: boolean } & Seen,
-): Promise<LedgerFindings> {
-  if (inMemory) {
-    return {
-      lines: ['it is in the memory of npm start, where no other process can read it: GET /budgets can'],
-      toDo: [],
-    }
+  env: Environment,
+  seen: Seen,
+): Promise<LedgerFindings & { readonly where: string }> {
+  if (isInMemory(env)) {
+    const lines = ['no other process can read it: GET /budgets can']
+    return { where: 'in the memory of npm start', lines, toDo: [] }
   }
-  const { TABLE_NAME: table, DYNAMODB_ENDPOINT: endpoint } = settings
-  const client = createDynamoClient(endpoint, settings.DYNAMODB_ACCESS_KEY)
-  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
+  const { store, where, file } = await openStore(env)
+  const how = { isOnAws: isOnAws(env), separator: settings.PROJECT_SEPARATOR }
   try {
-    return await examineStore(settings, store, systemClock, {
-      ...seen,
-      isOnAws: endpoint === undefined,
-      separator: settings.PROJECT_SEPARATOR,
-    })
+    const { lines, toDo, ...found } = await examineStore(settings, store, systemClock, { ...seen, ...how })
+    const waiting = file && setAsideIn(file.db) > 0 ? [unread(setAsideIn(file.db))] : []
+    return { ...found, where, lines, toDo: [...toDo, ...waiting] }
   } catch (error) {
-    return {
-      lines: [`cannot be read at ${endpoint ?? 'AWS'}: ${reasonOf(error)}`],
-      toDo: ['see that the ledger answers; until then every update is answered 503'],
-    }
-  } finally {
-    client.destroy()
+    const toDo = ['see that the ledger answers; until then every update is answered 503']
+    return { where, lines: [`cannot be read: ${reasonOf(error)}`], toDo }
   }
 }
+
+const unread = (many: number): string =>
+  `run npm run sweep: ${count(many)} changes could not be passed on, so updates may wait and messages may be missing`
 
 /** Uses no ledger, because opening an empty one would set it up. */
 export async function examineStore(

@@ -23,7 +23,7 @@ export const command = defineCommand({
       throw new CannotContinue(
         'The ledger is in the memory of npm start, which printed the only link: log in with its token, echo "$UNIT_GUARD_TOKEN".',
       )
-    const { services } = openGuard(env, systemClock)
+    const { services } = await openGuard(env, systemClock)
     if (!services.isLocal)
       throw new CannotContinue(
         'There is no npm start on this machine; on AWS, log in at your identity provider, with a token or with /units login.',

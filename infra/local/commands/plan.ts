@@ -47,7 +47,7 @@ export const command = defineCommand({
 })
 
 async function fire(name: string, time: number): Promise<boolean> {
-  const { settings, services, triggers } = openGuard(commandEnvironment(), systemClock)
+  const { settings, services, triggers } = await openGuard(commandEnvironment(), systemClock)
   const { guard } = services
   const progress = createProgress(guard, `The plan ${name} of ${toRfc3339(time)}`)
   const id = occurrenceId(name, time)

@@ -4,14 +4,15 @@ import { CannotContinue, reasonOf } from '../failures.ts'
 import { defineCommand, mustBeOneOf, parseInstant, WrongUsage } from './command.ts'
 import { type OperatorLedger, withOperatorLedger } from './open.ts'
 
-const usage = `Lets a table that was restored from a backup take over. It freezes the account: unfreeze it after a reconciliation.
+const usage = `Lets a table or a file that was restored from a backup take over. It freezes the account: unfreeze it after a reconciliation.
 
   npm run restore -- accept --to <instant> [--dry-run]
 
   --to       the time that the table was restored to, in RFC 3339: 2026-11-20T09:55:00Z
   --dry-run  shows what would change, and changes nothing
 
-TABLE_NAME names the restored table: on AWS where SECRETS_ENDPOINT is set to nothing, else in the database of this machine.`
+On this machine it is the file ledger.db in DATA_DIR, which a backup has replaced while nothing ran. With SECRETS_ENDPOINT set
+to nothing it is the table TABLE_NAME on AWS.`
 
 export const command = defineCommand({
   usage,
@@ -55,7 +56,7 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
       throw new CannotContinue(String(outcome.kind === 'refused' ? outcome.refused : outcome.kind))
   }
   await marker.write({ ledger: known.ledger, epoch: isHalfDone ? epoch : next, table: tableId, tableName: table })
-  if (known.tableName !== table) await replace(ledgerIn(known.tableName), known.tableName, table)
+  if (known.tableName !== table) await replace(await ledgerIn(known.tableName), known.tableName, table)
   console.log(
     'Accepted. Deploy with this table (or start with it), book what ran since, reconcile, and unfreeze account.',
   )

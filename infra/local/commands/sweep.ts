@@ -1,7 +1,9 @@
+import { count } from '../../../shared/guard/sentences.ts'
 import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
 import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
+import { tryAgain } from '../database/changes.ts'
 import { commandEnvironment, defineCommand, parseInstant, unitMs } from './command.ts'
 import { openGuard } from './open.ts'
 
@@ -28,9 +30,14 @@ export const command = defineCommand({
   async run({ at }) {
     const now = at === undefined ? undefined : toInstant(at)
     const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
-    const { triggers } = openGuard(commandEnvironment(), clock)
+    const { triggers, file } = await openGuard(commandEnvironment(), clock)
+    const again = file ? await tryAgain(file) : 0
     const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
-    const lines = [...(swept ? linesOf(swept) : []), ...advanced.map(lineOf)]
+    const lines = [
+      ...(again > 0 ? [`${count(again)} changes that were set aside are read again while npm start runs`] : []),
+      ...(swept ? linesOf(swept) : []),
+      ...advanced.map(lineOf),
+    ]
     console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
     for (const line of lines) console.log(`  ${line}`)
     return swept?.failed.length === 0

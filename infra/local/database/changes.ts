@@ -1,12 +1,42 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type Database from 'libsql'
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
+import { firstValue, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { StoredChange } from '../../../shared/ledger/store/sqlite-store.ts'
 import { type Clock, hourMs } from '../../../shared/platform/clock.ts'
 import type { Log } from '../../../shared/platform/log.ts'
 import { createSlots } from '../../../shared/platform/parallel.ts'
 import { createBackgroundTasks } from '../shutdown.ts'
-import type { StreamEvent, StreamRecord } from './stream.ts'
+
+type Image = Readonly<Record<string, AttributeValue>>
+
+export interface StreamRecord {
+  readonly eventSource: 'aws:dynamodb'
+  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
+  readonly dynamodb: {
+    readonly Keys: Image
+    readonly NewImage?: Image
+    readonly SequenceNumber: string
+  }
+}
+
+/** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
+export interface StreamEvent {
+  readonly Records: readonly StreamRecord[]
+}
+
+export interface Reader {
+  readonly name: 'start' | 'tell'
+  readonly read: (event: StreamEvent) => Promise<BatchAnswer>
+  readonly batchSize: number
+  readonly batchesAtOnce: number
+}
+
+export type Follow = (
+  parts: { clock: Clock; log: Log },
+  reader: Reader,
+) => Promise<{ stop(patience: Promise<void>): Promise<void> }>
 
 /** A change in the file, with how often its reader has tried it. */
 interface Row {
@@ -16,95 +46,156 @@ interface Row {
   readonly at: number
 }
 
-interface Reader {
-  readonly name: 'start' | 'tell'
-  readonly read: (event: StreamEvent) => Promise<BatchAnswer>
-  readonly batchSize: number
-  readonly batchesAtOnce: number
-  /** The first pause after a failure; each further one is twice as long. */
-  readonly repeatsAfterMs?: number
-}
-
 const pollEveryMs = 200
 const maxTries = 4
 const maxAgeMs = hourMs
 const setAside = -1
 
+/** Wakes the readers of this process; other processes' changes are found by polling. */
+export function createBell() {
+  const waiting = new Set<() => void>()
+  return {
+    ring: (): void => {
+      for (const wake of waiting) wake()
+    },
+    wait: (ms: number) =>
+      new Promise<void>((resolve) => {
+        const wake = () => {
+          clearTimeout(timer)
+          waiting.delete(wake)
+          resolve()
+        }
+        const timer = setTimeout(wake, ms)
+        waiting.add(wake)
+      }),
+  }
+}
+
+interface Parts {
+  readonly file: SqliteFile
+  readonly bell: ReturnType<typeof createBell>
+  readonly clock: Clock
+  readonly log: Log
+  /** The first pause after a failure; each further one is twice as long. */
+  readonly repeatsAfterMs?: number
+}
+
 /**
  * Passes changes to a reader as AWS does: a batch that fails is taken apart, and a record is set aside after three more
  * tries or an hour. What was handled is noted in the file, so a killed process repeats at most a batch.
  */
-export function followChanges({ db, clock, log }: { db: Database.Database; clock: Clock; log: Log }, reader: Reader) {
-  const { name, read, batchSize, batchesAtOnce, repeatsAfterMs = 1_000 } = reader
-  const next = db
+export function followChanges(parts: Parts, reader: Reader) {
+  const { file, bell, log } = parts
+  const { name, batchSize, batchesAtOnce } = reader
+  const next = file.db
     .prepare<unknown[]>(`SELECT id, change, at, ${name} FROM changes WHERE ${name} >= 0 ORDER BY id LIMIT ?`)
     .raw()
-  const note = db.prepare<unknown[]>(`UPDATE changes SET ${name} = ? WHERE id = ?`)
-  const forget = db.prepare('DELETE FROM changes WHERE start IS NULL AND tell IS NULL')
   const slots = createSlots(batchesAtOnce)
   const tasks = createBackgroundTasks()
+  const handle = createHandler(parts, reader, tasks)
   const taken = new Set<number>()
-
-  /** Ids of the rows that failed. */
-  async function failuresOf(rows: readonly Row[]): Promise<ReadonlySet<number>> {
-    try {
-      const { batchItemFailures } = await read({ Records: rows.map(({ record }) => record) })
-      const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
-      return new Set(rows.filter(({ record }) => failed.has(record.dynamodb.SequenceNumber)).map(({ id }) => id))
-    } catch (cause) {
-      log.error('stream-reader-failed', { reader: name, cause })
-      return new Set(rows.map(({ id }) => id))
-    }
-  }
-
-  async function handle(rows: readonly Row[]): Promise<void> {
-    const failed = await failuresOf(rows)
-    for (const { id } of rows) if (!failed.has(id)) note.run(null, id)
-    forget.run()
-    for (const row of rows) if (failed.has(row.id)) await retry(row)
-    for (const { id } of rows) taken.delete(id)
-  }
-
-  async function retry(row: Row): Promise<void> {
-    for (let { tries } = row; ; ) {
-      tries++
-      const isOver = tries >= maxTries || clock.now() - row.at > maxAgeMs
-      note.run(isOver ? setAside : tries, row.id)
-      if (isOver) return log.error('stream-records-given-up', { reader: name, records: 1 })
-      await tasks.pause(repeatsAfterMs * 2 ** (tries - 1))
-      if (tasks.isStopping()) return
-      if ((await failuresOf([row])).size > 0) continue
-      note.run(null, row.id)
-      forget.run()
-      return
-    }
-  }
+  const failed = (cause: unknown) => log.error('stream-not-read', { reader: name, cause })
 
   async function takeNext(): Promise<number> {
-    const rows = (next.all(batchSize * batchesAtOnce + taken.size) as [number, string, number, number][])
+    const limit = batchSize * batchesAtOnce + taken.size
+    const found = (await file.read(() => next.all(limit))) as [number, string, number, number][]
+    const rows = found
       .filter(([id]) => !taken.has(id))
       .map(([id, change, at, tries]): Row => ({ id, at, tries, record: recordOf(id, JSON.parse(change)) }))
     for (let from = 0; from < rows.length; from += batchSize) {
       const batch = rows.slice(from, from + batchSize)
-      for (const { id } of batch) taken.add(id)
       await slots.take()
       if (tasks.isStopping()) break
-      void tasks.add(
-        handle(batch)
-          .catch((cause) => log.error('stream-not-read', { reader: name, cause }))
-          .finally(slots.give),
-      )
+      for (const id of idsOf(batch)) taken.add(id)
+      const done = () => {
+        for (const id of idsOf(batch)) taken.delete(id)
+        slots.give()
+      }
+      void tasks.add(handle(batch).catch(failed).finally(done))
     }
     return rows.length
   }
 
   async function follow(): Promise<void> {
-    while (!tasks.isStopping()) if ((await takeNext()) === 0) await tasks.pause(pollEveryMs)
+    while (!tasks.isStopping()) {
+      const count = await takeNext().catch(failed)
+      if (!count) await bell.wait(pollEveryMs)
+    }
   }
 
-  void tasks.add(follow().catch((cause) => log.error('stream-not-read', { reader: name, cause })))
-  return { stop: tasks.stop }
+  void tasks.add(follow())
+  return {
+    stop: (patience: Promise<void>): Promise<void> => {
+      const stopped = tasks.stop(patience)
+      bell.ring()
+      return stopped
+    },
+  }
 }
+
+function createHandler(
+  { file, clock, log, repeatsAfterMs = 1_000 }: Parts,
+  { name, read }: Reader,
+  tasks: ReturnType<typeof createBackgroundTasks>,
+) {
+  const mark = file.db.prepare<unknown[]>(`UPDATE changes SET ${name} = ? WHERE id = ?`)
+  const forget = file.db.prepare<[number]>('DELETE FROM changes WHERE id = ? AND start IS NULL AND tell IS NULL')
+  // While no process ran, no one tried.
+  const began = clock.now()
+
+  const note = (ids: readonly number[], tries: number | null): Promise<void> =>
+    file.write(() => {
+      for (const id of ids) {
+        mark.run(tries, id)
+        forget.run(id)
+      }
+    })
+
+  /** Those that failed. */
+  async function failuresOf(rows: readonly Row[]): Promise<readonly Row[]> {
+    try {
+      const { batchItemFailures } = await read({ Records: rows.map(({ record }) => record) })
+      const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+      return rows.filter(({ record }) => failed.has(record.dynamodb.SequenceNumber))
+    } catch (cause) {
+      log.error('stream-reader-failed', { reader: name, cause })
+      return rows
+    }
+  }
+
+  async function retry(row: Row): Promise<void> {
+    for (let tries = row.tries + 1; !tasks.isStopping(); tries++) {
+      const isOver = tries >= maxTries || clock.now() - Math.max(row.at, began) > maxAgeMs
+      await note([row.id], isOver ? setAside : tries)
+      if (isOver) return log.error('stream-records-given-up', { reader: name, records: 1 })
+      await tasks.pause(repeatsAfterMs * 2 ** (tries - 1))
+      if (tasks.isStopping()) return
+      if ((await failuresOf([row])).length === 0) return note([row.id], null)
+    }
+  }
+
+  return async (rows: readonly Row[]): Promise<void> => {
+    const failed = await failuresOf(rows)
+    const done = rows.filter((row) => !failed.includes(row))
+    if (done.length > 0) await note(idsOf(done), null)
+    for (const row of failed) await retry(row)
+  }
+}
+
+/** How many changes a reader could not handle. */
+export const setAsideIn = (db: Database.Database): number =>
+  Number(firstValue(db, 'SELECT count(*) FROM changes WHERE start = -1 OR tell = -1'))
+
+/** @returns how many. */
+export function tryAgain({ db, write }: SqliteFile): Promise<number> {
+  return write(() => {
+    const count = setAsideIn(db)
+    for (const name of ['start', 'tell']) db.exec(`UPDATE changes SET ${name} = 0 WHERE ${name} = ${setAside}`)
+    return count
+  })
+}
+
+const idsOf = (rows: readonly Row[]): number[] => rows.map(({ id }) => id)
 
 const recordOf = (id: number, { item, isNew }: StoredChange): StreamRecord => ({
   eventSource: 'aws:dynamodb',

@@ -1,134 +1,113 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
-import type { State } from '../../../functions/sandbox/state/state.ts'
-import { createTableClient } from '../../../functions/sandbox/state/table-access.ts'
-import { createTableState } from '../../../functions/sandbox/state/table-state.ts'
-import { createDynamoClient } from '../../../shared/ledger/store/dynamo-store.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
-import type { Store } from '../../../shared/ledger/store/store.ts'
+import { createFileState } from '../../../functions/sandbox/state/file-state.ts'
+import { createMemoryState, type State } from '../../../functions/sandbox/state/state.ts'
+import { createSqliteFile, openSqlite, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
+import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
+import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { makePrivateDirectory } from '../data-directory.ts'
-import { CannotContinue, reasonOf } from '../failures.ts'
-import type { LocalSettings } from '../settings.ts'
+import { CannotContinue } from '../failures.ts'
+import { type Environment, type LocalSettings, ledgerFile } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
-import { NoJava, readAccessKey, startDynamoDbLocal, waitForLock } from './dynamodb.ts'
-import { withStream } from './memory-stream.ts'
-import { type Follow, followTable } from './stream.ts'
-import { createSandboxTable, createTable } from './table.ts'
+import { createBell, type Follow, followChanges } from './changes.ts'
+import { openFile, sandboxFile } from './file.ts'
+import { takeServer } from './server-lock.ts'
 
-export type LocalLedger = { readonly follow: Follow } & (
-  | (Database & { readonly kind: 'dynamodb' })
-  | { readonly kind: 'memory'; readonly store: Store; readonly where: string }
-)
-
-export interface Place {
-  readonly endpoint: string
-  readonly accessKey: string | undefined
-}
-
-interface Database extends Place {
+export interface LocalLedger {
+  readonly store: Store
+  readonly follow: Follow
   readonly where: string
 }
 
-interface Whereabouts {
-  readonly endpoint: string | undefined
-  readonly accessKey: string | undefined
-  /** `null` keeps nothing. */
-  readonly keptIn: string | null
-  readonly shutdown: Shutdown
-}
-
-export async function openLedger(options: Whereabouts & { table: string }): Promise<LocalLedger> {
-  const found = await openDatabase(options)
-  if (found === null) {
-    console.error(
-      '*** NO JAVA: install Java 17 or newer to keep the ledger. Continuing with a ledger IN MEMORY: nothing is kept. ***\n',
-    )
-    return { kind: 'memory', ...openMemory(), where: 'IN MEMORY, nothing is kept' }
-  }
-  await ensureTable(found, options.table, createTable)
-  const place = { ...found, table: options.table }
-  return { kind: 'dynamodb', ...found, follow: (how) => followTable(place, how) }
-}
-
-function openMemory(): { store: Store; follow: Follow } {
-  const followers: Parameters<Follow>[0][] = []
-  const store = withStream(createMemoryStore(), ({ Records }) => {
-    for (const { take } of followers) void take(Records)
-  })
+/** The ledger of the process that serves. @param keptIn `null` keeps nothing. */
+export async function openLedger(
+  keptIn: string | null,
+  shutdown: Shutdown,
+): Promise<LocalLedger & { file: SqliteFile }> {
+  const bell = createBell()
+  const { file, id } = keptIn === null ? openMemory() : await openServed(keptIn, shutdown)
+  const parts = { clock: systemClock, onChanges: bell.ring, ...(id !== undefined && { tableId: id }) }
   return {
-    store,
-    follow: async (how) => {
-      followers.push(how)
-      return { stop: async () => void followers.splice(followers.indexOf(how), 1) }
-    },
+    file,
+    store: createSqliteStore(file, parts),
+    follow: async (services, reader) => followChanges({ ...services, file, bell }, reader),
+    where: keptIn === null ? forgotten : fileIn(keptIn),
   }
 }
 
-/** @throws CannotContinue when `create` fails. */
-async function ensureTable({ endpoint, accessKey }: Place, table: string, create: typeof createTable): Promise<void> {
-  const client = createDynamoClient(endpoint, accessKey)
-  try {
-    await create(client, table)
-  } catch (error) {
-    throw new CannotContinue(`the table ${table} could not be made at ${endpoint}: ${reasonOf(error)}`, {
-      cause: error,
-    })
-  } finally {
-    client.destroy()
+const forgotten = 'IN MEMORY: nothing is kept, and other commands cannot see it'
+
+/** A ledger that another process gets as a whole. */
+export function openScratch(clock: Clock): { store: Store; items: () => Item[] } {
+  const { file } = openMemory(clock)
+  const rows = file.db.prepare('SELECT item FROM items').raw()
+  return {
+    store: createSqliteStore(file, { clock }),
+    items: () => (rows.all() as [string][]).map(([item]) => JSON.parse(item)),
   }
 }
 
-export async function openDatabase({ endpoint, accessKey, ...options }: Whereabouts): Promise<Database | null> {
-  return endpoint === undefined ? startDatabase(options) : { endpoint, accessKey, where: `DynamoDB at ${endpoint}` }
+const openMemory = (clock: Clock = systemClock) => ({
+  file: createSqliteFile({ db: openSqlite(':memory:'), clock, ids: systemIds }),
+  id: undefined,
+})
+
+/** What the pages in memory say is wrong after a fault of the disk, so the process ends as if it was killed. */
+function endNow(sentence: string): void {
+  console.error(`unit-guard: ${sentence}`)
+  process.exit(1)
 }
 
-async function startDatabase({
-  keptIn,
-  shutdown,
-}: Omit<Whereabouts, 'endpoint' | 'accessKey'>): Promise<Database | null> {
-  // DynamoDB Local has another working directory, so the path has to be absolute.
-  const directory = keptIn === null ? null : resolve(keptIn, 'dynamodb')
-  if (directory !== null) {
-    await makePrivateDirectory(directory)
-    await waitForLock(directory, (message) => console.log(message))
-  }
-  const accessKey = await readAccessKey(directory)
-  try {
-    const { endpoint, ended, stop } = await startDynamoDbLocal(directory)
-    shutdown.onStop(stop)
-    void ended.then(() => {
-      if (!shutdown.isStopping()) console.error('unit-guard: DynamoDB Local has ended; stop and start again')
-    })
-    const kept = keptIn === null ? 'nothing is kept' : `kept in ${join(keptIn, 'dynamodb')}`
-    return { endpoint, accessKey, where: `DynamoDB Local at ${endpoint}, ${kept}` }
-  } catch (error) {
-    if (error instanceof NoJava) return null
-    throw error
-  }
+async function openServed(directory: string, shutdown: Shutdown) {
+  const { wasKilled, release } = await takeServer(directory)
+  const opened = await openFile(directory, ledgerFile, { mustCheck: wasKilled, onDamage: endNow })
+  // A start that found damage leaves the mark, so that the next one looks again.
+  shutdown.onStop(async () => release())
+  return opened
 }
 
-/** @param database `null` keeps nothing. */
-export async function openSandbox(local: LocalSettings, database: Place | null, token: string) {
-  const state = database === null ? undefined : await openSandboxState(database, local.sandboxTable, systemClock)
+/** Commands open the ledger beside the process that serves it. */
+export async function openForCommand(directory: string) {
+  const { file, id } = await openFile(directory, ledgerFile)
+  return { file, store: createSqliteStore(file, { clock: systemClock, tableId: id }), where: fileIn(directory) }
+}
+
+const fileIn = (directory: string): string => `the file ${join(directory, ledgerFile)}`
+
+/** @throws CannotContinue */
+export function mustBeHere({ DYNAMODB_ENDPOINT: endpoint }: Environment): void {
+  if (!endpoint) return
+  throw new CannotContinue(
+    'on one machine the ledger is a file in DATA_DIR: unset DYNAMODB_ENDPOINT (commands take it for a ledger in DynamoDB)',
+  )
+}
+
+/** The stand-in, with its state beside the ledger. */
+export async function openSandbox(local: LocalSettings, token: string) {
   return createSandbox({
     clock: systemClock,
     token,
     unitsPerMonth: local.sandboxUnitsPerMonth,
-    ...(state && { state }),
+    state: await openSandboxState(local.keptIn, systemClock),
   })
 }
 
-/** @param clock for the dates of an empty table's projects. */
-export async function openSandboxState(database: Place, table: string, clock: Clock): Promise<State> {
-  await ensureTable(database, table, createSandboxTable)
-  return createTableState({
-    client: createTableClient(database.endpoint, database.accessKey),
-    table,
-    clock,
-    ids: systemIds,
-    demonstration: () => demonstrationProjects(clock.now()),
-  })
+/** Where `npm start` may run beside it, so it has a folder of its own. */
+export async function openSandboxAlone(local: LocalSettings, token: string, shutdown: Shutdown) {
+  const keptIn = local.keptIn === null ? null : join(local.keptIn, 'sandbox')
+  const lock = keptIn === null ? null : await takeServer(keptIn)
+  shutdown.onStop(async () => lock?.release())
+  const where = keptIn === null ? forgotten : `the file ${join(keptIn, sandboxFile)}`
+  return { app: await openSandbox({ ...local, keptIn }, token), where }
+}
+
+/** @param clock for the dates of an empty file's projects. */
+export async function openSandboxState(keptIn: string | null, clock: Clock): Promise<State> {
+  const demonstration = () => demonstrationProjects(clock.now())
+  if (keptIn === null) return createMemoryState(demonstration())
+  const { file } = await openFile(keptIn, sandboxFile, { mustCheck: true, onDamage: endNow })
+  const store = createSqliteStore(file, { clock: systemClock })
+  return createFileState({ store, ids: systemIds, demonstration })
 }

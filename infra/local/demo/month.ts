@@ -4,19 +4,18 @@ import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
 import { newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
 import { openLedger as openLedgerAt } from '../../../shared/ledger/open-ledger.ts'
-import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { states } from '../../../shared/ledger/updates/update.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import { createViews } from '../../../shared/ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, systemClock } from '../../../shared/platform/clock.ts'
-import { digest, systemIds } from '../../../shared/platform/ids.ts'
+import { digest } from '../../../shared/platform/ids.ts'
 import { environment } from '../../../shared/platform/settings.ts'
 import { createTicker, workLastsMs } from '../background.ts'
 import { attentionOf } from '../commands/attention.ts'
 import { defineCommand } from '../commands/command.ts'
 import { withoutFound } from '../data-directory.ts'
-import { openLedger, openSandboxState } from '../database/open.ts'
+import { mustBeHere, openLedger, openSandboxState } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { readKeys } from '../secrets.ts'
 import { defaultDirectory, type LocalSettings, readSettings } from '../settings.ts'
@@ -37,16 +36,18 @@ const daysPerLine = 7
 
 export const command = defineCommand({
   usage,
-  run: () => withShutdown((shutdown) => fill(readSettings(withoutFound(environment())), shutdown)),
+  async run() {
+    const env = withoutFound(environment())
+    mustBeHere(env)
+    return withShutdown((shutdown) => fill(readSettings(env), shutdown))
+  },
 })
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
-  const database = await openDatabase(local, shutdown)
-  const client = createDynamoClient(database.endpoint, database.accessKey)
-  const store = createDynamoStore({ client, table: local.table, clock: systemClock, ids: systemIds })
-  if (!(await isNew(store))) throw new CannotContinue(notNew(database.where))
+  const { file, store, where } = await openDatabase(local, shutdown)
+  if (!(await isNew(store))) throw new CannotContinue(notNew(where))
 
-  console.log(`A month for the ledger: ${database.where}`)
+  console.log(`A month for the ledger: ${where}`)
   const plans = local.ownPlans === null ? {} : { PLANS: local.ownPlans }
   const callerKey = (await readKeys(local.keptIn)).callerKey.current
   const scenario = await openScenario({
@@ -57,20 +58,19 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
   await runMonth(scenario, (day, days) => {
     if (day % daysPerLine === 1) console.log(`  day ${day} of ${days} …`)
   })
-  console.log(`  ${count(scenario.items.size)} items are written …`)
-  const sandbox = await openSandboxState(database, local.sandboxTable, { ...systemClock, now: () => scenario.startAt })
+  console.log(`  ${count(scenario.items().length)} items are written …`)
+  const sandbox = await openSandboxState(local.keptIn, { ...systemClock, now: () => scenario.startAt })
   await keepMonth(scenario, { store, sandbox, unitsPerMonth: local.sandboxUnitsPerMonth })
+  // The month has told of everything, and started everything.
+  file.db.exec('DELETE FROM changes')
   return printSummary(scenario, store, local.keptIn)
 }
 
 async function openDatabase(local: LocalSettings, shutdown: Shutdown) {
   if (local.sandboxPort === null)
     throw new CannotContinue('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
-  if (local.keptIn === null && local.dynamoDb === undefined)
-    throw new CannotContinue('A ledger in memory keeps no month: unset DATA_DIR.')
-  const ledger = await openLedger({ ...local, endpoint: local.dynamoDb, accessKey: local.dynamoDbKey, shutdown })
-  if (ledger.kind === 'memory') throw new CannotContinue('A ledger in memory keeps no month: install Java 17 or newer.')
-  return ledger
+  if (local.keptIn === null) throw new CannotContinue('A ledger in memory keeps no month: unset DATA_DIR.')
+  return openLedger(local.keptIn, shutdown)
 }
 
 /** Reads the store directly, because opening an empty ledger would set it up. */
@@ -185,7 +185,7 @@ export async function keepMonth(
   target: { store: Store; sandbox: State; unitsPerMonth: number },
 ): Promise<void> {
   const isDefinitions = ({ pk, sk }: Item) => pk === definitionsKey.pk && sk === definitionsKey.sk
-  const all = [...items.values()].toSorted((a, b) => Number(isDefinitions(b)) - Number(isDefinitions(a)))
+  const all = items().toSorted((a, b) => Number(isDefinitions(b)) - Number(isDefinitions(a)))
   for (let from = 0; from < all.length; from += itemsAtOnce) {
     const writes = all
       .slice(from, from + itemsAtOnce)

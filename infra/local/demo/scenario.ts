@@ -13,8 +13,6 @@ import { createServices } from '../../../shared/guard/services.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { monthAt, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { accountOf, sandboxService } from '../../../shared/ledger/identity.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
-import type { Item } from '../../../shared/ledger/store/store.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
 import { type Clock, dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { createLog } from '../../../shared/platform/log.ts'
@@ -23,9 +21,9 @@ import type { Scope } from '../../../shared/platform/words.ts'
 import { createSlack } from '../../../shared/slack/slack.ts'
 import type { Kind } from '../../../shared/tracking/kinds.ts'
 import { workLastsMs } from '../background.ts'
-import { newAccessKey } from '../database/dynamodb.ts'
+import { openScratch } from '../database/open.ts'
 import { createListener, localReference } from '../listener.ts'
-import { createSecretsEndpoint, signCallerToken } from '../secrets.ts'
+import { createSecretsEndpoint, newAccessKey, signCallerToken } from '../secrets.ts'
 import { type Environment, localSigningSecret, sandboxToken, sandboxUrl } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
 
@@ -74,9 +72,9 @@ export async function openScenario(parts: {
   const sandbox = createMemoryState(demonstrationProjects(startAt))
   sandboxListener.open(createSandbox({ clock, token: sandboxToken, state: sandbox }))
 
-  const items = new Map<string, Item>()
+  const { store, items } = openScratch(clock)
   const log = createLog({ write: () => {}, now: clock.now })
-  const services = createServices(settings, { clock, log, store: createMemoryStore(items) })
+  const services = createServices(settings, { clock, log, store })
   return {
     ...{ clock, startAt, end, settings, services, callerKey },
     guard: services.guard,

@@ -13,10 +13,7 @@ import {
   type Value,
 } from './store.ts'
 
-/**
- * For machines without Java and for the simulation. Items are replaced, never changed, so that readers keep what they
- * read.
- */
+/** For rules and the simulation. Items are replaced, never changed, so that readers keep what they read. */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
   const rows = createRows(items)
   return {

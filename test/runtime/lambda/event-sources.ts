@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followTable } from '../../../infra/local/database/stream.ts'
 import type { Log } from '../../../shared/platform/log.ts'
+import { followTable } from '../../support/dynamodb/stream.ts'
 import { accessKeyOf, type Rehearsal } from '../rehearsal.ts'
 import { createStreamPoller } from './stream-poller.ts'
 

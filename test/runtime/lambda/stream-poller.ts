@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StreamRecord } from '../../../infra/local/database/stream.ts'
+import type { StreamRecord } from '../../../infra/local/database/changes.ts'
 import { passesFilter } from '../../support/infra/stream-filter.ts'
 
 /** An event source mapping, as a template has it. */

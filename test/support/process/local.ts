@@ -2,17 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject } from 'vitest'
 import { secretsIn } from '../canaries.ts'
-
-/** Tests of a kept ledger need Java. */
-export function hasJava(): boolean {
-  if (inject('dynamodb') !== null) return true
-  console.error('*** NO JAVA: npm start was not tested with a ledger that is kept. ***')
-  return false
-}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -45,14 +38,15 @@ const programOf = (script: string): [string, ...string[]] =>
  */
 export function spawnLocal(
   script: string,
-  options: { args?: readonly string[]; env?: Environment; asIs?: boolean } = {},
+  options: { args?: readonly string[]; env?: Environment; asIs?: boolean; cwd?: string } = {},
 ) {
   const [file, ...first] = programOf(script)
   const program = options.asIs
     ? ['--import', 'tsx', `infra/local/${file}.ts`]
-    : [join(inject('commands'), `${file}.mjs`)]
+    : [resolve(inject('commands'), `${file}.mjs`)]
   const child = spawn(process.execPath, [...program, ...first, ...(options.args ?? [])], {
     detached: true,
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...options.env },
   })

@@ -12,10 +12,7 @@ declare module 'vitest' {
 
 const sources = 'infra/local'
 /** Files that the modules read from their own folder. */
-const beside = [
-  ...['plans.json', 'database/dynamodb-keeper.js', 'database/LoopbackDynamoDb.class'],
-  ...['../openapi/docs.css', '../../functions/dashboard/dashboard.css'],
-]
+const beside = ['plans.json', '../openapi/docs.css', '../../functions/dashboard/dashboard.css']
 
 /**
  * Builds the commands of `infra/local` once for the run: forty processes would compile them for longer than they work.
@@ -28,10 +25,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return () => rm(folder, { recursive: true })
 }
 
-export async function buildCommands(folder: string): Promise<void> {
+export async function buildCommands(folder: string, start = `${sources}/start.ts`): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
-    entryPoints: ['start', 'sandbox', 'run'].map((name) => `${sources}/${name}.ts`),
+    entryPoints: { start, sandbox: `${sources}/sandbox.ts`, run: `${sources}/run.ts` },
     outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
@@ -41,7 +38,7 @@ export async function buildCommands(folder: string): Promise<void> {
     target: 'node20',
     format: 'esm',
     mainFields: ['module', 'main'],
-    external: ['esbuild'],
+    external: ['esbuild', 'libsql'],
     logLevel: 'error',
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { NoJava, startDynamoDbLocal } from '../../../infra/local/database/dynamodb.ts'
+import { NoJava, startDynamoDbLocal } from '../dynamodb/dynamodb.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,7 +11,7 @@ declare module 'vitest' {
 /** One DynamoDB Local for the run; each test file makes its own tables. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   try {
-    const dynamodb = await startDynamoDbLocal(null)
+    const dynamodb = await startDynamoDbLocal()
     project.provide('dynamodb', dynamodb.endpoint)
     return dynamodb.stop
   } catch (error) {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { readChanges } from '../../../functions/outbox/stream-event.ts'
-import { withStream } from '../../../infra/local/database/memory-stream.ts'
-import type { StreamEvent } from '../../../infra/local/database/stream.ts'
+import type { StreamEvent } from '../../../infra/local/database/changes.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { isFor } from '../infra/stream-filter.ts'
+import { withStream } from './memory-stream.ts'
 
 type Reader = (event: unknown, endsAt: number) => Promise<unknown>
 

@@ -3,13 +3,14 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import { createTable } from '../../../infra/local/database/table.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
-import { createSqliteStore, openSqlite } from '../../../shared/ledger/store/sqlite-store.ts'
+import { createSqliteFile, openSqlite } from '../../../shared/ledger/store/sqlite-file.ts'
+import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { createTable } from '../dynamodb/table.ts'
 
 /** Tests run on every store that this machine has. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [
@@ -19,8 +20,8 @@ export const stores: readonly (readonly [name: string, create: () => Promise<Sto
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', createLocalStore] as const]),
 ]
 
-const createFileStore = (file: string): Store =>
-  createSqliteStore({ db: openSqlite(file), clock: systemClock, ids: systemIds })
+export const createFileStore = (file: string, clock = systemClock): Store =>
+  createSqliteStore(createSqliteFile({ db: openSqlite(file), clock, ids: systemIds }), { clock })
 
 export const createStore = (): Promise<Store> =>
   inject('dynamodb') === null ? Promise.resolve(createMemoryStore()) : createLocalStore()

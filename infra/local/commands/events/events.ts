@@ -37,7 +37,7 @@ export const command = defineCommand({
     const action = mustBeOneOf(typed, actions)
     if (action !== 'replay' && (since ?? until) !== undefined)
       throw new WrongUsage('--since and --until are for replay')
-    const { services } = openGuard(commandEnvironment(), systemClock)
+    const { services } = await openGuard(commandEnvironment(), systemClock)
     const events = await openEvents(services)
     if (action === 'list') return listTargets(events)
     const target = targetNamed(events, name)

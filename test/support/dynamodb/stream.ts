@@ -1,4 +1,4 @@
-import { type AttributeValue, DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import {
   DescribeStreamCommand,
   DynamoDBStreamsClient,
@@ -8,38 +8,14 @@ import {
   type _Record as TableRecord,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
+import type { StreamEvent, StreamRecord } from '../../../infra/local/database/changes.ts'
+import { createBackgroundTasks } from '../../../infra/local/shutdown.ts'
 import { createDynamoClient } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { Log } from '../../../shared/platform/log.ts'
 import { createSlots } from '../../../shared/platform/parallel.ts'
 import { standIn } from '../../../shared/platform/settings.ts'
-import { CannotContinue } from '../failures.ts'
-import { createBackgroundTasks } from '../shutdown.ts'
-
-type Image = Readonly<Record<string, AttributeValue>>
-
-export interface StreamRecord {
-  readonly eventSource: 'aws:dynamodb'
-  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
-  readonly dynamodb: {
-    readonly Keys: Image
-    readonly NewImage?: Image
-    readonly SequenceNumber: string
-  }
-}
-
-/** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
-export interface StreamEvent {
-  readonly Records: readonly StreamRecord[]
-}
 
 type Take = (batch: readonly StreamRecord[]) => Promise<void>
-
-/** Ready when it resolves. */
-export type Follow = (how: { take: Take; log: Log }) => Promise<Following>
-
-interface Following {
-  stop(patience: Promise<void>): Promise<void>
-}
 
 interface TablePlace {
   readonly endpoint: string
@@ -52,8 +28,8 @@ const retryAfterMs = 1_000
 const connectWithinMs = 3_000
 const answerWithinMs = 5_000
 
-/** If the database goes away, it retries and continues where it stopped. @throws CannotContinue without a stream */
-export async function followTable(place: TablePlace, { take, log }: Parameters<Follow>[0]): Promise<Following> {
+/** If the database goes away, it retries and continues where it stopped. */
+export async function followTable(place: TablePlace, { take, log }: { take: Take; log: Log }) {
   const client = createStreamsClient(place)
   const reader: StreamReader = { client, stream: await streamOf(place), take, known: new Set(), open: new Map() }
   await listShards(reader)
@@ -79,7 +55,7 @@ export async function followTable(place: TablePlace, { take, log }: Parameters<F
 
   void tasks.add(poll())
   return {
-    stop: async (patience) => {
+    stop: async (patience: Promise<void>): Promise<void> => {
       await tasks.stop(patience)
       client.destroy()
     },
@@ -102,7 +78,7 @@ async function streamOf({ endpoint, accessKey, table }: TablePlace): Promise<str
   try {
     const { Table } = await client.send(new DescribeTableCommand({ TableName: table }))
     if (Table?.LatestStreamArn !== undefined && Table.StreamSpecification?.StreamEnabled) return Table.LatestStreamArn
-    throw new CannotContinue(`the table ${table} at ${endpoint} has no stream; enable one with new images`)
+    throw new Error(`the table ${table} at ${endpoint} has no stream; enable one with new images`)
   } finally {
     client.destroy()
   }

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
+import type { StreamEvent, StreamRecord } from '../../../infra/local/database/changes.ts'
 import { type Item, keyOf, type Store, type Write } from '../../../shared/ledger/store/store.ts'
-import type { StreamEvent, StreamRecord } from './stream.ts'
 
 type Change = Exclude<Write, { kind: 'check' }>
 

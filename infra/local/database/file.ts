@@ -1,0 +1,114 @@
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  connect,
+  createSqliteFile,
+  firstValue,
+  OtherFormat,
+  prepare,
+  type SqliteFile,
+} from '../../../shared/ledger/store/sqlite-file.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { makePrivateFile } from '../data-directory.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
+import { ledgerFile } from '../settings.ts'
+import { holderOf } from './server-lock.ts'
+
+export const sandboxFile = 'sandbox.db'
+
+interface Opened {
+  readonly file: SqliteFile
+  /** A copy of the file has another one. */
+  readonly id: string
+}
+
+/**
+ * Opens a file, or makes it.
+ *
+ * @param how.mustCheck after a process that did not end well.
+ * @param how.onDamage gets a sentence; without it, that is thrown.
+ * @throws CannotContinue with a sentence for each file and folder that cannot be used.
+ */
+export async function openFile(
+  directory: string,
+  name: string,
+  how: { mustCheck?: boolean; onDamage?: (sentence: string) => void } = {},
+): Promise<Opened> {
+  refuseFolder(directory)
+  const path = await makePrivateFile(directory, name)
+  refuseSharedDisk(directory)
+  await refuseHead(path)
+  const isUnclean = how.mustCheck || (await sizeOf(`${path}-journal`)) > 0
+  const end = (reason: string) => {
+    throw new CannotContinue(damaged(path, reason))
+  }
+  let isOpen = false
+  const file = createSqliteFile({
+    ...{ db: connect(path), clock: systemClock, ids: systemIds, holder: () => holderOf(directory) },
+    onDamage: (error) => {
+      if (!isOpen || !how.onDamage) return end(reasonOf(error))
+      how.onDamage(damaged(path, reasonOf(error)))
+    },
+  })
+  try {
+    await file.read(() => {
+      prepare(file.db)
+      const found = isUnclean ? firstValue(file.db, 'PRAGMA quick_check(1)') : 'ok'
+      if (found !== 'ok') end(String(found).split('\n').at(-1) ?? '')
+    })
+  } catch (error) {
+    throw error instanceof OtherFormat ? new CannotContinue(`${path} ${ofAnotherFormat} (${error.message})`) : error
+  }
+  isOpen = true
+  const { ino, birthtimeNs } = statSync(path, { bigint: true })
+  return { file, id: `${ino}@${birthtimeNs}` }
+}
+
+const ofAnotherFormat =
+  'was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins'
+
+const damaged = (path: string, reason: string): string =>
+  `${path} is damaged (${reason}): keep it, put a backup in its place, or set DATA_DIR to another folder, where a new ledger begins`
+
+/** Earlier versions kept their ledger in DynamoDB Local. */
+function refuseFolder(directory: string): void {
+  if (!existsSync(join(directory, 'dynamodb')) || existsSync(join(directory, ledgerFile))) return
+  throw new CannotContinue(
+    `${directory} holds a ledger of an earlier version, which this version cannot read: move the folder away, or set DATA_DIR to another one, and begin a new ledger`,
+  )
+}
+
+/** Of these file systems: NFS, SMB (three), 9p, FUSE and virtiofs. */
+const unsoundLocks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546]
+
+function refuseSharedDisk(directory: string): void {
+  if (!unsoundLocks.includes(statfsSync(directory).type)) return
+  throw new CannotContinue(
+    `${directory} is on a network or shared disk, where two processes can lock one file: set DATA_DIR to a folder on a disk of this machine`,
+  )
+}
+
+const headBytes = 20
+const walByte = 2
+
+/** Read before SQLite opens the file, because opening changes it. */
+async function refuseHead(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+  await handle.close()
+  if (bytesRead === 0) return
+  if (!buffer.toString('latin1').startsWith('SQLite format 3\0'))
+    throw new CannotContinue(damaged(path, 'it does not begin as a file of SQLite'))
+  if (buffer[18] === walByte || buffer[19] === walByte)
+    throw new CannotContinue(
+      `${path} is in WAL mode, in which SQLite can lose updates: end what has it open, and run sqlite3 ${path} "PRAGMA journal_mode=DELETE"`,
+    )
+}
+
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )

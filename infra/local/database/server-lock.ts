@@ -1,0 +1,69 @@
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type Database from 'libsql'
+import { connect, firstValue, isBusy } from '../../../shared/ledger/store/sqlite-file.ts'
+import { makePrivateFile } from '../data-directory.ts'
+import { CannotContinue } from '../failures.ts'
+
+const serverFile = 'server.db'
+
+interface Server {
+  /** Whether the one before was killed. */
+  readonly wasKilled: boolean
+  release(): void
+}
+
+/**
+ * One process serves a folder. A transaction that stays open is the lock, because it ends with the process, also in
+ * containers, where process ids repeat.
+ *
+ * @throws CannotContinue
+ */
+export async function takeServer(directory: string): Promise<Server> {
+  const db = connect(await makePrivateFile(directory, serverFile))
+  const own = `process ${process.pid} on ${hostname()}`
+  const lock = () => db.exec('BEGIN IMMEDIATE')
+  try {
+    db.exec('CREATE TABLE IF NOT EXISTS holder (words TEXT NOT NULL)')
+    lock()
+    const before = holderIn(db)
+    // Another start may write between the end of one transaction and the next.
+    do {
+      note(db, own)
+      db.exec('COMMIT')
+      lock()
+    } while (holderIn(db) !== own)
+    return {
+      wasKilled: before !== '',
+      release: () => {
+        note(db, '')
+        db.exec('COMMIT')
+        db.close()
+      },
+    }
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new CannotContinue(
+      `another Unit Guard is using ${directory} (${holderOf(directory)}); stop it, or set DATA_DIR`,
+    )
+  }
+}
+
+/** In words. */
+export function holderOf(directory: string): string {
+  try {
+    const db = connect(join(directory, serverFile))
+    const words = holderIn(db)
+    db.close()
+    return words || 'other processes'
+  } catch {
+    return 'other processes'
+  }
+}
+
+const holderIn = (db: Database.Database): string => String(firstValue(db, 'SELECT words FROM holder') ?? '')
+
+function note(db: Database.Database, words: string): void {
+  db.exec('DELETE FROM holder')
+  db.prepare<[string]>('INSERT INTO holder VALUES (?)').run(words)
+}

@@ -1,0 +1,138 @@
+import Database from 'libsql'
+import type { Clock } from '../../platform/clock.ts'
+import type { Ids } from '../../platform/ids.ts'
+import { AnswerLost, Contention, LedgerUnavailable } from '../errors.ts'
+
+const usualMaxWaitMs = 10_000
+/** The binding blocks the process while it waits, so callers wait outside it. */
+const busyTimeoutMs = 20
+const maxPauseMs = 50
+
+/** In the head of each file, so that another program's file is not taken for one of ours. */
+const application = 0x55_47_4c_44
+const version = 1
+
+const schema = `
+  CREATE TABLE items (
+    pk TEXT NOT NULL, sk TEXT NOT NULL, item TEXT NOT NULL,
+    listed_in TEXT, listed_at TEXT, open_as TEXT, open_since TEXT, expires INTEGER,
+    PRIMARY KEY (pk, sk)
+  );
+  CREATE INDEX by_time ON items (listed_in, listed_at, pk, sk) WHERE listed_in IS NOT NULL;
+  CREATE INDEX open ON items (open_as, open_since, pk, sk) WHERE open_as IS NOT NULL;
+  CREATE INDEX expiry ON items (expires) WHERE expires IS NOT NULL;
+  CREATE TABLE tokens (token TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE changes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, change TEXT NOT NULL, at INTEGER NOT NULL, start INTEGER, tell INTEGER
+  );
+  CREATE INDEX to_start ON changes (start, id) WHERE start IS NOT NULL;
+  CREATE INDEX to_tell ON changes (tell, id) WHERE tell IS NOT NULL;
+  PRAGMA application_id = ${application};
+  PRAGMA user_version = ${version};
+`
+
+/** Written by another program, or by another version. */
+export class OtherFormat extends Error {
+  override readonly name = 'OtherFormat'
+}
+
+export const connect = (file: string): Database.Database => new Database(file, { timeout: busyTimeoutMs })
+
+/** @param file `:memory:`: forgotten at the end. @throws OtherFormat */
+export function openSqlite(file: string): Database.Database {
+  const db = connect(file)
+  prepare(db)
+  return db
+}
+
+/** Makes an empty file a ledger. @throws OtherFormat */
+export function prepare(db: Database.Database): void {
+  // WAL can lose what was committed where a checkpoint meets a writer, in SQLite before 3.51.3.
+  db.pragma('journal_mode = TRUNCATE')
+  db.pragma('synchronous = FULL')
+  if (formatOf(db) === null) inTransaction(db, () => formatOf(db) === null && db.exec(schema))
+  const format = formatOf(db)
+  if (format !== `${application} ${version}`) throw new OtherFormat(`${format} instead of ${application} ${version}`)
+}
+
+/** `null`: the file is empty. */
+function formatOf(db: Database.Database): string | null {
+  const tables = firstValue(db, 'SELECT count(*) FROM sqlite_master')
+  const format = `${firstValue(db, 'PRAGMA application_id')} ${firstValue(db, 'PRAGMA user_version')}`
+  return tables === 0 && format === '0 0' ? null : format
+}
+
+export const firstValue = (db: Database.Database, sql: string): unknown =>
+  (db.prepare(sql).raw().get() as unknown[] | undefined)?.[0]
+
+/** Everything between BEGIN and COMMIT is one turn of this process. @throws AnswerLost, or an error of SQLite. */
+function inTransaction<T>(db: Database.Database, act: () => T, isKept: (result: T) => boolean = () => true): T {
+  db.exec('BEGIN IMMEDIATE')
+  let isCommitting = false
+  try {
+    const result = act()
+    isCommitting = true
+    db.exec(isKept(result) ? 'COMMIT' : 'ROLLBACK')
+    return result
+  } catch (error) {
+    if (!db.inTransaction)
+      throw isCommitting ? new AnswerLost('the end of a write is unknown', { cause: error }) : error
+    rollBack(db)
+    throw error
+  }
+}
+
+/** Nothing may follow on a connection whose transaction does not end. */
+function rollBack(db: Database.Database): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    db.close()
+  }
+}
+
+interface Parts {
+  readonly db: Database.Database
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Of a busy file, for the error. */
+  readonly holder?: () => string
+  /** What the pages in memory say cannot be trusted any more. */
+  readonly onDamage?: (error: unknown) => void
+}
+
+export type SqliteFile = ReturnType<typeof createSqliteFile>
+
+/** Waits where other processes write. */
+export function createSqliteFile({ db, clock, ids, holder = () => 'other processes', onDamage = () => {} }: Parts) {
+  /** @throws LedgerUnavailable; Contention if other processes kept the file until the time was over. */
+  async function read<T>(act: () => T, maxWaitMs = usualMaxWaitMs): Promise<T> {
+    const until = clock.now() + maxWaitMs
+    for (let round = 1; ; round++) {
+      try {
+        return act()
+      } catch (error) {
+        const cause = error instanceof AnswerLost ? error.cause : error
+        if (isDamage(cause) || !db.open) onDamage(cause)
+        if (!isOfSqlite(error) && db.open) throw error
+        if (!isBusy(error)) throw new LedgerUnavailable('the file of the ledger fails', { cause: error })
+        if (clock.now() >= until) throw new Contention(`the file of the ledger is busy (${holder()})`)
+        await clock.sleep(ids.fraction() * Math.min(maxPauseMs, 2 ** round))
+      }
+    }
+  }
+
+  return {
+    db,
+    read,
+    /** @throws as `read`, or AnswerLost. */
+    write: <T>(act: () => T, how: { isKept?: (result: T) => boolean; maxWaitMs?: number | undefined } = {}) =>
+      read(() => inTransaction(db, act, how.isKept), how.maxWaitMs),
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+const isOfSqlite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_')
+export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
+const isDamage = (error: unknown): boolean => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error))

@@ -1,0 +1,237 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readChanges } from '../../functions/outbox/stream-event.ts'
+import {
+  createBell,
+  followChanges,
+  type StreamEvent,
+  setAsideIn,
+  tryAgain,
+} from '../../infra/local/database/changes.ts'
+import { openFile } from '../../infra/local/database/file.ts'
+import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
+import type { Item, Store } from '../../shared/ledger/store/store.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
+import { hours } from '../support/clock.ts'
+import { isFor } from '../support/infra/stream-filter.ts'
+import { patienceMs } from '../support/patience.ts'
+import { temporaryDirectory } from '../support/process/local.ts'
+import { withStream } from '../support/store/memory-stream.ts'
+
+const put = (store: Store, ...items: readonly Item[]) =>
+  store.transact(
+    items.map((item) => ({ kind: 'put', item, when: [] })),
+    systemIds.random(),
+  )
+
+const update = (number: number, more: object = {}): Item => ({ pk: `update#upd_${number}`, sk: 'update', ...more })
+
+async function openLedger() {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  const { file } = await openFile(directory, 'ledger.db')
+  const bell = createBell()
+  const store = createSqliteStore(file, { clock: systemClock, onChanges: bell.ring })
+  return { directory, file, bell, store }
+}
+
+type Ledger = Awaited<ReturnType<typeof openLedger>>
+
+/** @param read the items of a batch; returns those that fail. */
+function follow(
+  { file, bell }: Pick<Ledger, 'file' | 'bell'>,
+  read: (items: readonly string[]) => Promise<readonly string[]> | readonly string[],
+  { name = 'tell', clock = systemClock }: { name?: 'start' | 'tell'; clock?: typeof systemClock } = {},
+) {
+  const seen: string[][] = []
+  const logged: string[] = []
+  const log = { info() {}, error: (event: string) => void logged.push(event), hide() {} }
+  const itemOf = (record: StreamEvent['Records'][number]) => record.dynamodb.Keys.pk?.S ?? ''
+  const follower = followChanges(
+    { file, bell, clock, log, repeatsAfterMs: 1 },
+    {
+      ...{ name, batchSize: 10, batchesAtOnce: 1 },
+      read: async ({ Records }) => {
+        const items = Records.map(itemOf)
+        seen.push(items)
+        const failed = await read(items)
+        const failures = Records.filter((record) => failed.includes(itemOf(record)))
+        return { batchItemFailures: failures.map(({ dynamodb }) => ({ itemIdentifier: dynamodb.SequenceNumber })) }
+      },
+    },
+  )
+  const stop = () => follower.stop(sleep(5_000, undefined, { ref: false }))
+  onTestFinished(stop)
+  return { seen, logged, stop }
+}
+
+const waiting = ({ file }: Pick<Ledger, 'file'>) =>
+  file.db.prepare('SELECT change FROM changes').raw().all() as [string][]
+
+const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: patienceMs, interval: 5 }).toBe(true)
+
+const none = () => []
+
+describe('changes in the ledger’s file', () => {
+  const items: readonly Item[] = [
+    update(1, { state: 'requested', version: 1, traceparent: '00-a-b-01', units: 40 }),
+    update(2, { state: 'awaiting-approval', version: 3, approvableUntil: 5, openAs: 'open' }),
+    update(3, { state: 'in-doubt', version: 4, doubt: { at: 7 } }),
+    { pk: 'slack-event#slk_1', sk: 'event', text: 'spend' },
+    { pk: 'announcement#upd_1#x', sk: 'announcement', openAs: 'open-announcement' },
+    { pk: 'entry#ent_1', sk: 'entry', subjects: ['account', 'demo'] },
+    { pk: 'book', sk: 'book', counters: {} },
+    { pk: 'definitions', sk: 'definitions' },
+  ]
+
+  test.each<['start' | 'tell', Parameters<typeof isFor>[0]]>([
+    ['start', 'start'],
+    ['tell', 'tell'],
+    ['tell', 'tellEvents'],
+  ])('the reader %s reads in the file what it reads in a stream with the filter %s', async (name, filter) => {
+    const ledger = await openLedger()
+    const streamed: StreamEvent[] = []
+    const store = withStream(ledger.store, (event) => streamed.push(event))
+    const read: StreamEvent['Records'][number][] = []
+    const follower = followChanges(
+      { ...ledger, clock: systemClock, log: { info() {}, error() {}, hide() {} } },
+      {
+        ...{ name, batchSize: 100, batchesAtOnce: 1 },
+        read: async ({ Records }) => {
+          read.push(...Records)
+          return { batchItemFailures: [] }
+        },
+      },
+    )
+    onTestFinished(() => follower.stop(Promise.resolve()))
+    for (const when of [[{ kind: 'absent-item' }], []] as const)
+      await store.transact(
+        items.map((item) => ({ kind: 'put', item, when })),
+        systemIds.random(),
+      )
+    const unread = ledger.file.db.prepare(`SELECT id FROM changes WHERE ${name} IS NOT NULL`)
+    await until(() => streamed.length === 2 && unread.all().length === 0)
+    await follower.stop(sleep(5_000, undefined, { ref: false }))
+    const changesIn = (records: StreamEvent['Records']) =>
+      readChanges({ Records: records.filter((record) => isFor(filter, record)) }).map(
+        ({ sequenceNumber: _, ...change }) => change,
+      )
+    expect(changesIn(read)).toEqual(changesIn(streamed.flatMap(({ Records }) => Records)))
+    expect(changesIn(read)).not.toEqual([])
+  })
+
+  test('are gone once both readers have passed them, and a refused transaction leaves none', async () => {
+    const ledger = await openLedger()
+    await put(ledger.store, update(1))
+    await ledger.store.transact([{ kind: 'put', item: update(1), when: [{ kind: 'absent-item' }] }], 'refused')
+    expect(waiting(ledger)).toHaveLength(1)
+    const tell = follow(ledger, none)
+    await until(() => tell.seen.length === 1)
+    await tell.stop()
+    expect(waiting(ledger)).toHaveLength(1)
+    const start = follow(ledger, none, { name: 'start' })
+    await until(() => waiting(ledger).length === 0)
+    expect(start.seen).toEqual([['update#upd_1']])
+  })
+
+  test('of another process are read too', async () => {
+    const ledger = await openLedger()
+    const { seen } = follow(ledger, none)
+    const { file } = await openFile(ledger.directory, 'ledger.db')
+    await put(createSqliteStore(file, { clock: systemClock }), update(1))
+    await until(() => seen.length === 1)
+  })
+
+  test('that fail are read alone, four times in all, and then set aside; the others of the batch are not repeated', async () => {
+    const ledger = await openLedger()
+    await put(ledger.store, update(1), update(2), update(3))
+    const isBroken = ['update#upd_2']
+    const { seen, logged } = follow(ledger, () => isBroken)
+    await until(() => setAsideIn(ledger.file.db) === 1)
+    expect(seen).toEqual([['update#upd_1', 'update#upd_2', 'update#upd_3'], ...Array(3).fill(['update#upd_2'])])
+    expect(logged).toEqual(['stream-records-given-up'])
+
+    isBroken.pop()
+    await put(ledger.store, update(4))
+    await until(() => seen.length === 5)
+    expect(seen[4]).toEqual(['update#upd_4'])
+    expect(await tryAgain(ledger.file)).toBe(1)
+    await until(() => seen.length === 6)
+    expect(seen[5]).toEqual(['update#upd_2'])
+    await until(() => setAsideIn(ledger.file.db) === 0)
+  })
+
+  test('that fail for an hour are set aside at the next failure, but an hour without a process does not count', async () => {
+    const ledger = await openLedger()
+    await put(ledger.store, update(1))
+    let now = Date.now() + hours(3)
+    const clock = { ...systemClock, now: () => now }
+    const { seen } = follow(
+      ledger,
+      (items) => {
+        if (seen.length === 2) now += hours(2)
+        return items
+      },
+      { clock },
+    )
+    await until(() => setAsideIn(ledger.file.db) === 1)
+    expect(seen).toHaveLength(2)
+  })
+
+  test('that one reader cannot handle do not delay the other reader', async () => {
+    const ledger = await openLedger()
+    const start = follow(ledger, () => new Promise(() => {}), { name: 'start' })
+    const tell = follow(ledger, none)
+    await put(ledger.store, update(1))
+    await until(() => start.seen.length === 1 && tell.seen.length === 1)
+    await put(ledger.store, update(2))
+    await until(() => tell.seen.length === 2)
+  })
+
+  test('of a batch that is read while the process stops are not read again', async () => {
+    const ledger = await openLedger()
+    await put(ledger.store, update(1))
+    let end = () => {}
+    const { seen, stop } = follow(ledger, () => new Promise((resolve) => (end = () => resolve([]))))
+    await until(() => seen.length === 1)
+    const stopped = stop()
+    end()
+    await stopped
+    const next = follow(ledger, none)
+    await put(ledger.store, update(2))
+    await until(() => next.seen.length === 1)
+    expect(next.seen).toEqual([['update#upd_2']])
+  })
+
+  test('are each read at least once by a process that is killed (kill -9) again and again, and at most a batch twice', async () => {
+    const { directory, store } = await openLedger()
+    const notes = join(directory, 'notes')
+    await writeFile(notes, '')
+    const noted = async () => (await readFile(notes, 'utf8')).split('\n').filter(Boolean)
+    const kills = 4
+    let written = 0
+    for (let life = 0; life <= kills; life++) {
+      const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/process/follower.ts', directory, notes], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      })
+      onTestFinished(() => void child.kill('SIGKILL'))
+      const before = (await noted()).length
+      while ((await noted()).length < before + 30) {
+        await put(store, update(++written))
+        await sleep(1)
+      }
+      if (life < kills) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      } else await expect.poll(async () => new Set(await noted()).size, { timeout: patienceMs }).toBe(written)
+    }
+    const read = await noted()
+    expect(new Set(read)).toEqual(new Set(Array.from({ length: written }, (_, at) => update(at + 1).pk)))
+    expect(read.length - written).toBeLessThanOrEqual(10 * kills)
+  })
+})

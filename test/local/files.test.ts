@@ -1,0 +1,259 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, open, rename, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'libsql'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openFile } from '../../infra/local/database/file.ts'
+import { holderOf, takeServer } from '../../infra/local/database/server-lock.ts'
+import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
+
+async function newFolder(): Promise<string> {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  return directory
+}
+
+const openIn = (directory: string, how: Parameters<typeof openFile>[2] = {}) => openFile(directory, 'ledger.db', how)
+
+const item = (number: number, more: object = {}) => ({
+  pk: `item#${number}`,
+  sk: 'item',
+  text: 'x'.repeat(2_000),
+  ...more,
+})
+
+/** A ledger with some pages, closed. */
+async function ledgerIn(directory: string): Promise<string> {
+  const { file } = await openIn(directory)
+  const store = createSqliteStore(file, { clock: systemClock })
+  for (let number = 0; number < 20; number++)
+    await store.transact([{ kind: 'put', item: item(number), when: [] }], `token-${number}`)
+  file.db.close()
+  return join(directory, 'ledger.db')
+}
+
+async function overwrite(path: string, at: number, bytes: Buffer): Promise<void> {
+  const handle = await open(path, 'r+')
+  await handle.write(bytes, 0, bytes.length, at)
+  await handle.close()
+}
+
+describe('a file that is not a ledger of this version is named in one sentence, and stays as it is', () => {
+  test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
+    [
+      'is in WAL mode',
+      async (path) => {
+        const db = new Database(path)
+        db.pragma('journal_mode = WAL')
+        db.exec('CREATE TABLE t (a)')
+        db.close()
+      },
+      /is in WAL mode, in which SQLite can lose updates: end what has it open, and run sqlite3 .* "PRAGMA journal_mode=DELETE"$/,
+    ],
+    [
+      'is no file of SQLite',
+      (path) => writeFile(path, 'spend '.repeat(1_000)),
+      /is damaged \(it does not begin as a file of SQLite\): keep it/,
+    ],
+    [
+      'belongs to another program',
+      async (path) => {
+        const db = new Database(path)
+        db.exec('CREATE TABLE t (a)')
+        db.close()
+      },
+      /was written by another program or version: use that one, or set DATA_DIR to another folder.* \(0 0 instead of \d+ 1\)$/,
+    ],
+    [
+      'has another format',
+      async (path) => {
+        await ledgerIn(join(path, '..'))
+        const db = new Database(path)
+        db.pragma('user_version = 2')
+        db.close()
+      },
+      /was written by another program or version.* \((\d+) 2 instead of \1 1\)$/,
+    ],
+    [
+      'was cut short',
+      async (path) => {
+        await ledgerIn(join(path, '..'))
+        await truncate(path, 8_192)
+      },
+      /ledger\.db is damaged \(.*malformed\): keep it, put a backup in its place, or set DATA_DIR/,
+    ],
+    [
+      'is a folder',
+      (path) => mkdir(path),
+      /ledger\.db cannot be written \(it is a folder\); set DATA_DIR to another folder$/,
+    ],
+  ])('a file that %s', async (_name, make, sentence) => {
+    const directory = await newFolder()
+    const path = join(directory, 'ledger.db')
+    await make(path)
+    const before = await stat(path)
+    await expect(openIn(directory)).rejects.toThrow(sentence)
+    await expect(openIn(directory)).rejects.toMatchObject({ name: 'CannotContinue' })
+    const { ino, size } = await stat(path)
+    expect([ino, size]).toEqual([before.ino, before.size])
+  })
+
+  test('npm start says so with exit code 1, and a command too', async () => {
+    const directory = await newFolder()
+    await writeFile(join(directory, 'ledger.db'), 'spend '.repeat(1_000))
+    const [start, command] = await Promise.all([
+      runLocal('start', [], { DATA_DIR: directory }),
+      runLocal('account', ['adopt'], { DATA_DIR: directory }),
+    ])
+    for (const { code, out, err } of [start, command])
+      expect([code, out, err.trim().split('\n')]).toEqual([1, '', [expect.stringContaining('is damaged')]])
+  })
+})
+
+describe('a file after a process that was killed', () => {
+  /** The last page has rows, so that only a full look finds the damage. */
+  async function damaged(): Promise<string> {
+    const directory = await newFolder()
+    const path = await ledgerIn(directory)
+    const { size } = await stat(path)
+    await overwrite(path, size - 4_096, Buffer.alloc(4_096, 0xff))
+    return directory
+  }
+
+  test('is checked whole, at each start until it is sound', async () => {
+    const directory = await damaged()
+    const killed = spawnLocal('start', { env: { DATA_DIR: join(directory, 'other'), DEMO: 'off' } })
+    onTestFinished(() => killed.signalGroup('SIGKILL'))
+    await killed.ready()
+    killed.signalGroup('SIGKILL')
+    await killed.ended
+    await rename(join(directory, 'ledger.db'), join(directory, 'other', 'ledger.db'))
+    for (let round = 0; round < 2; round++) {
+      const { code, err } = await runLocal('start', [], { DATA_DIR: join(directory, 'other') })
+      expect([code, err]).toEqual([1, expect.stringMatching(/^unit-guard: .*ledger\.db is damaged \(.*\n$/)])
+    }
+  })
+
+  test('is not checked after a clean end, and damage that is found later ends the process', async () => {
+    const directory = await damaged()
+    await expect(openIn(directory, { mustCheck: true })).rejects.toThrow('ledger.db is damaged')
+    const said: string[] = []
+    const { file } = await openIn(directory, { onDamage: (sentence) => said.push(sentence) })
+    const store = createSqliteStore(file, { clock: systemClock })
+    const keys = Array.from({ length: 20 }, (_, number) => ({ pk: item(number).pk, sk: 'item' }))
+    await expect(store.get(keys)).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    expect(said).toEqual([expect.stringContaining('ledger.db is damaged')])
+  })
+})
+
+describe('a folder', () => {
+  test('in which nothing can be written is named', async () => {
+    await expect(openIn('/sys')).rejects.toThrow(/\/sys.* cannot be (made|written) \(.*\); set DATA_DIR to another/)
+  })
+
+  test('with a ledger of an earlier version is named, and gets no new ledger', async () => {
+    const directory = await newFolder()
+    await mkdir(join(directory, 'dynamodb'))
+    const { code, out, err } = await runLocal('start', [], { DATA_DIR: directory })
+    expect([code, out, err]).toEqual([
+      ...[1, ''],
+      `unit-guard: ${directory} holds a ledger of an earlier version, which this version cannot read: move the folder away, or set DATA_DIR to another one, and begin a new ledger\n`,
+    ])
+    expect(existsSync(join(directory, 'ledger.db'))).toBe(false)
+  })
+
+  test('is not used with DYNAMODB_ENDPOINT', async () => {
+    const directory = await newFolder()
+    for (const script of ['start', 'sandbox', 'demo:month']) {
+      const env = { DATA_DIR: directory, DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }
+      const { code, err } = await runLocal(script, [], env)
+      expect([code, err.trim().split('\n')]).toEqual([1, [expect.stringContaining('unset DYNAMODB_ENDPOINT')]])
+    }
+    expect(existsSync(join(directory, 'ledger.db'))).toBe(false)
+  })
+})
+
+describe('one process serves a folder', () => {
+  test('a second start names the process of the first, which a killed process does not hold up', async () => {
+    const env = { DATA_DIR: await newFolder(), DEMO: 'off' }
+    const first = spawnLocal('start', { env })
+    onTestFinished(() => first.signalGroup('SIGKILL'))
+    await first.ready()
+    const words = holderOf(env.DATA_DIR)
+    expect(words).toMatch(/^process \d+ on \S+$/)
+    for (const script of ['start', 'demo:month']) {
+      const { code, out, err } = await runLocal(script, [], env)
+      expect([code, out]).toEqual([1, ''])
+      expect(err).toContain(`another Unit Guard is using ${env.DATA_DIR} (${words}); stop it, or set DATA_DIR\n`)
+    }
+    first.signalGroup('SIGKILL')
+    await first.ended
+    const { wasKilled, release } = await takeServer(env.DATA_DIR)
+    expect(wasKilled).toBe(true)
+    release()
+    const again = await takeServer(env.DATA_DIR)
+    expect(again.wasKilled).toBe(false)
+    again.release()
+  })
+
+  test('a busy file is waited for, and then its holder is named', async () => {
+    const directory = await newFolder()
+    const path = await ledgerIn(directory)
+    const { release } = await takeServer(directory)
+    onTestFinished(release)
+    const { file } = await openIn(directory)
+    const store = createSqliteStore(file, { clock: systemClock })
+    const other = new Database(path)
+    other.exec('BEGIN EXCLUSIVE')
+    const put = (token: string, maxWaitMs: number) =>
+      store.transact([{ kind: 'put', item: item(1), when: [] }], token, maxWaitMs)
+    await expect(put('busy', 100)).rejects.toThrow(`the file of the ledger is busy (${holderOf(directory)})`)
+    const waiting = put('waits', 10_000)
+    await sleep(100)
+    other.exec('COMMIT')
+    other.close()
+    expect(await waiting).toEqual({ applied: true })
+  })
+})
+
+describe('the identity of a file', () => {
+  test('stays when it is opened and renamed, and a copy has another one', async () => {
+    const directory = await newFolder()
+    const path = await ledgerIn(directory)
+    const { id } = await openIn(directory)
+    await rename(path, `${path}.moved`)
+    await rename(`${path}.moved`, path)
+    expect((await openIn(directory)).id).toBe(id)
+    await copyFile(path, `${path}.copy`)
+    await rename(`${path}.copy`, path)
+    expect((await openIn(directory)).id).not.toBe(id)
+  })
+})
+
+describe('items that expire', () => {
+  test('are deleted by a later write, but not where the clock has moved ahead by more than a day', async () => {
+    let now = Date.parse('2026-11-20T10:00:00Z')
+    const clock = { ...systemClock, now: () => now }
+    const directory = await newFolder()
+    const { file } = await openIn(directory)
+    /** A new store sweeps with its first write. */
+    const write = (number: number, more: object = {}) =>
+      createSqliteStore(file, { clock }).transact(
+        [{ kind: 'put', item: item(number, more), when: [] }],
+        `token-${now}-${number}`,
+      )
+    const count = () => file.db.prepare('SELECT count(*) FROM items').raw().get()
+    await write(1, { expiresAt: now / 1000 + 60 })
+    await write(2, { expiresAt: now / 1000 + 600_000 })
+    now += 25 * 3600_000
+    await write(3)
+    expect(count()).toEqual([3])
+    now += 3600_000
+    await write(4)
+    expect(count()).toEqual([3])
+    expect(await createSqliteStore(file, { clock }).get([{ pk: 'item#1', sk: 'item' }])).toEqual([undefined])
+  })
+})
