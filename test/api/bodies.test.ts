@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { allOperations } from '../../infra/openapi/document.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, startProduct } from '../support/product.ts'
 import type { Recorded } from '../support/scripted-service.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Hostile bodies, names, keys and queries: each is refused with the stated status before anything happens.
 

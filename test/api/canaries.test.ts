@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { secretsIn } from '../support/canaries.ts'
 import { callerKey, serviceToken, startProduct } from '../support/product.ts'
 import { signingSecret } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln'
 

@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createListener, createRouter } from '../../infra/local/listener.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { type Platform, readWhole, streamAnswers } from '../../shared/platform/http.ts'
 import { awslambda, callStreaming, urlEvent } from '../support/infra/lambda.ts'
 import { type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /** The port of `npm start`, to which a test writes what it likes. */
 async function serve() {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // CSV that opens well in a spreadsheet, and that a program reads as it stands.
 

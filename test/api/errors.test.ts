@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Every way to be told no that has nothing to do with units, and lists as CSV.
 

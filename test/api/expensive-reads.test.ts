@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../infra/openapi/document.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /** A store that counts its lists, and how many of them are under way at once. */
 function countingStore(): { store: Store; counted: { lists: number; most: number } } {

@@ -6,11 +6,11 @@ import { gzipSync } from 'node:zlib'
 import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WrongTrigger } from '../../functions/scheduled/triggers.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { isSlow, pastDeadline } from '../support/patience.ts'
 import { callerKey, json, type Product, serviceTimeoutMs, serviceToken, startProduct } from '../support/product.ts'
 import type { Answer } from '../support/scripted-service.ts'
 import { signedFor } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /**
  * What strangers, tools with bugs and a service gone bad may send, class by class: each with its status, without a run,

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { chromiumPath, launchChromium } from '../support/browser/chromium.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { tabTo } from './keyboard.ts'
 import { everyLook } from './looks.ts'
 

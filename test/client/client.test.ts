@@ -21,10 +21,10 @@ import {
   type Update,
 } from '../../shared/client/client.ts'
 import type { Slug } from '../../shared/guard/problems.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { runLocal } from '../support/process/local.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { press, send } from '../support/browser/page-forms.ts'
 import { json, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // What is booked on pages: booked once, however often a form is sent; a reconciliation is shown first.
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { press, send } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Budgets on pages: what they show, and that what is changed there is what the API would have changed, once.
 

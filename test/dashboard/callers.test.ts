@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Who may do what, on a page; and the stop that is there for a token in the wrong hands.
 

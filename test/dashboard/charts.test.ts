@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../../shared/ledger/book/entry.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { openBrowser, type Shown } from '../support/browser/browser.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // What the charts draw: each pixel, read by the ticks of its axis, is the figure that the table's records add up to.
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { formWith, press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // What people decide on the pages: who may, what the page says afterwards, and that it is what the API would have done.
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { openBrowser, ours } from '../support/browser/browser.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { callerKey, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Who gets in, with what, for how long, and that the cookie opens pages only.
 

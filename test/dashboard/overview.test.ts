@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // How the month went: drawn from what the sweep has kept, or from what is known without it.
 

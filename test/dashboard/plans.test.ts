@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser, ours, withSigns } from '../support/browser/browser.ts'
 import { formWith, press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // What plans will do and cost, day by day; and what people may do about them.
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { problems } from '../../shared/guard/problems.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 describe('the page of a problem', () => {
   test('there is one for each problem type', () => {

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser, ours, type Shown } from '../support/browser/browser.ts'
 import { createTestClock, hours, minutes } from '../support/clock.ts'
 import { linesOf } from '../support/log-lines.ts'
 import { callerKey, loginSecret, serviceToken, startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { writeFileOf } from '../support/written-file.ts'
 
 // People log in at an identity provider: what the browser is sent, what comes back, and every answer that opens no session.

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // A page costs as many readings of the ledger whether the table holds ten updates or 100,000.
 

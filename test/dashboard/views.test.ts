@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { keepTogether } from '../../functions/dashboard/answer.tsx'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // What the pages show, to whom, and what they never carry.
 

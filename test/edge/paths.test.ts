@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { appAt } from '../../shared/api/paths.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { okta } from '../support/infra/deployment.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /** Where the API only leads browsers to the dashboard, or both have the same. */
 const ofBoth = ['/docs', '/problems/*', '/', '/login', '/dashboard', '/dashboard/*', '/openapi.json']

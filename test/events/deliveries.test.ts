@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { openEvents } from '../../shared/events/events.ts'
 import { eventIdIn } from '../../shared/events/for-people.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { linesOf } from '../support/log-lines.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { mustBeSigned, startReceiver, targetAt } from '../support/receiver.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore, patienceMs } from '../support/store/stores.ts'
 
 type Options = Parameters<typeof startProduct>[0]

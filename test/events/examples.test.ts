@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { eventTypes } from '../../shared/events/types.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../support/product.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const document = readFileSync('docs/events.md', 'utf8')
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'

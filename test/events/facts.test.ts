@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { bookKey } from '../../shared/ledger/book/book-item.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Write } from '../../shared/ledger/store/store.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { mustBeSigned, startReceiver, targetAt } from '../support/receiver.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 10 * * ? *)' }
 const month = (units: number) => [{ window: 'month', units }]

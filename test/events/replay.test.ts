@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { findPastEvents, replay } from '../../infra/local/commands/events/replay.ts'
 import { openEvents } from '../../shared/events/events.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { days, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { mustBeSigned, startReceiver, targetAt } from '../support/receiver.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 10 * * ? *)' }
 

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createTestClock } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
 import { startTestSecrets } from '../support/secrets.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const servicesWith = (env: Record<string, string> = {}, own: Parameters<typeof createServices>[1] = {}) =>
   createServices(

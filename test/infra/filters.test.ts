@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { readChanges } from '../../functions/outbox/stream-event.ts'
 import type { StreamRecord } from '../../infra/local/database/changes.ts'
 import { filters } from '../../infra/outbox.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { isFor, passesFilter } from '../support/infra/stream-filter.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 
 /** What a record is about, without ids. */

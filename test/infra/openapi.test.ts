@@ -5,11 +5,11 @@ import { allOperations, openApiDocument } from '../../infra/openapi/document.ts'
 import { problemTexts } from '../../infra/openapi/problem-texts.ts'
 import { type JsonSchema, shapesOf, slugs } from '../../infra/openapi/schemas.ts'
 import { problems } from '../../shared/guard/problems.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { mustBeDocumented } from '../support/documented.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const document = openApiDocument()
 const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ $id: 'openapi', ...document })

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
 import { agentMessage, agentResult } from '../support/agent-message.ts'
 import { openBrowser } from '../support/browser/browser.ts'
@@ -10,6 +9,7 @@ import { plain, synthesize } from '../support/infra/stack.ts'
 import { json, startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 
 const actions = {

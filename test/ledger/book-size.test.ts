@@ -5,12 +5,12 @@ import { definitionsKey } from '../../shared/ledger/book/definitions-item.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import { toAttributes } from '../../shared/ledger/store/dynamo-transaction.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { type Item, nameOf, type Value } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { itemSize } from '../support/store/item-size.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore } from '../support/store/stores.ts'
 
 /** So many callers with a counter; each name takes 20 bytes of a book, `caller:` included. */

@@ -25,13 +25,13 @@ import { type Budget, chainOf, type Definitions, type WindowKind } from '../../s
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store, Value } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { toUpdateItem } from '../../shared/ledger/updates/update-item.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const renewal = { day: 1, time: '00:00', zone: 'UTC' }
 const accountUnits = 5_000

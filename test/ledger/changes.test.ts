@@ -5,11 +5,11 @@ import { createTurns } from '../../shared/ledger/book/hold.ts'
 import { LedgerUnavailable, NoDefinitions } from '../../shared/ledger/errors.ts'
 import { renewalChange } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import { begin, type UpdateRequest } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const account = {
   unitsPerMonth: toUnits(5_000),

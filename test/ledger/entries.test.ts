@@ -7,10 +7,10 @@ import { fromEntryItem, toEntryItem } from '../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days, type TestClock } from '../support/clock.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const account = {
   unitsPerMonth: toUnits(5_000),

@@ -9,10 +9,10 @@ import {
   WrongLedger,
 } from '../../shared/ledger/identity.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { u } from '../support/records.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const service = 'https://service.example/v3'
 const trial: ExpectedLedger = { service: 'sandbox', account: {} }

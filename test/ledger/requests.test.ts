@@ -1,8 +1,8 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { published } from '../bench/document.ts'
 import { countRequests, requestsTable } from '../bench/parts/requests.ts'
 import { startGuard } from '../bench/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // What every route costs, as docs/performance.md says. After a change that is meant: npm run bench -- requests
 

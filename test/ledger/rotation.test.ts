@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { enough } from '../../shared/ledger/updates/queue.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { stores } from '../support/store/stores.ts'
 
 const plans = Array.from({ length: 60 }, (_, index) => `p${String(index).padStart(2, '0')}`)

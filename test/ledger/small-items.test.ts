@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
 import { announcement, type Occurrence, occurrenceId, occurrencesOf } from '../../shared/ledger/updates/tasks.ts'
 import { begin } from '../../shared/ledger/updates/update.ts'
@@ -9,6 +8,7 @@ import type { ProjectChange } from '../../shared/ledger/views/projects.ts'
 import { emptySummary, type Summary, spoilSummary } from '../../shared/ledger/views/summary.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days } from '../support/clock.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const account = {
   unitsPerMonth: toUnits(1_000),

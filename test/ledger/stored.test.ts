@@ -5,7 +5,6 @@ import { fromDefinitionsItem } from '../../shared/ledger/book/definitions-item.t
 import { fromCorrectionMark, fromEntryItem } from '../../shared/ledger/book/entry.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { type Item, nameOf } from '../../shared/ledger/store/store.ts'
 import { contentOf, DamagedItem } from '../../shared/ledger/stored.ts'
 import { fromTaskItem } from '../../shared/ledger/updates/queue.ts'
@@ -15,6 +14,7 @@ import { fromUpdateItem } from '../../shared/ledger/updates/update-item.ts'
 import { fromWorkItem } from '../../shared/ledger/updates/work.ts'
 import { fromDatesItem, fromPriceItem, fromProjectChangeItem } from '../../shared/ledger/views/projects.ts'
 import { createTestClock } from '../support/clock.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /** In the stored form 1: a demonstration month, and what Slack, the gateway and the nightly look had it write. */
 const before: readonly Item[] = readFileSync(new URL('./stored/1.jsonl', import.meta.url), 'utf8')

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { Definitions } from '../../shared/ledger/book/definitions.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Write } from '../../shared/ledger/store/store.ts'
 import type { Run, Update } from '../../shared/ledger/updates/update.ts'
 import {
@@ -14,6 +13,7 @@ import {
   workKeysOf,
 } from '../../shared/ledger/updates/work.ts'
 import { toUnits } from '../../shared/platform/words.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const key = workKey('ranking', 'acme').pk
 const run = (at: number, units = 40): Run => ({ update: `upd_${at}`, at, units: toUnits(units) })

@@ -10,10 +10,10 @@ import {
 } from '../../infra/local/commands/budgets-file.ts'
 import { withIds } from '../../infra/local/commands/projects.ts'
 import { createListener } from '../../infra/local/listener.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
 import { runLocal } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const { directory, fileOf } = await budgetsFiles()
 const acme: ShownBudget = {

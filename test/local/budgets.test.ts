@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readBudgetsFile } from '../../infra/local/commands/budgets-file.ts'
 import { createListener } from '../../infra/local/listener.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
 import { runLocal } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const { directory, fileOf } = await budgetsFiles()
 

@@ -5,10 +5,10 @@ import { createMemoryState, usedInMonth } from '../../functions/sandbox/state/st
 import { attentionOf } from '../../infra/local/commands/attention.ts'
 import { keepMonth } from '../../infra/local/demo/month.ts'
 import { openLedger } from '../../shared/ledger/open-ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { openMonth, type PlayedMonth, playedMonth } from '../support/month.ts'
 import { runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createFileStore, createStore } from '../support/store/stores.ts'
 
 // The month of `npm run demo:month`: what is in it, and that nothing of it is lost on the way into a ledger that is kept.

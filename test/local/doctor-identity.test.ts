@@ -7,12 +7,12 @@ import { examineRefused, tellToken } from '../../infra/local/commands/doctor-tok
 import { parseIssuers } from '../../shared/auth/issuers-file.ts'
 import { type GuardSettings, guardSettings } from '../../shared/guard/options.ts'
 import { createIssuerKeysStore } from '../../shared/ledger/issuer-keys.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createTestClock, hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { startTestSecrets } from '../support/secrets.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { writeFileOf } from '../support/written-file.ts'
 
 const discovery = '/.well-known/openid-configuration'

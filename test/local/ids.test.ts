@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { findIds } from '../../infra/local/commands/projects.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const none = { missing: [], twice: [], unowned: [], unknown: [] }
 const acme = (...projects: { name: string; id?: string }[]) => [{ name: 'acme', projects }]

@@ -17,7 +17,6 @@ import { readSettings, sandboxToken } from '../../infra/local/settings.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { parsePlans } from '../../shared/guard/plans/plans-file.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
@@ -25,6 +24,7 @@ import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
 import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 async function newDirectory(): Promise<string> {
   const { directory, remove } = await temporaryDirectory()

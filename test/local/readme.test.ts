@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /** A month of demonstration takes over a minute where twenty busy processes share two cores. */
 const patience = 240_000

@@ -7,10 +7,10 @@ import { getRequestListener } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loggedRuns } from '../../infra/local/commands/recover.ts'
 import { acceptance } from '../../shared/ledger/identity.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
 import { runLocal } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const at = '2026-11-20T10:00:00.000Z'
 const since = Date.parse('2026-11-20T09:55:00Z')

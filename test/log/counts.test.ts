@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { counts } from '../../shared/platform/metrics.ts'
 import { linesOf } from '../support/log-lines.ts'
 import { listenForAgents, revisions } from '../support/mcp.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const acme = { kind: 'ranking', project: 'acme' }
 

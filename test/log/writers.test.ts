@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { streamAnswers } from '../../shared/platform/http.ts'
 import { awslambda, callStreaming, urlEvent } from '../support/infra/lambda.ts'
 import { type Line, linesOf } from '../support/log-lines.ts'
 import { listenForAgents } from '../support/mcp.ts'
 import { json, startProduct } from '../support/product.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 

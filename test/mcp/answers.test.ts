@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { acceptance } from '../../shared/ledger/identity.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { listenForAgents } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore } from '../support/store/stores.ts'
 
 const limits = [{ window: 'month', units: 1000 }]

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { agentRatePerMinute } from '../../functions/mcp/call.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { linesOf } from '../support/log-lines.ts'
 import { listenForAgents, revisions } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { startProvider } from '../support/provider.ts'
 import { publicUrl } from '../support/quote-key.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const onMemory = () => ({ store: createMemoryStore(), stream: false })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 

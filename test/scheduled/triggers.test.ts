@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { readTrigger, WrongTrigger } from '../../functions/scheduled/triggers.ts'
 import { WrongPlans } from '../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const due = '2026-11-20T10:00:00Z'
 const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }

@@ -1,6 +1,6 @@
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /** Everything outside of the processes. */
 export interface World {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
 import { asLines, says } from '../support/slack/talk.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const everything = ['read', 'run', 'approve', 'admin']
 

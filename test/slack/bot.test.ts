@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 

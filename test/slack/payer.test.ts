@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople, textsOf } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = [{ window: 'month', units: 1_000 }]
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
 import { listPeople, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]

@@ -6,13 +6,13 @@ import type { Asker, UpdatesRequest } from '../../shared/guard/update/submit.ts'
 import type { Budget, Caller } from '../../shared/ledger/book/definitions.ts'
 import type { Renewal } from '../../shared/ledger/book/windows.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import type { Item, ListPage, Store, Write } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { RunResult, Target, Tracking } from '../../shared/tracking/tracking.ts'
 import { createTestClock } from './clock.ts'
 import { u } from './records.ts'
+import { createMemoryStore } from './store/memory-store.ts'
 
 export const ran: RunResult = {
   kind: 'ran',

@@ -1,7 +1,7 @@
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { minutes } from './clock.ts'
 import { type Product, startProduct } from './product.ts'
 import type { Answer, Recorded } from './scripted-service.ts'
+import { createMemoryStore } from './store/memory-store.ts'
 
 /** A plan of three projects at its time. */
 

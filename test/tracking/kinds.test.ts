@@ -6,7 +6,6 @@ import { openApiDocument } from '../../infra/openapi/document.ts'
 import { makeReference } from '../../infra/openapi/reference.tsx'
 import { guardSettingsOf } from '../../shared/guard/options.ts'
 import { parsePlans } from '../../shared/guard/plans/plans-file.ts'
-import { createMemoryStore } from '../../shared/ledger/store/memory-store.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { type KindFacts, type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { openBrowser } from '../support/browser/browser.ts'
@@ -14,6 +13,7 @@ import { createTestClock } from '../support/clock.ts'
 import { json, serviceToken, startProduct } from '../support/product.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { listPeople } from '../support/slack/slack.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // The product with one more row in its table of kinds: nothing else knows about it.
 

@@ -2,12 +2,12 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { describe, expect, test } from 'vitest'
 import { bookKey } from '../../../shared/ledger/book/book-item.ts'
 import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Key, Store } from '../../../shared/ledger/store/store.ts'
 import { updateKey } from '../../../shared/ledger/updates/update-item.ts'
 import { workKey } from '../../../shared/ledger/updates/work.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { itemSize } from '../../support/store/item-size.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { createStore } from '../../support/store/stores.ts'
 
 const startSmall = () => startProduct({ store: createMemoryStore() })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** What is refused before the ledger, and whose transactions others test, does not need the most real store. */
 const startSmall = () => startProduct({ store: createMemoryStore() })

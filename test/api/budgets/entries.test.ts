@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { type Called, type Product, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { reconcile } from '../../support/store/reconcile.ts'
 
 const month = (units: number, day?: number) => [

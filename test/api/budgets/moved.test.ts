@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
 import { minutes } from '../../support/clock.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { type Product, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 // A project changes its budget: in one revision, whole, and only where the change says so.
 

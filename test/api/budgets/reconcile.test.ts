@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** It is 10:00 on 20 November, and `account` has 50,000 units a month. */
 async function startReconciling(options: Parameters<typeof startProduct>[0] = {}) {

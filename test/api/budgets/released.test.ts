@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { releasedBy } from '../../../shared/ledger/book/releases.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { type Product, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 // A client leaves: no change lets a project of its budget be paid by account unless it says so.
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { unownedRules } from '../../../shared/ledger/book/definitions.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press, send } from '../../support/browser/page-forms.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const limits = [{ window: 'month', units: 10_000 }]
 const night = { name: 'night', kind: 'ranking', projects: ['new'], schedule: 'cron(0 5 * * ? *)' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { reconcile } from '../../support/store/reconcile.ts'
 
 /** A client of whom an update for 40 units has run. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { days } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number | 'unlimited', day?: number) => [
   { window: 'month', units },

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { startProvider } from '../../support/provider.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const aws = { 'https://sts.amazonaws.com/': { aws_account: '123456789012', principal_tags: { team: 'seo' } } }
 const pod = { 'kubernetes.io': { namespace: 'seo', serviceaccount: { name: 'reports', uid: 'x' } } }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { mayFetch } from '../../../shared/auth/issuer-keys.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { type Item, keyOf, type Store } from '../../../shared/ledger/store/store.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { linesOf } from '../../support/log-lines.ts'
 import { startProduct } from '../../support/product.ts'
 import { type Provider, startProvider } from '../../support/provider.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const discovery = '/.well-known/openid-configuration'
 

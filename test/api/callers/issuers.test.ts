@@ -1,11 +1,11 @@
 import { createHmac, KeyObject, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { TokenCheck } from '../../../shared/auth/tokens.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { callerKey, type Product, startProduct } from '../../support/product.ts'
 import { type Provider, startProvider } from '../../support/provider.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const clientId = 'unit-guard-login'
 const now = Date.parse('2026-11-20T10:00:00Z') / 1000

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { type TokenFault, tokenFaults } from '../../../shared/platform/words.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { linesOf } from '../../support/log-lines.ts'
 import { callerKey, startProduct } from '../../support/product.ts'
 import { type Provider, startProvider } from '../../support/provider.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const now = Date.parse('2026-11-20T10:00:00Z') / 1000
 const clientId = 'unit-guard-login'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** Any of these scopes is enough; `null`: the route takes no token. */
 const scopesOf: Readonly<Record<string, readonly string[] | null>> = {

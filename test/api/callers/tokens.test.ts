@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTokens, type TokenCheck } from '../../../shared/auth/tokens.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { callerKey, type Product, serviceToken, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 // Who is let in, what they may do, and that no secret comes out of any of it.
 

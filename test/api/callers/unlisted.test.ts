@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number | 'unlimited', day?: number) => [
   { window: 'month', units },

@@ -4,10 +4,10 @@ import { connect } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store, Write } from '../../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, serviceToken, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** The API on a real socket, and a client that tidies nothing. */
 async function listen(product: Product) {

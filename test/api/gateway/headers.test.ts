@@ -3,8 +3,8 @@ import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import { expect, onTestFinished, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { type Product, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** The two ways in which an answer goes out: as a `Response`, as on AWS, and straight to a socket. */
 const platforms: readonly [name: string, ask: (product: Product) => Promise<Headers>][] = [

@@ -6,10 +6,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createApi } from '../../../functions/api/app.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { patienceMs } from '../../support/patience.ts'
 import { type Product, serviceToken, startProduct } from '../../support/product.ts'
 import type { Answer } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** The API as `npm start` serves it: answers of the service go straight to node's own response. */
 async function serve(answer: Answer, change: (product: Product) => Product['api'] = ({ api }) => api) {

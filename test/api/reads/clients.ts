@@ -1,7 +1,7 @@
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { summaryDays } from '../../../shared/ledger/views/summary.ts'
 import { hours } from '../../support/clock.ts'
 import { type Called, json, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const named = (...names: string[]) => names.map((name) => ({ name }))

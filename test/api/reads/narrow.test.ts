@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { ReadsNarrowed } from '../../../shared/guard/reads/sees.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { startClients } from './clients.ts'
 
 const offered = {

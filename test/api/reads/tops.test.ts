@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { allOperations } from '../../../infra/openapi/document.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { startClients } from './clients.ts'
 
 const gets = allOperations.flatMap(({ method, path, scopes }) =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
 import { listPeople } from '../../support/slack/slack.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const plans = [{ name: 'night', kind: 'ranking', projects: ['hats'], schedule: 'cron(0 10 * * ? *)' }]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const start = () => startProduct({ store: createMemoryStore() })
 const ask = (project: string, more: object = {}) => ({ kind: 'ranking', project, ...more })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { makes } from '../../support/guard.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const sentence =
   'Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in 5 seconds.'

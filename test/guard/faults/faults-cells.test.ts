@@ -1,11 +1,11 @@
 import { describe, expect, inject, test } from 'vitest'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { minutes } from '../../support/clock.ts'
 import { callerKey, json, type Product, serviceToken, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
 import { createFaultyStore, isHold, type SentRequest } from '../../support/store/faulty-store.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { mortal } from '../../support/store/mortal-store.ts'
 
 // The cells of the fault table that no other file tests; test/guard/faults/faults-table.test.ts finds all of them by their names.

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { minutes } from '../../support/clock.ts'
 import { isSlow, pastDeadline } from '../../support/patience.ts'
 import { json, type Product, serviceTimeoutMs, serviceToken, startProduct } from '../../support/product.ts'
 import type { Answer } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 

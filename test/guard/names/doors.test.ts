@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { formWith, send } from '../../support/browser/page-forms.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { listed, readLeniently, spellings } from './spellings.ts'
 
 const names = spellings.map(([spelling]) => spelling)

@@ -3,13 +3,13 @@ import { aboutNames } from '../../../infra/local/commands/attention.ts'
 import { examineStore } from '../../../infra/local/commands/doctor.ts'
 import { whyNotApprove } from '../../../shared/guard/people/permissions.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
 import { only, startGuard, unknown } from '../../support/guard.ts'
 import { startProduct } from '../../support/product.ts'
 import { u } from '../../support/records.ts'
 import { textsOf } from '../../support/slack/slack.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const ada = { caller: 'ada' }
 const month = [{ window: 'month', units: u(500) }] as const

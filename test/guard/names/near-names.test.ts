@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nearName } from '../../../shared/ledger/book/near-names.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { listed, spellings as rows } from './spellings.ts'
 
 /** Whether the adversary's service would run one of the frozen budget's projects. */

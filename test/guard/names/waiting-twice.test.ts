@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { send } from '../../support/browser/page-forms.ts'
 import { only, startGuard } from '../../support/guard.ts'
@@ -7,6 +6,7 @@ import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
 import { u } from '../../support/records.ts'
 import { textsOf } from '../../support/slack/slack.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const rule = { approvalAbove: u(10), projects: [{ name: 'initech', id: '1003' }, { name: 'shop' }] }
 const note = (project: string, ...ids: string[]) =>

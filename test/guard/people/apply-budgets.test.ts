@@ -4,9 +4,9 @@ import {
   type RemovableMember,
   removableMembers,
 } from '../../../shared/guard/people/apply-budgets.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const limit = (window: 'month' | 'day', units: number) => ({ window, units: toUnits(units) })
 const acme = {

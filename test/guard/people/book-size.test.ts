@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const limits = [{ window: 'month', units: toUnits(5) }] as const
 const by = { caller: 'ada' }

@@ -16,11 +16,11 @@ import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import type { Caller } from '../../../shared/ledger/book/definitions.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { type State, states, type Update } from '../../../shared/ledger/updates/update.ts'
 import { minutes } from '../../support/clock.ts'
 import { startGuard } from '../../support/guard.ts'
 import { at, holdOf, readingOf, u, updateOf } from '../../support/records.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const now = '2026-11-20T10:00:00Z'
 const options: GuardOptions = {

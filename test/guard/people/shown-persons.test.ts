@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { startProvider } from '../../support/provider.ts'
 import { month, startTalk } from '../../support/slack/talk.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 // Every page and every message of a month whose callers are persons of an issuer.
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { AnswerLost, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { keyOf, type Store } from '../../../shared/ledger/store/store.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { due, startNight, time } from '../../support/night.ts'
 import { json } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Fault = { readonly pk: string; readonly skip?: number; readonly how: 'not written' | 'answer lost' }
 

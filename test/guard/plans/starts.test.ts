@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { minutes } from '../../support/clock.ts'
 import { due, night, startNight } from '../../support/night.ts'
 import type { Product } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const owning = (units: number) => ({ limits: month(units), projects: [{ name: 'a' }] })

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { verdictInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 /** The first asks for 40 units, as two does. It is 20 November, 10:00; the month has ten more nights. */
 const night = {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { stores } from '../../support/store/stores.ts'
 
 // How the open month has gone: what was used by the end of each day, and what duplicates would have cost.

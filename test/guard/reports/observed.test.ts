@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
 import { hours } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const seo = { parent: 'acme', limits: month(50), enforce: false, projects: [{ name: 'initech' }] }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { reconcile } from '../../support/store/reconcile.ts'
 
 // Whether each budget will last, and why not: the figures are computed again from the records.

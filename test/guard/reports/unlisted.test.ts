@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { aboutNames, attentionOf } from '../../../infra/local/commands/attention.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { days } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const limits = [{ window: 'month', units: 10_000 }]
 const plan = (name: string, project: string, enabled = true) => ({

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 // How many updates a filter finds and what they cost, without reading them.
 

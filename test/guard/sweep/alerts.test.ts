@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { createStore } from '../../support/store/stores.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { priceBeforeJump } from '../../../shared/guard/update/records.ts'
 import { createRepeats } from '../../../shared/guard/update/repeats.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 

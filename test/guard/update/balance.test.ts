@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { renewalChange } from '../../../shared/ledger/identity.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { json, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const units = { small: 30, middle: 50, large: 90 }
 const projects = ['large', 'middle', 'small']

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { json, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const projects = Array.from({ length: 12 }, (_, position) => `shop-${position}`)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createTestClock, days } from '../../support/clock.ts'
 import { makes, ran, startGuard } from '../../support/guard.ts'
 import { serviceToken, startProduct } from '../../support/product.ts'
 import { u } from '../../support/records.ts'
 import { serveSandbox } from '../../support/sandbox.ts'
 import { listPeople } from '../../support/slack/slack.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const keywords = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `shoes ${index}` }))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createTestClock, days, hours, minutes } from '../../support/clock.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { type Answer, gate } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 const isDates = (url: string) => url.endsWith('/dates')

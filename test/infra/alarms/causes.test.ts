@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { idOf, mailsOf, type Period } from '../../support/infra/raised.ts'
 import { linesOf } from '../../support/log-lines.ts'
 import { callerKey, json, type Product, startProduct } from '../../support/product.ts'
 import { startProvider } from '../../support/provider.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 type Measured = NonNullable<Period['measured']>

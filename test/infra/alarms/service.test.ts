@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { alarmsRaisedBy } from '../../support/infra/raised.ts'
 import { linesOf } from '../../support/log-lines.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import type { Answer } from '../../support/scripted-service.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const raisedBy = (product: Product) => alarmsRaisedBy(linesOf(product.logged))
 const initech = { kind: 'ranking', project: 'initech' }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { startProduct } from '../product.ts'
+import { createMemoryStore } from '../store/memory-store.ts'
 import { listPeople, type Posted } from './slack.ts'
 
 export const month = (units: number) => [{ window: 'month', units }]

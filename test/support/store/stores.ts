@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
-import { createMemoryStore } from '../../../shared/ledger/store/memory-store.ts'
 import { createSqliteFile, openSqlite } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { createTable } from '../dynamodb/table.ts'
+import { createMemoryStore } from './memory-store.ts'
 
 /** Tests run on every store that this machine has. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [

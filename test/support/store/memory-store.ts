@@ -1,5 +1,4 @@
-import { indexes } from '../stored.ts'
-import { holds, resultOf } from './conditions.ts'
+import { holds, resultOf } from '../../../shared/ledger/store/conditions.ts'
 import {
   type Index,
   type Item,
@@ -11,7 +10,8 @@ import {
   type Position,
   type Store,
   type Value,
-} from './store.ts'
+} from '../../../shared/ledger/store/store.ts'
+import { indexes } from '../../../shared/ledger/stored.ts'
 
 /** For rules and the simulation. Items are replaced, never changed, so that readers keep what they read. */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
