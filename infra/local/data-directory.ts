@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { chmod, mkdir, open, rename, writeFile } from 'node:fs/promises'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue, fileFault } from './failures.ts'
@@ -24,7 +24,8 @@ export async function makePrivateFile(directory: string, name: string): Promise<
   await chmod(directory, 0o700).catch(() => {})
   const path = join(directory, name)
   try {
-    await (await open(path, 'a', 0o600)).close()
+    // Synchronous: closing a file drops the locks that this process has on it, so no transaction may be open.
+    closeSync(openSync(path, 'a', 0o600))
     await chmod(path, 0o600)
   } catch (cause) {
     throw new CannotContinue(`${path} cannot be written (${fileFault(cause)}); set DATA_DIR to another folder`, {

@@ -222,6 +222,7 @@ describe('changes in the ledger’s file', () => {
       onTestFinished(() => void child.kill('SIGKILL'))
       const before = (await noted()).length
       while ((await noted()).length < before + 30) {
+        expect(child.exitCode, 'the follower has ended by itself').toBeNull()
         await put(store, update(++written))
         await sleep(1)
       }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, open, rename, stat, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
@@ -83,7 +83,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
         await ledgerIn(join(path, '..'))
         await truncate(path, 8_192)
       },
-      /ledger\.db is damaged \(.*malformed\): keep it, put a backup in its place, or set DATA_DIR/,
+      /ledger\.db is damaged \(.*malformed\): keep it, put a backup in its place \(without its journal\), or set DATA_DIR/,
     ],
     [
       'is a folder',
@@ -130,6 +130,7 @@ describe('a file after a process that was killed', () => {
     await killed.ready()
     killed.signalGroup('SIGKILL')
     await killed.ended
+    await rm(join(directory, 'other', 'ledger.db-journal'))
     await rename(join(directory, 'ledger.db'), join(directory, 'other', 'ledger.db'))
     for (let round = 0; round < 2; round++) {
       const { code, err } = await runLocal('start', [], { DATA_DIR: join(directory, 'other') })

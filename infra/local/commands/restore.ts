@@ -11,8 +11,8 @@ const usage = `Lets a table or a file that was restored from a backup take over.
   --to       the time that the table was restored to, in RFC 3339: 2026-11-20T09:55:00Z
   --dry-run  shows what would change, and changes nothing
 
-On this machine it is the file ledger.db in DATA_DIR, which a backup has replaced while nothing ran. With SECRETS_ENDPOINT set
-to nothing it is the table TABLE_NAME on AWS.`
+On this machine it is the file ledger.db in DATA_DIR, which a backup has replaced while nothing ran (remove ledger.db-journal). With
+SECRETS_ENDPOINT set to nothing it is the table TABLE_NAME on AWS.`
 
 export const command = defineCommand({
   usage,

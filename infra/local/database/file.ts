@@ -1,5 +1,5 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { closeSync, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   connect,
@@ -39,7 +39,7 @@ export async function openFile(
   refuseFolder(directory)
   const path = await makePrivateFile(directory, name)
   refuseSharedDisk(directory)
-  await refuseHead(path)
+  refuseHead(path)
   const isUnclean = how.mustCheck || (await sizeOf(`${path}-journal`)) > 0
   const end = (reason: string) => {
     throw new CannotContinue(damaged(path, reason))
@@ -70,7 +70,7 @@ const ofAnotherFormat =
   'was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins'
 
 const damaged = (path: string, reason: string): string =>
-  `${path} is damaged (${reason}): keep it, put a backup in its place, or set DATA_DIR to another folder, where a new ledger begins`
+  `${path} is damaged (${reason}): keep it, put a backup in its place (without its journal), or set DATA_DIR to another folder, where a new ledger begins`
 
 /** Earlier versions kept their ledger in DynamoDB Local. */
 function refuseFolder(directory: string): void {
@@ -94,10 +94,11 @@ const headBytes = 20
 const walByte = 2
 
 /** Read before SQLite opens the file, because opening changes it. */
-async function refuseHead(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-  await handle.close()
+function refuseHead(path: string): void {
+  const handle = openSync(path, 'r')
+  const buffer = Buffer.alloc(headBytes)
+  const bytesRead = readSync(handle, buffer, 0, headBytes, 0)
+  closeSync(handle)
   if (bytesRead === 0) return
   if (!buffer.toString('latin1').startsWith('SQLite format 3\0'))
     throw new CannotContinue(damaged(path, 'it does not begin as a file of SQLite'))
