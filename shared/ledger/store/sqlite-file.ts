@@ -25,6 +25,7 @@ const schema = `
   CREATE TABLE changes (
     id INTEGER PRIMARY KEY AUTOINCREMENT, change TEXT NOT NULL, at INTEGER NOT NULL, start INTEGER, tell INTEGER
   );
+  CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX to_start ON changes (start, id) WHERE start IS NOT NULL;
   CREATE INDEX to_tell ON changes (tell, id) WHERE tell IS NOT NULL;
   PRAGMA application_id = ${application};
