@@ -6,7 +6,7 @@ import { type Account, type Definitions, type Identity, limitOf, rootBudget } fr
 import { entryKey, fromEntryItem, openingId } from './book/entry.ts'
 import { changeRenewal, latestRenewal, type Renewal } from './book/windows.ts'
 import { LedgerUnavailable } from './errors.ts'
-import type { Store } from './store/store.ts'
+import type { Place, Store } from './store/store.ts'
 
 /** On AWS every setting is required. */
 export const usualAccount: Account = {
@@ -74,7 +74,7 @@ const adopt = 'npm run account -- adopt'
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,
-  table: string | null = null,
+  { table = null, place = 'table' }: { readonly table?: string | null; readonly place?: Place | undefined } = {},
 ): IdentityFault[] {
   const { identity } = definitions
   if (!identity) {
@@ -85,57 +85,68 @@ export function identityFaults(
     ]
   }
   return [
-    ...tableFaults(identity, expected.marker ?? null, table),
+    ...tableFaults(identity, expected.marker ?? null, { table, place }),
     ...serviceFaults(identity, expected.service),
     ...settingFaults(definitions, identity, expected.account ?? {}),
   ]
 }
 
 const accept = 'npm run restore -- accept'
+const again = { table: 'deploy again', file: 'start again' } as const
 
-/** A copied table lacks later runs. */
-function tableFaults(identity: Identity, marker: Marker | null, table: string | null): IdentityFault[] {
+/** A copy lacks later runs. */
+function tableFaults(
+  identity: Identity,
+  marker: Marker | null,
+  { table, place }: { table: string | null; place: Place },
+): IdentityFault[] {
   const { ledger, epoch = 0, replacedBy } = identity
-  if (replacedBy !== undefined) return [replaced(replacedBy)]
-  if (identity.table !== undefined && table !== null && identity.table !== table)
+  if (replacedBy !== undefined) return [replaced(place, replacedBy)]
+  if (identity.table !== undefined && table !== null && identity.table !== table) {
+    const ifMoved = place === 'file' ? '; where its folder was moved here, say so with npm run account -- moved' : ''
     return [
       {
-        text: `this table is a copy of the one that the ledger ${ledger} is in, and does not know what ran since: use that one, or accept this one with ${accept}`,
+        text: `this ${place} is a copy of the one that the ledger ${ledger} is in, and does not know what ran since: use that one, or accept this one with ${accept}${ifMoved}`,
       },
     ]
+  }
   if (!marker) return []
   if (marker.ledger !== ledger)
     return [
-      { text: `this table holds the ledger ${ledger}, and the marker names ${marker.ledger} in ${marker.tableName}` },
+      {
+        text: `this ${place} holds the ledger ${ledger}, and the marker names ${marker.ledger} in ${marker.tableName}`,
+      },
     ]
   if (marker.epoch === epoch) return []
   return [
     {
-      text: `this table has epoch ${epoch}, and the marker here says epoch ${marker.epoch} in ${marker.tableName}: deploy, or start, again; where this table was restored, accept it first with ${accept}`,
+      text: `this ${place} has epoch ${epoch}, and the marker here says epoch ${marker.epoch} in ${marker.tableName}: ${again[place]}; where this ${place} was restored, accept it first with ${accept}`,
     },
   ]
 }
 
-const replaced = (by: string): IdentityFault => ({
-  text: `this table was replaced by the table ${by}: deploy, or start, with that one`,
+const replaced = (place: Place, by: string): IdentityFault => ({
+  text: `this ${place} was replaced by the table ${by}: deploy with that one`,
 })
 
-export function epochFaults({ identity }: Definitions, began: number): IdentityFault[] {
-  if (identity?.replacedBy !== undefined) return [replaced(identity.replacedBy)]
+export function epochFaults({ identity }: Definitions, began: number, place: Place = 'table'): IdentityFault[] {
+  if (identity?.replacedBy !== undefined) return [replaced(place, identity.replacedBy)]
   const { epoch = 0 } = identity ?? {}
   if (epoch === began) return []
   return [
     {
-      text: `this table was accepted as restored (epoch ${epoch}) after this process began (epoch ${began}): deploy, or start, again`,
+      text: `this ${place} was accepted as restored (epoch ${epoch}) after this process began (epoch ${began}): ${again[place]}`,
     },
   ]
 }
 
-export function emptyFault(marker: Marker | null | undefined): IdentityFault {
-  if (!marker) return { text: 'the table holds no ledger yet: begin it once with npm run account -- begin' }
-  return {
-    text: `the table is empty, and the ledger ${marker.ledger} is in the table ${marker.tableName}: name that one (on AWS -c ledgerTable=… -c ledgerStream=…)`,
+export function emptyFault(marker: Marker | null | undefined, place: Place = 'table'): IdentityFault {
+  if (!marker) return { text: `the ${place} holds no ledger yet: begin it once with npm run account -- begin` }
+  const remedy = {
+    table: `is in the table ${marker.tableName}: name that one (on AWS -c ledgerTable=… -c ledgerStream=…)`,
+    file: 'is named by the marker beside it: mount its disk, or restore a backup with npm run restore -- from <file>',
   }
+  return { text: `the ${place} is empty, and the ledger ${marker.ledger} ${remedy[place]}` }
 }
 
 function serviceFaults({ service }: Identity, here: string | undefined): IdentityFault[] {
@@ -221,7 +232,7 @@ export const acceptance =
   ({ definitions, now }) => {
     const { identity, budgets } = definitions
     const root = budgets[rootBudget]
-    if (!identity || !root) return { refused: 'This table holds no ledger that knows its service: adopt it first.' }
+    if (!identity || !root) return { refused: 'This ledger does not know its service: adopt it first.' }
     const { replacedBy: _, ...kept } = identity
     const reason = `restored to ${how.toText}: reconcile with the vendor's figure before it is unfrozen`
     return {
@@ -236,6 +247,18 @@ export const acceptance =
         },
       },
       note: { type: 'restore', budget: rootBudget, reason },
+    }
+  }
+
+/** For a folder that was moved: nothing ran meanwhile, so nothing is frozen. */
+export const relocation =
+  (table: string): MakeChange =>
+  ({ definitions }) => {
+    const { identity } = definitions
+    if (!identity) return { refused: 'This ledger does not know its service: adopt it first.' }
+    return {
+      definitions: { ...definitions, identity: { ...identity, table } },
+      note: { type: 'adopt', budget: rootBudget, reason: 'the folder of this ledger was moved' },
     }
   }
 

@@ -34,12 +34,12 @@ export async function setUp(options: {
     expected && store.tableId ? store.tableId() : null,
   ])
   if (!found) {
-    if (expected?.marker || !begins) throw new WrongLedger([emptyFault(expected?.marker)])
+    if (expected?.marker || !begins) throw new WrongLedger([emptyFault(expected?.marker, store.place)])
     await makeDefinitions(store, { account, expected, table, now: clock.now() })
   }
   // Another process may have been first, with other settings.
   const { definitions } = found ?? (await look())
-  const faults = expected ? identityFaults(definitions, expected, table) : []
+  const faults = expected ? identityFaults(definitions, expected, { table, place: store.place }) : []
   if (faults.length > 0) throw new WrongLedger(faults)
   return definitions.identity?.epoch ?? 0
 }

@@ -136,7 +136,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
     ['budgets', ['apply'], 'apply needs a file, such as clients.csv'],
     ['budgets', ['apply', 'x.xlsx'], 'The file must end in .csv or .json'],
     ['budgets', ['export', 'x.csv'], 'export takes no file'],
-    ['account', ['zzz'], "There is no command 'zzz'; say renewal or adopt or begin"],
+    ['account', ['zzz'], "There is no command 'zzz'; say renewal or adopt or begin or moved"],
     ['restore', ['acept'], "There is no command 'acept'; did you mean accept?"],
     ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],
   ])('npm run %s %j', async (name, args, sentence) => {

@@ -204,7 +204,7 @@ describe('one process serves a folder', () => {
     const directory = await newFolder()
     const path = await ledgerIn(directory)
     const { release } = await takeServer(directory)
-    onTestFinished(release)
+    onTestFinished(() => release())
     const { file } = await openIn(directory)
     const store = createSqliteStore(file, { clock: systemClock })
     const other = new Database(path)

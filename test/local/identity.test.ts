@@ -82,8 +82,8 @@ describe('the ledger of a trial', () => {
   it.each([
     [['renewal'], 'needs at least one of --day, --time and --zone'],
     [['renewal', '--day', '32'], 'day: must be a day of the month, 1 to 31'],
-    [['change'], "There is no command 'change'; say renewal or adopt or begin"],
-    [[], '<renewal|adopt|begin> is needed'],
+    [['change'], "There is no command 'change'; say renewal or adopt or begin or moved"],
+    [[], '<renewal|adopt|begin|moved> is needed'],
   ])('npm run account -- %s: %s', async (args, text) => {
     const { code, err } = await runLocal('account', args, { DATA_DIR: join(directory, 'none') })
     expect([code === 0, err]).toEqual([false, expect.stringContaining(text)])

@@ -1,32 +1,54 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import * as z from 'zod/mini'
+import { guardSettings } from '../../../shared/guard/options.ts'
 import { when } from '../../../shared/guard/sentences.ts'
 import type { MakeChange } from '../../../shared/ledger/book/changes.ts'
 import { latestRenewal, monthAt, type Renewal } from '../../../shared/ledger/book/windows.ts'
-import { accountOf, adoption, openingUnits, renewalChange, showRenewal } from '../../../shared/ledger/identity.ts'
+import {
+  accountOf,
+  adoption,
+  identityFaults,
+  openingUnits,
+  relocation,
+  renewalChange,
+  serviceNameOf,
+  showRenewal,
+  WrongLedger,
+} from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import {
   accountSettings,
   environment,
   type Marker,
+  mustFitLimit,
   openingSettings,
   parseSettings,
   WrongSettings,
 } from '../../../shared/platform/settings.ts'
+import { makePrivateFile, withoutFound } from '../data-directory.ts'
+import { fileMarker } from '../database/marker-store.ts'
+import { whileNotServed } from '../database/server-lock.ts'
 import { CannotContinue } from '../failures.ts'
-import { defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
-import { type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
+import { ledgerFile } from '../settings.ts'
+import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
+import { folderToBeginIn, type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
 
 const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
 
   npm run account -- renewal [--day <1-31>] [--time <HH:MM>] [--zone <IANA>] [--dry-run]
   npm run account -- adopt [--dry-run]
   npm run account -- begin
+  npm run account -- moved [--dry-run]
 
   renewal    lets the billing month turn at another time; the open month is lengthened, never shortened
   adopt      says that the ledger belongs to the service that is set here (TRACKING_BASE_URL, or the stand-in): for a
              ledger of a version that did not note it, or where the same account has moved to a new address
-  begin      begins the first ledger on AWS, with the account settings of this shell; npm start begins its own
+  begin      begins the first ledger of the service TRACKING_BASE_URL, once, with the account settings of this shell: on AWS, or
+             in DATA_DIR for npm run serve; npm start begins one of the stand-in by itself
+  moved      says that DATA_DIR was moved here from another place or disk; it freezes nothing. A copy looks the same, also an
+             old one and one whose original still runs, so in doubt use npm run restore -- accept
   --dry-run  shows what would change, and changes nothing
 
 It opens the ledger of this machine (DATA_DIR), whether npm start runs or not. With SECRETS_ENDPOINT set to nothing it opens
@@ -47,9 +69,9 @@ const actor = 'setup'
 export const command = defineCommand({
   usage,
   flags,
-  takes: ['<renewal|adopt|begin>'],
+  takes: ['<renewal|adopt|begin|moved>'],
   async run({ 'dry-run': isDry = false, ...renewal }, what = '') {
-    switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin'])) {
+    switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])) {
       case 'renewal': {
         const wanted = toRenewal(renewal)
         return withOperatorLedger((opened) => apply(opened, renewalChange(wanted), isDry))
@@ -59,24 +81,90 @@ export const command = defineCommand({
         return withOperatorLedger((opened) => adopt(opened, service, isDry))
       }
       case 'begin': {
+        const folder = folderToBeginIn(commandEnvironment())
+        if (folder !== null) return beginIn(folder)
         const service = serviceHere()
         return withOperatorLedger((opened) => begin(opened, service))
       }
+      case 'moved':
+        return withOperatorLedger((opened) => moved(opened, isDry))
     }
   },
 })
 
 async function adopt(opened: OperatorLedger, service: string, isDry: boolean): Promise<boolean> {
-  const { store, tableId: table } = opened
+  const { ledger, marker, store, where, tableId: table } = opened
+  const { identity } = (await ledger.view()).definitions
+  if (identity?.service === service && (await marker.read()) === null) {
+    console.log(`The marker of the ledger ${identity.ledger} is missing: ${where}`)
+    if (!isDry) await mark(opened)
+    console.log(isDry ? 'Nothing was changed (--dry-run).' : 'It is there again.')
+    return true
+  }
   const isDone = await apply(opened, adoption({ service, usedAtStart: await openingUnits(store), table }), isDry)
   if (!isDry) await mark(opened)
   return isDone
 }
 
+/** @throws CannotContinue before the file exists, if it must not be made. */
+async function beginIn(folder: string): Promise<boolean> {
+  const env = withoutFound(environment())
+  if (env.DATA_DIR === 'memory') throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
+  if (!env.TRACKING_BASE_URL)
+    throw new CannotContinue(
+      'TRACKING_BASE_URL names the service of the new ledger; npm start begins a ledger of the stand-in by itself.',
+    )
+  const { TRACKING_BASE_URL: service } = parseSettings(ownService, env)
+  openingHere()
+  return whileNotServed(folder, 'npm run account', async () => {
+    const known = await fileMarker(folder).read()
+    const isThere = existsSync(join(folder, ledgerFile))
+    if (known) {
+      const place = isThere
+        ? 'in ledger.db'
+        : 'not here: mount its disk, or restore a backup (npm run restore -- from <file>)'
+      throw new CannotContinue(
+        `The marker ${join(folder, 'ledger')} names the ledger ${known.ledger}, which was begun already and is ${place}.`,
+      )
+    }
+    await makePrivateFile(folder, ledgerFile)
+    return withOperatorLedger(async (opened) => {
+      await mustBeNew(opened)
+      return begin(opened, serviceNameOf(service))
+    })
+  })
+}
+
+const ownService = z.object({ TRACKING_BASE_URL: guardSettings.shape.TRACKING_BASE_URL })
+
+function openingHere() {
+  try {
+    const set = parseSettings(openingSettings, environment())
+    mustFitLimit(set, set.ACCOUNT_UNITS_PER_MONTH)
+    return set
+  } catch (error) {
+    // Otherwise the advice would be to start npm start.
+    throw error instanceof WrongSettings ? new CannotContinue(error.message) : error
+  }
+}
+
+/** Revision 1 of this same file is a beginning that was cut short. */
+async function mustBeNew({ ledger, tableId, where }: OperatorLedger): Promise<void> {
+  const found = await ledger.view().catch((error) => {
+    if (error instanceof WrongLedger) return null
+    throw error
+  })
+  if (!found) return
+  const { revision, identity } = found.definitions
+  if (revision === 1 && identity?.table === tableId) return
+  throw new CannotContinue(
+    `${where} holds the ledger ${identity?.ledger} already, whose marker is missing: npm run account -- adopt writes it.`,
+  )
+}
+
 /** Writes the marker last, so that the same command completes a start that was cut short. */
 async function begin(opened: OperatorLedger, service: string): Promise<boolean> {
-  const { store, marker, table, where, isOnAws } = opened
-  if (!isOnAws) throw new CannotContinue('npm start begins the ledger of this machine by itself.')
+  const { store, marker, table, where, place } = opened
   const known = await marker.read()
   if (known) {
     const remedy = ` Deploy with that table, or accept ${table} with npm run restore -- accept.`
@@ -84,12 +172,42 @@ async function begin(opened: OperatorLedger, service: string): Promise<boolean> 
       `The ledger ${known.ledger} was begun already, in the table ${known.tableName}.${known.tableName === table ? '' : remedy}`,
     )
   }
-  const set = parseSettings(openingSettings, environment())
+  const set = openingHere()
   const expected = { service, account: set }
   await createLedger({ store, clock: systemClock, account: accountOf(set), expected }).view()
   const { ledger } = await mark(opened)
-  console.log(`Begun: ${ledger} in ${where}, a ledger of ${service}. Later deployments go without -c firstLedger=true.`)
+  const next = {
+    table: 'Later deployments go without -c firstLedger=true.',
+    file: 'The marker beside it names it: keep both.',
+  }
+  console.log(`Begun: ${ledger} in ${where}, a ledger of ${service}. ${next[place]}`)
   return true
+}
+
+/** The file has another identity in its new place. Can be repeated. */
+async function moved(opened: OperatorLedger, isDry: boolean): Promise<boolean> {
+  const { ledger, marker, tableId, where, place, folder } = opened
+  if (place === 'table' || folder === null)
+    throw new CannotContinue('A table does not move: where one was restored, accept it with npm run restore -- accept.')
+  return whileNotServed(folder, 'npm run account', async (killed) => {
+    const { definitions } = await ledger.view()
+    const { identity } = definitions
+    const known = await marker.read()
+    if (!known || !identity)
+      throw new CannotContinue(
+        `${where} has no marker beside it, so it may be a copy: move the whole folder, or accept it (npm run account -- adopt, then npm run restore -- accept).`,
+      )
+    const faults = identityFaults(definitions, { marker: known })
+    if (faults.length > 0) throw new WrongLedger(faults)
+    if (identity.table === tableId && known.table === tableId) throw new CannotContinue(`${where} was not moved.`)
+    if (killed !== null)
+      throw new CannotContinue(
+        `${folder} was copied while a Unit Guard served it (${killed}), or that one was killed: where the original is gone, accept this one with npm run restore -- accept.`,
+      )
+    if (identity.table !== tableId) await apply(opened, relocation(tableId), isDry)
+    if (!isDry) await mark(opened)
+    return true
+  })
 }
 
 async function mark({ ledger, marker, table: tableName, tableId }: OperatorLedger): Promise<Marker> {

@@ -233,7 +233,7 @@ export function ledgerFolderOf(env: Environment): string | null {
   return !isInDynamoDb(env) && env.LEDGER !== 'memory' && existsSync(join(folder, ledgerFile)) ? folder : null
 }
 
-const isInDynamoDb = ({ DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets }: Environment): boolean =>
+export const isInDynamoDb = ({ DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets }: Environment): boolean =>
   Boolean(endpoint) || secrets === ''
 
 export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const

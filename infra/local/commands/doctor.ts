@@ -164,9 +164,8 @@ export async function examineStore(
   const account = accountOf(settings)
   try {
     const view = await createViews({ store, clock, calendar: newCalendar(account.renewal) }).look()
-    const faults = identityFaults(view.definitions, expectedLedgerOf(settings), (await store.tableId?.()) ?? null).map(
-      ({ text }) => text,
-    )
+    const here = { table: (await store.tableId?.()) ?? null, place: store.place }
+    const faults = identityFaults(view.definitions, expectedLedgerOf(settings), here).map(({ text }) => text)
     const owners = ownership(view, lists)
     return {
       ...(faults.length === 0 && { view }),
@@ -186,7 +185,7 @@ export async function examineStore(
     if (!(error instanceof NoDefinitions)) throw error
     const { LEDGER_MARKER: marker } = settings
     if (marker || isOnAws) {
-      const { text } = emptyFault(marker)
+      const { text } = emptyFault(marker, store.place)
       return { lines: ['it is empty'], toDo: [text] }
     }
     const { unitsPerMonth, usedAtStart, renewal } = account

@@ -25,7 +25,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sandbox: 'starts the stand-in for the service alone',
   },
   Repair: {
-    account: 'changes the renewal of a ledger, adopts it, or begins the first one on AWS',
+    account: 'begins the first ledger of a service, changes its renewal, adopts or moves it',
     restore: 'lets a table that was restored from a backup take over',
     recover: 'books what ran after the time that a ledger was restored to',
   },

@@ -6,7 +6,7 @@ import { accountOf, sandboxService, serviceNameOf } from '../../../shared/ledger
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
-import type { Store } from '../../../shared/ledger/store/store.ts'
+import type { Place, Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { usualPrefix } from '../../../shared/platform/prefix.ts'
@@ -18,7 +18,7 @@ import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { createQuietLog } from '../guard-log.ts'
 import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
-import { commandEnvironment, isInMemory, ledgerFolderOf } from './command.ts'
+import { commandEnvironment, isInDynamoDb, isInMemory, ledgerFolderOf } from './command.ts'
 
 /** @throws CannotContinue for a ledger in the memory of `npm start`. */
 export async function openGuard(env: Environment, clock: Clock) {
@@ -60,7 +60,9 @@ export interface OperatorLedger {
   readonly table: string
   readonly tableId: string
   readonly where: string
-  readonly isOnAws: boolean
+  readonly place: Place
+  /** Of a file. */
+  readonly folder: string | null
   readonly store: Store
   readonly ledger: Ledger
   readonly marker: MarkerStore
@@ -80,8 +82,15 @@ export async function withOperatorLedger(work: (opened: OperatorLedger) => Promi
     tableId: (await store.tableId?.()) ?? table,
     marker: isOnAws(env) ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : fileMarker(directoryOf(env)),
     ledgerIn: async (name) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
-    isOnAws: isOnAws(env),
+    place: store.place ?? 'table',
+    folder: ledgerFolderOf(env),
   })
+}
+
+/** `null`: in DynamoDB. */
+export function folderToBeginIn(env: Environment): string | null {
+  const isInTable = isInDynamoDb(env) || (env.TABLE_NAME && ledgerFolderOf(env) === null)
+  return isInTable ? null : directoryOf(env)
 }
 
 export const isOnAws = (env: Environment): boolean => ledgerFolderOf(env) === null && !env.DYNAMODB_ENDPOINT

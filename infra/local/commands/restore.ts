@@ -28,11 +28,11 @@ export const command = defineCommand({
 
 /** Each step can be repeated. */
 async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {
-  const { ledger, marker, table, tableId, where, ledgerIn } = opened
+  const { ledger, marker, table, tableId, where, ledgerIn, place } = opened
   const { identity } = (await ledger.view()).definitions
   if (!identity) throw new CannotContinue(`${table} holds no ledger that knows its service: npm run account -- adopt`)
   const known = await marker.read()
-  if (!known) throw new CannotContinue('No ledger is known outside of the table: npm run account -- adopt')
+  if (!known) throw new CannotContinue(`No ledger is known outside of the ${place}: npm run account -- adopt`)
   if (known.ledger !== identity.ledger)
     throw new CannotContinue(`${table} holds the ledger ${identity.ledger}, and ${known.ledger} is known here.`)
   const { epoch = 0 } = identity
@@ -57,9 +57,8 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
   }
   await marker.write({ ledger: known.ledger, epoch: isHalfDone ? epoch : next, table: tableId, tableName: table })
   if (known.tableName !== table) await replace(await ledgerIn(known.tableName), known.tableName, table)
-  console.log(
-    'Accepted. Deploy with this table (or start with it), book what ran since, reconcile, and unfreeze account.',
-  )
+  const first = place === 'table' ? 'Deploy with this table' : 'Start'
+  console.log(`Accepted. ${first}, book what ran since (npm run recover), reconcile, and unfreeze account.`)
   return true
 }
 

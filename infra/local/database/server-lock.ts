@@ -6,22 +6,28 @@ import { makePrivateFile } from '../data-directory.ts'
 import { CannotContinue } from '../failures.ts'
 
 const serverFile = 'server.db'
+/** Begins the words of a process that serves. */
+const server = 'process'
 
 interface Server {
   /** Whether the one before was killed. */
   readonly wasKilled: boolean
-  release(): void
+  /** That one, in words. */
+  readonly before: string
+  /** @param words what the next one finds; nothing after a good end. */
+  release(words?: string): void
 }
 
 /**
  * One process serves a folder. A transaction that stays open is the lock, because it ends with the process, also in
  * containers, where process ids repeat.
  *
+ * @param as the name of a command.
  * @throws CannotContinue
  */
-export async function takeServer(directory: string): Promise<Server> {
+export async function takeServer(directory: string, as = ''): Promise<Server> {
   const db = connect(await makePrivateFile(directory, serverFile))
-  const own = `process ${process.pid} on ${hostname()}`
+  const own = `${as}${server} ${process.pid} on ${hostname()}`
   const lock = () => db.exec('BEGIN IMMEDIATE')
   try {
     db.exec('CREATE TABLE IF NOT EXISTS holder (words TEXT NOT NULL)')
@@ -35,8 +41,9 @@ export async function takeServer(directory: string): Promise<Server> {
     } while (holderIn(db) !== own)
     return {
       wasKilled: before !== '',
-      release: () => {
-        note(db, '')
+      before,
+      release: (words = '') => {
+        note(db, words)
         db.exec('COMMIT')
         db.close()
       },
@@ -46,6 +53,20 @@ export async function takeServer(directory: string): Promise<Server> {
     throw new CannotContinue(
       `another Unit Guard is using ${directory} (${holderOf(directory)}); stop it, or set DATA_DIR`,
     )
+  }
+}
+
+/** Runs a command as the only process that has the folder. The next start still checks what a killed one has left. */
+export async function whileNotServed<T>(
+  directory: string,
+  as: string,
+  work: (killed: string | null) => Promise<T>,
+): Promise<T> {
+  const { before, release } = await takeServer(directory, `${as}, `)
+  try {
+    return await work(before.startsWith(server) ? before : null)
+  } finally {
+    release(before)
   }
 }
 

@@ -76,6 +76,7 @@ export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts)
   }
 
   return {
+    place: 'file',
     get: (keys) => read(() => keys.map(find)),
 
     list: (query) => read(() => list(db, query)),

@@ -14,7 +14,11 @@ export interface Store {
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
   /** Another table of the same name has another id. */
   readonly tableId?: () => Promise<string>
+  /** In words; a table if it is missing. */
+  readonly place?: Place
 }
+
+export type Place = 'table' | 'file'
 
 export interface Key {
   readonly pk: string

@@ -29,7 +29,7 @@ export function createVerifiedViews({ store, clock, account, expected, begins = 
   /** Every look notices that another table has taken over. */
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const view = await views.look(queries)
-    const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch) : []
+    const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch, store.place) : []
     if (faults.length > 0) throw new WrongLedger(faults)
     return view
   }

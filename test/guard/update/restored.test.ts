@@ -122,12 +122,12 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect((await after.call('GET', '/budgets')).status).toBe(200)
     await accept(storeOf(copy), before.clock, 2)
     expect(await detailOf(after, 'initech')).toBe(
-      'This ledger is not the one that is set here: this table was accepted as restored (epoch 2) after this process began (epoch 1): deploy, or start, again.',
+      'This ledger is not the one that is set here: this table was accepted as restored (epoch 2) after this process began (epoch 1): deploy again.',
     )
     const ledger = createLedger({ store: storeOf(table), clock: before.clock, account: usualAccount })
     await ledger.change('setup', replacement(copy.table))
     expect(await detailOf(before, 'initech')).toBe(
-      `This ledger is not the one that is set here: this table was replaced by the table ${copy.table}: deploy, or start, with that one.`,
+      `This ledger is not the one that is set here: this table was replaced by the table ${copy.table}: deploy with that one.`,
     )
   })
 
