@@ -66,7 +66,8 @@ export interface Operation {
 export const refusals = [
   'over-budget', 'over-update-limit', 'kind-not-allowed', 'project-unowned', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
   'rejected', 'cancelled', 'expired', 'duplicate-work', 'in-progress', 'wrong-state', 'ledger-restored', 'key-reused',
-  'estimate-unreadable', 'service-refused', 'service-unreachable', 'not-found',
+  'estimate-unreadable', 'service-refused', 'service-unreachable', 'wrong-clock',
+  'not-found',
 ] as const satisfies readonly Slug[]
 
 /** A recorded refusal is 402 whatever its type; what failed after admission is 502. */

@@ -205,7 +205,7 @@ const isTransient = ({ slug }: Problem): boolean =>
 
 /** Where nothing was recorded, the quote stays good. */
 const retryOf = (problem: Problem): string =>
-  isTransient(problem) || ['service-refused', 'estimate-unreadable'].includes(problem.slug)
+  isTransient(problem) || ['service-refused', 'estimate-unreadable', 'wrong-clock'].includes(problem.slug)
     ? 'You may call request_update with the same quote again while it lasts; it never runs twice.'
     : newQuote
 

@@ -29,6 +29,11 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const app = new Hono<SandboxEnv>({ getPath: rawPath })
 
   app.use(async (c, next) => {
+    await next()
+    // Otherwise the server's own clock would be compared with a guard's that has another.
+    c.header('Date', new Date(clock.now()).toUTCString())
+  })
+  app.use(async (c, next) => {
     if (!(await isAuthorized(c.req.header('authorization'), token, clock.now()))) return unauthorized(c)
     return next()
   })

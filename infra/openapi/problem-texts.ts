@@ -194,6 +194,12 @@ export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
     counted: nothing,
     toDo: 'Send the same request again, with the same idempotency key. If it lasts, an operator of the guard has to look at the issuer: `npm run doctor` checks it.',
   },
+  'wrong-clock': {
+    meaning:
+      'The clock of the guard (`here`) and that of the service (`atService`) are more than five minutes apart, so days, limits and evidence would be counted wrongly.',
+    counted: 'Nothing: an estimate is free, and nothing was recorded under the idempotency key.',
+    toDo: 'An operator of the guard sets the clock that is wrong, usually by NTP. Then send the same request again.',
+  },
   'secret-unavailable': {
     meaning: 'A secret that this needs could not be read: the key of the callers’ tokens, or the service’s token.',
     counted: nothing,

@@ -263,6 +263,7 @@ export interface ProblemMembers {
   'ledger-unavailable': object
   undecided: object
   'identity-unavailable': object
+  'wrong-clock': { here: string; atService: string }
   'secret-unavailable': object
   internal: object
 }

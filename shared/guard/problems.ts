@@ -40,6 +40,7 @@ export const problems = {
   'ledger-unavailable': { status: 503, title: 'The ledger does not answer' },
   undecided: { status: 503, title: 'The request could not be decided in time' },
   'identity-unavailable': { status: 503, title: 'The issuer of the token does not answer' },
+  'wrong-clock': { status: 503, title: 'Our clock and that of the service disagree' },
   'secret-unavailable': { status: 503, title: 'A secret could not be read' },
   internal: { status: 500, title: 'Something went wrong on our side' },
 } as const satisfies Record<string, { status: number; title: string }>

@@ -12,7 +12,8 @@ import {
 } from './transport.ts'
 
 export type EstimateReading =
-  | { readonly kind: 'units'; readonly units: Units; readonly source: string }
+  /** `sentAt` by the service's clock; absent where its `Date` is missing or unreadable. */
+  | { readonly kind: 'units'; readonly units: Units; readonly source: string; readonly sentAt?: number }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly shape: string }
   | { readonly kind: 'refused'; readonly status: number }
   /** A status from 500, or no whole answer. */
@@ -35,8 +36,14 @@ export function readEstimate(
 
   const body = textOf(exchange)
   const reading = body.ok ? readUnits(body.text, options.pointer) : { kind: 'unreadable' as const, reason: body.reason }
-  if (reading.kind === 'units') return reading
+  if (reading.kind === 'units') return { ...reading, ...sentAtOf(exchange) }
   return { ...reading, shape: shapeOf(exchange, redactorOf(options.token)) }
+}
+
+/** Strict, because `Date.parse` takes a bare number for a year. */
+function sentAtOf({ headers: { date = '' } }: AnsweredExchange): { readonly sentAt?: number } {
+  const sentAt = new Date(date)
+  return sentAt.toUTCString() === date ? { sentAt: sentAt.getTime() } : {}
 }
 
 const maxShapeLength = 400

@@ -1,5 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { globex, input, sandbox } from '../support/sandbox.ts'
+import { createTestClock } from '../support/clock.ts'
+import { globex, input, sandbox, serveSandbox } from '../support/sandbox.ts'
+
+describe('sandbox: its Date', () => {
+  it('is of its own clock over a connection, and not of the machine', async () => {
+    const clock = createTestClock('2026-01-05T10:00:00Z')
+    const base = await serveSandbox({ clock, token: 'token' })
+    const dateOf = async (authorization: string) =>
+      (await fetch(`${base}/on-demand/globex/estimate`, { headers: { authorization } })).headers.get('date')
+    expect(await dateOf('Bearer token')).toBe('Mon, 05 Jan 2026 10:00:00 GMT')
+    clock.advance(60_000)
+    expect(await dateOf('Bearer token')).toBe('Mon, 05 Jan 2026 10:01:00 GMT')
+    expect(await dateOf('Bearer other')).toBe('Mon, 05 Jan 2026 10:01:00 GMT')
+  })
+})
 
 describe('sandbox: the list of faults', () => {
   it('is replaced, shown with help, and deleted', async () => {

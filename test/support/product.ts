@@ -80,7 +80,7 @@ export async function startProduct(options: ProductOptions = {}) {
   const clock = options.clock ?? createTestClock()
   const { kinds = productKinds } = options
   const watch = watchForSecrets()
-  const service = await startService(options, watch)
+  const service = await startService({ ...options, clock }, watch)
   const slack = options.slack ? await startSlack(options.slack === true ? {} : options.slack, watch) : null
   const recorder = options.bot ? await startRecorder(clock) : null
   if (recorder) onTestFinished(() => recorder.close())
@@ -152,9 +152,10 @@ async function startStream({ store, stream, slack, plans, targets, env }: Produc
   return recordStream(watch.items(store ?? (await createStore())), hasStream, { sendsEvents })
 }
 
-async function startService(options: ProductOptions, watch: Watch) {
+async function startService(options: ProductOptions & { clock: TestClock }, watch: Watch) {
   const units = options.units ?? {}
   const service = await startScriptedService({
+    clock: options.clock,
     fallback: (request) => options.service?.(request) ?? usualAnswer(request, units),
   })
   onTestFinished(() => service.close())

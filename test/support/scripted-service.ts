@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 
 /** As it came over the wire: not decoded, not normalized. */
 export interface Recorded {
@@ -66,8 +67,9 @@ export function gate() {
 
 /** A real HTTP server that answers by script. Requests without one get `fallback`'s answer, or 404. */
 export async function startScriptedService(
-  options: { fallback?: (request: Recorded) => Answer } = {},
+  options: { fallback?: (request: Recorded) => Answer; clock?: Pick<Clock, 'now'> } = {},
 ): Promise<ScriptedService> {
+  const { clock = systemClock } = options
   const requests: Recorded[] = []
   const scripts: { matches: (request: Recorded) => boolean; answers: Answer[] }[] = []
   const connections = new Map<Socket, number>()
@@ -97,6 +99,7 @@ export async function startScriptedService(
     requests.push(recorded)
     const answer = nextAnswer(recorded)
     await answer.once
+    response.setHeader('date', new Date(clock.now()).toUTCString())
     if (answer.delayMs === undefined) perform(answer, response, after)
     else after(answer.delayMs, () => perform(answer, response, after))
   })

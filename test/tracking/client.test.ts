@@ -535,9 +535,19 @@ describe('estimate', () => {
     const service = await startService()
     service.script('', { body: '{"need":7,"units":9}' })
     const tracking = clientOf(service.baseUrl, { pointers: { estimate: { ranking: '/need' }, run: {} } })
-    expect(await tracking.estimate(alpha)).toEqual({ kind: 'units', units: 7, source: '/need' })
+    expect(await tracking.estimate(alpha)).toEqual({
+      kind: 'units',
+      units: 7,
+      source: '/need',
+      sentAt: expect.any(Number),
+    })
     const other = targetOf('keyword-difficulty', 'alpha')
-    expect(await tracking.estimate(other)).toEqual({ kind: 'units', units: 9, source: 'units' })
+    expect(await tracking.estimate(other)).toEqual({
+      kind: 'units',
+      units: 9,
+      source: 'units',
+      sentAt: expect.any(Number),
+    })
   })
 
   it('estimate: 401 and a renewed token, sent once more', async () => {
@@ -619,7 +629,9 @@ describe('shared estimates', () => {
     service.script('', { ...units5, delayMs: 10 })
     const tracking = clientOf(service.baseUrl)
     const readings = await Promise.all([1, 2, 3].map(() => tracking.estimate(targetOf('ranking', 'alpha'))))
-    expect(readings).toEqual(Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units' }))
+    expect(readings).toEqual(
+      Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units', sentAt: expect.any(Number) }),
+    )
     expect(service.requests).toHaveLength(1)
   })
 
@@ -660,7 +672,7 @@ describe('shared estimates', () => {
     const later = tracking.estimate(alpha)
     asked.open()
     expect(await Promise.all([...first, later])).toEqual(
-      Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units' }),
+      Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units', sentAt: expect.any(Number) }),
     )
     expect(service.requests).toHaveLength(3)
   })

@@ -48,6 +48,6 @@ export const estimateOperations: readonly Operation[] = [
     },
     example: '/estimates?kind=ranking&project=initech&project=globex',
     answers: { 200: { description: 'The units, and every counter that would be moved', body: 'Estimate' } },
-    problems: ['not-found', 'estimate-unreadable', 'service-refused', 'service-unreachable'],
+    problems: ['not-found', 'estimate-unreadable', 'service-refused', 'service-unreachable', 'wrong-clock'],
   },
 ]

@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
 import { count, when } from '../../../shared/guard/sentences.ts'
+import { whyWrongClock } from '../../../shared/guard/update/quote.ts'
 import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
 import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../shared/tracking/kinds.ts'
 import {
@@ -105,8 +106,11 @@ async function describeEstimate(
   const { kind } = target
   const name = `${kind} estimate`
   switch (reading.kind) {
-    case 'units':
-      return { lines: [`${name}: ${count(reading.units)} units, read by ${reading.source}`], toDo: [] }
+    case 'units': {
+      const wrong = whyWrongClock(reading, systemClock.now())
+      const lines = [`${name}: ${count(reading.units)} units, read by ${reading.source}`]
+      return { lines, toDo: wrong ? [`set the clock that is wrong. ${wrong.detail}`] : [] }
+    }
     case 'refused':
       return {
         lines: [`${name}: refused with status ${reading.status}`],

@@ -79,6 +79,7 @@ export const problemMembers = {
   'ledger-unavailable': {},
   undecided: {},
   'identity-unavailable': {},
+  'wrong-clock': { here: time, atService: time },
   'secret-unavailable': {},
   internal: {},
 } as const satisfies Record<Slug, Readonly<Record<string, z.ZodMiniType>>>
@@ -106,5 +107,7 @@ export const problemTexts: Texts = {
   revision: 'The revision of the definitions now.',
   ratePerMinute: 'How many requests a minute the caller may make.',
   shape: 'The structure of the service’s answer, without values.',
+  here: 'The time of the guard’s clock.',
+  atService: 'The time of the service’s clock, from the `Date` of its answer.',
   serviceStatus: 'The status of the service’s answer; `null` without an answer.',
 }

@@ -1,6 +1,6 @@
 import type { KeptToken, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { type Log, noteCount } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
@@ -58,7 +58,12 @@ export function createQuotes({
       datesOf(asked, target),
     ])
     noteCount('EstimateMs', at - from)
-    if (estimate.kind === 'units') return { kind: 'quote', units: estimate.units, dates, at }
+    if (estimate.kind === 'units') {
+      const wrong = whyWrongClock(estimate, at)
+      if (wrong === null) return { kind: 'quote', units: estimate.units, dates, at }
+      log.error('wrong-clock', { ...wrong.members, project: asked.project, updateKind: asked.kind })
+      return { kind: 'problem', problem: wrong }
+    }
     const { kind: found, ...fields } = estimate
     const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
     if (estimate.kind === 'unreadable') log.error('estimate-unreadable', seen)
@@ -79,6 +84,19 @@ export function createQuotes({
   }
 
   return { quote }
+}
+
+const maxClockDifferenceMs = 5 * minuteMs
+
+/** Days, windows, cool-downs and evidence need the same time on both sides. */
+export function whyWrongClock({ sentAt }: { readonly sentAt?: number }, now: number): Problem | null {
+  if (sentAt === undefined || Math.abs(now - sentAt) <= maxClockDifferenceMs) return null
+  const [here, atService] = [toRfc3339(now), toRfc3339(sentAt)]
+  return problem(
+    'wrong-clock',
+    `It is ${here} by the clock of this machine and ${atService} by that of the service: more than five minutes apart, so nothing was run and nothing spent. Set the clock that is wrong, then send the same request again.`,
+    { here, atService },
+  )
 }
 
 function problemOf(
