@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { join, relative } from 'node:path'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { type BundleName, bundleNames } from './code.ts'
 import { writeReference } from './openapi/reference.tsx'
 
@@ -12,8 +12,7 @@ export async function bundleAll({ into }: { into: string }) {
     bundleNames.map(async (name) => {
       const folder = join(into, name)
       await mkdir(folder, { recursive: true })
-      const { bytes } = await bundle({ entry: `functions/${name}/handler.ts`, into: folder })
-      return { name, folder, bytes }
+      return { name, folder, ...(await bundle({ entry: `functions/${name}/handler.ts`, into: folder })) }
     }),
   )
   for (const name of ['api', 'dashboard']) await writeReference(join(into, name))
@@ -23,11 +22,12 @@ export async function bundleAll({ into }: { into: string }) {
       Record<BundleName, string>
     >,
     bytes: Object.fromEntries(bundled.map(({ name, bytes }) => [name, bytes])) as Readonly<Record<BundleName, number>>,
+    packages: bundled.flatMap(({ packages }) => packages),
   }
 }
 
 /** What the SDK never imports on Lambda. Bundled, these would move what they share into the start. */
-const neverLoaded = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
+export const neverLoaded = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
   .map((kind) => `@aws-sdk/credential-provider-${kind}`)
   .concat('@smithy/credential-provider-imds', '@smithy/core/event-streams', 'bowser')
 
@@ -89,18 +89,32 @@ const oneStart = (entry: string): Plugin => ({
   },
 })
 
-/** Dynamic imports are separate files: a cold start loads `bytes`. */
-export async function bundle(options: { entry: string; into: string }): Promise<{ bytes: number }> {
+interface Bundled {
+  /** What a start loads: dynamic imports are separate files. */
+  readonly bytes: number
+  /** Those whose code is inside. */
+  readonly packages: readonly Package[]
+}
+
+/** A function, for the Node of Lambda. */
+export const bundle = ({ entry, into }: { entry: string; into: string }): Promise<Bundled> =>
+  bundleFor({ entries: { index: entry }, into, target: 'node24', external: neverLoaded, plugins: [oneStart(entry)] })
+
+type How = { entries: Readonly<Record<string, string>>; into: string } & Required<
+  Pick<BuildOptions, 'target' | 'external'>
+> &
+  BuildOptions
+
+export async function bundleFor({ entries, into, plugins = [], ...how }: How): Promise<Bundled> {
   const { metafile } = await build({
-    entryPoints: { index: options.entry },
-    outdir: options.into,
+    ...how,
+    entryPoints: entries,
+    outdir: into,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
-    external: neverLoaded,
-    plugins: [nodeModules, unusedParts, oneStart(options.entry)],
+    plugins: [nodeModules, unusedParts, ...plugins],
     platform: 'node',
-    target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
@@ -110,22 +124,37 @@ export async function bundle(options: { entry: string; into: string }): Promise<
     metafile: true,
     logLevel: 'error',
   })
-  await writeFile(join(options.into, 'NOTICES.txt'), await noticesOf(metafile.outputs))
-  return { bytes: loadedAtStart(metafile.outputs) }
+  const packages = await packagesIn(metafile)
+  await writeFile(join(into, 'NOTICES.txt'), await noticesOf(packages))
+  return { bytes: loadedAtStart(metafile.outputs), packages: [...packages.values()] }
 }
 
 const isLicence = (file: string) => /^(licen[cs]e|copying)/i.test(file)
 const isNotice = (file: string) => isLicence(file) || /^notice/i.test(file)
 
-/** What licences ask for: their texts go with each copy. The same text of several packages stands once. */
-async function noticesOf(outputs: Metafile['outputs']): Promise<string> {
+interface Package {
+  readonly name: string
+  readonly version: string
+}
+
+type Folders = ReadonlyMap<string, Package>
+
+async function packagesIn({ outputs }: Metafile): Promise<Folders> {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs))
-  const packages = new Set(
-    files.flatMap((file) => /^(?:late:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []),
-  )
+  const found = files.flatMap((file) => /^(?:late:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
+  const folders = [...new Set(found)].sort()
+  return new Map(await Promise.all(folders.map(async (folder) => [folder, await packageOf(folder)] as const)))
+}
+
+export async function packageOf(folder: string): Promise<Package> {
+  const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  return { name, version }
+}
+
+/** What licences ask for: their texts go with each copy. The same text of several packages stands once. */
+async function noticesOf(packages: Folders): Promise<string> {
   const namesOf = new Map<string, string[]>()
-  for (const folder of [...packages].sort()) {
-    const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  for (const [folder, { name, version }] of packages) {
     const found = (await readdir(folder)).filter(isNotice).sort()
     if (!found.some(isLicence)) throw new Error(`the package ${name} has no licence text, which must go with its code`)
     const texts = await Promise.all(found.map((file) => readFile(join(folder, file), 'utf8')))

@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   restore: () => import('./commands/restore.ts'),
   recover: () => import('./commands/recover.ts'),
   client: () => import('./commands/client.ts'),
+  bundle: () => import('./bundle.ts'),
   openapi: () => import('./commands/openapi.ts'),
   'demo:month': () => import('./demo/month.ts'),
 }

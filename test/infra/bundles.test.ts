@@ -462,6 +462,14 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(words.filter((each) => typeof each === 'string' && each.length > 20 && code.includes(each))).toEqual([])
   })
 
+  test('libsql, the ledger of one machine, is in no function', async () => {
+    expect(bundles.packages.map(({ name }) => name).filter((name) => /libsql|neon-rs/.test(name))).toEqual([])
+    for (const folder of Object.values(bundles.folders)) {
+      const files = (await readdir(folder)).filter((file) => file.endsWith('.mjs'))
+      for (const file of files) expect(await readFile(join(folder, file), 'utf8'), file).not.toContain('libsql')
+    }
+  })
+
   test('the licence of each package whose code is in a bundle, late parts included, lies beside it', async () => {
     for (const [name, folder] of Object.entries(bundles.folders)) {
       const maps = (await readdir(folder)).filter((file) => file.endsWith('.mjs.map'))

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import { defineCommand } from './command.ts'
 
 const usage = `Lists all commands.
@@ -21,6 +20,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sweep: 'runs one sweep now; sweeps also run by themselves',
     events: 'lists the targets of events, tests one, sends events again',
     client: 'builds the client for your own programs',
+    bundle: 'builds one folder with what runs on one machine',
     openapi: 'prints the OpenAPI document of the API',
     sandbox: 'starts the stand-in for the service alone',
   },
@@ -48,16 +48,15 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     bench: 'measures the product and writes docs/performance.md',
     pictures: 'takes the pictures of the README',
     synth: 'writes the CloudFormation template, offline',
-    sbom: 'lists what is shipped, as CycloneDX',
+    sbom: 'lists what is shipped to AWS and to one machine, as CycloneDX',
   },
 }
-
-const packageFile = fileURLToPath(new URL('../../../package.json', import.meta.url))
 
 export const command = defineCommand({
   usage,
   async run() {
-    console.log(listOf(Object.keys(JSON.parse(await readFile(packageFile, 'utf8')).scripts)))
+    // In the working directory, as npm runs it.
+    console.log(listOf(Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)))
     return true
   },
 })
@@ -68,11 +67,11 @@ export function listOf(scripts: readonly string[]): string {
   const others = scripts.filter((name) => !known.includes(name)).map((name) => [name, ''])
   const all = others.length === 0 ? groups : { ...groups, Others: Object.fromEntries(others) }
   const width = Math.max(...scripts.map((name) => callOf(name).length))
-  const sections = Object.entries(all).map(([group, lines]) =>
-    [group, ...Object.entries(lines).map(([name, line]) => `  ${callOf(name).padEnd(width)}  ${line}`.trimEnd())].join(
-      '\n',
-    ),
-  )
+  const sections = Object.entries(all).flatMap(([group, lines]) => {
+    const here = Object.entries(lines).filter(([name]) => scripts.includes(name))
+    const listed = here.map(([name, line]) => `  ${callOf(name).padEnd(width)}  ${line}`.trimEnd())
+    return listed.length === 0 ? [] : [[group, ...listed].join('\n')]
+  })
   return [...sections, 'npm run <command> -- --help says how to call a command.'].join('\n\n')
 }
 

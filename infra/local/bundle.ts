@@ -1,0 +1,62 @@
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import { bundleFor, neverLoaded, packageOf } from '../bundle.ts'
+import { defineCommand } from './commands/command.ts'
+
+const folder = 'build/machine'
+
+const usage = `Builds what runs on one machine: a folder that needs nothing but Node, for the platform of this one.
+
+  npm run bundle
+
+It writes ${folder}.`
+
+export const command = defineCommand({
+  usage,
+  async run() {
+    await bundleMachine({ into: folder })
+    process.stdout.write(`${folder}: run.mjs, package.json with its commands, NOTICES.txt\n`)
+    return true
+  },
+})
+
+/** Files that the modules read from their own folder. */
+const besideCode = ['infra/local/plans.json', 'infra/openapi/docs.css', 'functions/dashboard/dashboard.css', 'LICENSE']
+
+/**
+ * The commands of one machine, `serve` among them, for Node 20.19 or newer. The folder needs no other package: the one
+ * of libsql for this platform lies in it.
+ */
+export async function bundleMachine({ into }: { into: string }) {
+  await rm(into, { recursive: true, force: true })
+  await mkdir(into, { recursive: true })
+  const { packages } = await bundleFor({
+    ...{ entries: { run: 'infra/local/run.ts' }, into, target: 'node20.19', external: [...neverLoaded, 'esbuild'] },
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  })
+  const binary = join('node_modules', binaryOfLibsql())
+  await cp(binary, join(into, binary), { recursive: true })
+  await Promise.all(besideCode.map((file) => copyFile(file, join(into, basename(file)))))
+  const { name, version, license, engines, scripts } = JSON.parse(await readFile('package.json', 'utf8'))
+  const packaged = { name, version, license, private: true, type: 'module', engines, scripts: scriptsOf(scripts) }
+  await writeFile(join(into, 'package.json'), `${JSON.stringify(packaged, null, 2)}\n`)
+  return { packages: [...packages, await packageOf(binary)] }
+}
+
+/** The package that libsql loads on this platform. */
+function binaryOfLibsql(): string {
+  const ofLibsql = createRequire(createRequire(import.meta.url).resolve('libsql'))
+  return `@libsql/${ofLibsql('@neon-rs/load').currentTarget()}`
+}
+
+/** Commands that build from the sources. */
+const fromSources = ['client', 'bundle']
+
+/** So that `npm run account -- begin` is the same command in the folder as in the repository. */
+function scriptsOf(all: Readonly<Record<string, string>>): Record<string, string> {
+  const commands = Object.keys(all).filter(
+    (name) => all[name]?.endsWith(`run.ts ${name}`) && !fromSources.includes(name),
+  )
+  return Object.fromEntries(commands.map((name) => [name, `exec node run.mjs ${name}`]))
+}
