@@ -51,13 +51,21 @@ export function createStartReader(parts: LineParts & { guard: Guard; slack: Slac
 /**
  * Sends announcements, edits them when their updates change, sends events to other systems, and checks thresholds. It is
  * a separate reader, so that a slow Slack delays only messages.
+ *
+ * @param only where each has a reader of its own, so that neither waits for the other.
  */
-export function createTellReader(parts: LineParts & { guard: Guard; slack: Slack; events: Events }): Reader {
+export function createTellReader(
+  parts: LineParts & { guard: Guard; slack: Slack; events: Events },
+  only?: 'people' | 'systems',
+): Reader {
   const { guard, slack, events, log } = parts
   return (event) => asJob(parts, 'tell', {}, () => tellAll(readChanges(event)))
 
   async function tellAll(changes: readonly Change[]): Promise<BatchAnswer> {
-    const failed = await Promise.all([tellPeople(changes), tellTargets(changes)])
+    const failed = await Promise.all([
+      only === 'systems' ? [] : tellPeople(changes),
+      only === 'people' ? [] : tellTargets(changes),
+    ])
     return { batchItemFailures: [...new Set(failed.flat())].map((itemIdentifier) => ({ itemIdentifier })) }
   }
 

@@ -20,7 +20,7 @@ const continueEveryMs = 10_000
 const tickEveryMs = 10_000
 /** As on AWS: a batch that waits for the service does not delay the others. */
 const starts = { name: 'start', batchSize: 5, batchesAtOnce: 5 } as const
-const tells = { name: 'tell', batchSize: 10, batchesAtOnce: 1 } as const
+const tells = { batchSize: 10, batchesAtOnce: 1 } as const
 const firesAtOnce = 3
 
 /** Replaces the readers of the stream and the rules of AWS. @param plans `null` fires no plan and no digest. */
@@ -36,10 +36,12 @@ export async function startBackground(
   const endsAt = () => clock.now() + workLastsMs
 
   const start = createStartReader({ ...services, slack })
-  const tell = createTellReader({ ...services, slack, events })
   const followings = await Promise.all([
     follow(services, { ...starts, read: (event) => start(event, endsAt()) }),
-    follow(services, { ...tells, read: (event) => tell(event, endsAt()) }),
+    ...(['people', 'systems'] as const).map((name) => {
+      const tell = createTellReader({ ...services, slack, events }, name)
+      return follow(services, { ...tells, name, read: (event) => tell(event, endsAt()) })
+    }),
   ])
 
   const tried = (failure: string, work: () => Promise<unknown>): Promise<void> =>

@@ -13,6 +13,7 @@ import {
   tryAgain,
 } from '../../infra/local/database/changes.ts'
 import { openFile } from '../../infra/local/database/file.ts'
+import type { readers } from '../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
@@ -29,7 +30,10 @@ const put = (store: Store, ...items: readonly Item[]) =>
     systemIds.random(),
   )
 
-const update = (number: number, more: object = {}): Item => ({ pk: `update#upd_${number}`, sk: 'update', ...more })
+const update = (number: number, more: object = {}): Item => ({
+  ...{ pk: `update#upd_${number}`, sk: 'update', state: 'requested' },
+  ...more,
+})
 
 async function openLedger() {
   const { directory, remove } = await temporaryDirectory()
@@ -46,7 +50,7 @@ type Ledger = Awaited<ReturnType<typeof openLedger>>
 function follow(
   { file, bell }: Pick<Ledger, 'file' | 'bell'>,
   read: (items: readonly string[]) => Promise<readonly string[]> | readonly string[],
-  { name = 'tell', clock = systemClock }: { name?: 'start' | 'tell'; clock?: typeof systemClock } = {},
+  { name = 'systems', clock = systemClock }: { name?: (typeof readers)[number]; clock?: typeof systemClock } = {},
 ) {
   const seen: string[][] = []
   const logged: string[] = []
@@ -89,10 +93,10 @@ describe('changes in the ledger’s file', () => {
     { pk: 'definitions', sk: 'definitions' },
   ]
 
-  test.each<['start' | 'tell', Parameters<typeof isFor>[0]]>([
+  test.each<[(typeof readers)[number], Parameters<typeof isFor>[0]]>([
     ['start', 'start'],
-    ['tell', 'tell'],
-    ['tell', 'tellEvents'],
+    ['people', 'tell'],
+    ['systems', 'tellEvents'],
   ])('the reader %s reads in the file what it reads in a stream with the filter %s', async (name, filter) => {
     const ledger = await openLedger()
     const streamed: StreamEvent[] = []
@@ -118,14 +122,15 @@ describe('changes in the ledger’s file', () => {
     await until(() => streamed.length === 2 && unread.all().length === 0)
     await follower.stop(sleep(5_000, undefined, { ref: false }))
     const changesIn = (records: StreamEvent['Records']) =>
-      readChanges({ Records: records.filter((record) => isFor(filter, record)) }).map(
-        ({ sequenceNumber: _, ...change }) => change,
-      )
-    expect(changesIn(read)).toEqual(changesIn(streamed.flatMap(({ Records }) => Records)))
-    expect(changesIn(read)).not.toEqual([])
+      readChanges({ Records: records }).map(({ sequenceNumber: _, ...change }) => change)
+    // One function on AWS has both readers, and no event is about the book.
+    const isRead = (record: StreamEvent['Records'][number]) =>
+      isFor(filter, record) && !(name === 'systems' && record.dynamodb.Keys.pk?.S === 'book')
+    expect(changesIn(read)).toEqual(changesIn(streamed.flatMap(({ Records }) => Records).filter(isRead)))
+    expect(read).not.toEqual([])
   })
 
-  test('are gone once both readers have passed them, and a refused transaction leaves none', async () => {
+  test('are gone once all their readers have passed them, and a refused transaction leaves none', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     await ledger.store.transact([{ kind: 'put', item: update(1), when: [{ kind: 'absent-item' }] }], 'refused')

@@ -5,7 +5,9 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { openFile } from '../../infra/local/database/file.ts'
 import { createListener } from '../../infra/local/listener.ts'
+import { firstValue } from '../../shared/ledger/store/sqlite-file.ts'
 import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
 import { startProduct } from '../support/product.ts'
@@ -68,9 +70,13 @@ async function newcomer() {
 describe('the README, step by step', () => {
   // On a new ledger less can go wrong: no budget owns the stand-in's projects there.
   test('the README works as written on the ledger of npm run demo:month', async () => {
-    const { terminal, start } = await newcomer()
+    const { directory, terminal, start } = await newcomer()
     const run = terminal()
     expect(await run('npm run demo:month')).toContain('every counter is the sum of its lines')
+    // Else a process that is killed in time leaves changes, and the next one announces the month.
+    const { file } = await openFile(join(directory, '.local'), 'ledger.db')
+    expect(firstValue(file.db, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'") ?? 0).toBe(0)
+    file.db.close()
     expect(await start()).toContain('source .local/env')
 
     const blocks = await blocksOf('README.md', 'Use it')

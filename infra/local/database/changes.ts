@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type Database from 'libsql'
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
-import { firstValue, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
+import { firstValue, readers, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { StoredChange } from '../../../shared/ledger/store/sqlite-store.ts'
 import { type Clock, hourMs } from '../../../shared/platform/clock.ts'
 import type { Log } from '../../../shared/platform/log.ts'
@@ -27,7 +27,7 @@ export interface StreamEvent {
 }
 
 export interface Reader {
-  readonly name: 'start' | 'tell'
+  readonly name: (typeof readers)[number]
   readonly read: (event: StreamEvent) => Promise<BatchAnswer>
   readonly batchSize: number
   readonly batchesAtOnce: number
@@ -139,7 +139,7 @@ function createHandler(
   tasks: ReturnType<typeof createBackgroundTasks>,
 ) {
   const mark = file.db.prepare<unknown[]>(`UPDATE changes SET ${name} = ? WHERE id = ?`)
-  const forget = file.db.prepare<[number]>('DELETE FROM changes WHERE id = ? AND start IS NULL AND tell IS NULL')
+  const forget = file.db.prepare<[number]>(`DELETE FROM changes WHERE id = ? AND coalesce(${readers}) IS NULL`)
   // While no process ran, no one tried.
   const began = clock.now()
 
@@ -184,13 +184,13 @@ function createHandler(
 
 /** How many changes a reader could not handle. */
 export const setAsideIn = (db: Database.Database): number =>
-  Number(firstValue(db, 'SELECT count(*) FROM changes WHERE start = -1 OR tell = -1'))
+  Number(firstValue(db, `SELECT count(*) FROM changes WHERE ${setAside} IN (${readers})`))
 
 /** @returns how many. */
 export function tryAgain({ db, write }: SqliteFile): Promise<number> {
   return write(() => {
     const count = setAsideIn(db)
-    for (const name of ['start', 'tell']) db.exec(`UPDATE changes SET ${name} = 0 WHERE ${name} = ${setAside}`)
+    for (const name of readers) db.exec(`UPDATE changes SET ${name} = 0 WHERE ${name} = ${setAside}`)
     return count
   })
 }

@@ -12,6 +12,9 @@ const maxPauseMs = 50
 const application = 0x55_47_4c_44
 const version = 1
 
+/** Each reader of changes has a column: how often it has tried the change. NULL: handled, or not for it. */
+export const readers = ['start', 'people', 'systems'] as const
+
 const schema = `
   CREATE TABLE items (
     pk TEXT NOT NULL, sk TEXT NOT NULL, item TEXT NOT NULL,
@@ -23,11 +26,11 @@ const schema = `
   CREATE INDEX expiry ON items (expires) WHERE expires IS NOT NULL;
   CREATE TABLE tokens (token TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE changes (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, change TEXT NOT NULL, at INTEGER NOT NULL, start INTEGER, tell INTEGER
+    id INTEGER PRIMARY KEY AUTOINCREMENT, change TEXT NOT NULL, at INTEGER NOT NULL,
+    ${readers.map((name) => `${name} INTEGER`).join(', ')}
   );
   CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-  CREATE INDEX to_start ON changes (start, id) WHERE start IS NOT NULL;
-  CREATE INDEX to_tell ON changes (tell, id) WHERE tell IS NOT NULL;
+  ${readers.map((name) => `CREATE INDEX to_${name} ON changes (${name}, id) WHERE ${name} IS NOT NULL;`).join('\n  ')}
   PRAGMA application_id = ${application};
   PRAGMA user_version = ${version};
 `

@@ -45,7 +45,9 @@ export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts)
   const itemAt = db.prepare<[string, string]>('SELECT item FROM items WHERE pk = ? AND sk = ?').raw()
   const tokenAt = db.prepare<[string]>('SELECT at FROM tokens WHERE token = ?').raw()
   const addToken = db.prepare<[string, number]>('INSERT INTO tokens (token, at) VALUES (?, ?)')
-  const addChange = db.prepare<unknown[]>('INSERT INTO changes (change, at, start, tell) VALUES (?, ?, ?, ?)')
+  const addChange = db.prepare<unknown[]>(
+    'INSERT INTO changes (change, at, start, people, systems) VALUES (?, ?, ?, ?, ?)',
+  )
   const putItem = db.prepare<unknown[]>('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   let written = 0
 
@@ -67,9 +69,10 @@ export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts)
       if (write.kind === 'check') continue
       const item = resultOf(write, stored[place])
       putItem.run(...rowOf(item))
-      const readers = readersOf(item)
-      if (readers.some((each) => each !== null))
-        addChange.run(JSON.stringify(changeOf(item, stored[place])), clock.now(), ...readers)
+      const change = changeOf(item, stored[place])
+      const isFor = readersOf(change)
+      if (isFor.some(Boolean))
+        addChange.run(JSON.stringify(change), clock.now(), ...isFor.map((isIts) => (isIts ? 0 : null)))
     }
     addToken.run(token, clock.now())
     return { applied: true }
@@ -118,9 +121,17 @@ const changeOf = (item: Item, before: Item | undefined): StoredChange => ({
   item: { pk: item.pk, sk: item.sk, ...Object.fromEntries(changeMembers.map((name) => [name, item[name]])) },
 })
 
-/** How often each of `start` and `tell` has tried it; `null`: the change is not for that reader. */
-const readersOf = ({ pk }: Item) =>
-  [/^(update|slack-event)#/, /^((update|announcement|entry)#|book$)/].map((of) => (of.test(pk) ? 0 : null))
+/** Whether it is for `start`, `people` and `systems`: as the filters of the stream on AWS decide. */
+function readersOf({ isNew, item: { pk, state, approvableUntil, doubt } }: StoredChange): readonly boolean[] {
+  const kind = /^[^#]+/.exec(pk)?.[0]
+  const isUpdate = kind === 'update'
+  const wasAnnounced = approvableUntil !== undefined || doubt !== undefined
+  return [
+    isUpdate ? state === 'requested' : isNew && kind === 'slack-event',
+    isUpdate ? !isNew && wasAnnounced : kind === 'book' || (isNew && kind === 'announcement'),
+    isUpdate || (isNew && (kind === 'announcement' || kind === 'entry')),
+  ]
+}
 
 function rowOf(item: Item): unknown[] {
   const text = JSON.stringify(item)
