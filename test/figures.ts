@@ -45,6 +45,7 @@ export function figures() {
     announcements: times(textOf(join(root, 'shared/ledger/updates/tasks.ts')), /readonly kind: '/g),
     eventTypes: eventTypes.length,
     problems: Object.keys(problems).length,
+    alarms: times(textOf(join(root, 'infra/alarms/watches.ts')), /\bname: '|\bfromLines\(/g),
     settings: times(textOf(join(root, 'docs/settings.md')), /^\| `/gm),
     scripts: Object.keys(scripts).length,
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { causesOfTable, eventsOf, filters } from '../../../infra/alarms/errors.ts'
 import { counts, vitals } from '../../../shared/platform/metrics.ts'
+import { figures } from '../../figures.ts'
 import { plain, synthesize } from '../../support/infra/stack.ts'
 import { documentedEvents, schemas } from '../../support/log-lines.ts'
 
@@ -59,7 +60,7 @@ describe('the alarms', () => {
       ['TableStrained', 'TransactionConflict', 100],
       ['ItemSize', 'Bytes', 307_200],
     ])
-    expect(alarms.length).toBeLessThanOrEqual(20)
+    expect(alarms).toHaveLength(figures().alarms)
   })
 
   test('each alarm states its condition and links a runbook paragraph with a query, a first look and a remedy', () => {
