@@ -200,8 +200,9 @@ function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): re
     const figures = { updates, charged, refused: refusedIn(line), held, inDoubt, ...(charged > 0 && { atPrices }) }
     const claimedPerson = by === 'caller' && line.person !== undefined ? { claimedPerson: line.person } : {}
     if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { ...figures, ...claimedPerson })
-    const observers = by === 'budget' ? (line.wouldHaveRefused ?? []) : [keyOf(definitions, by, line)]
-    for (const key of line.wouldHaveRefused ? observers : []) add(key, overLimits(line))
+    const observers = line.wouldHaveRefused ?? []
+    const keys = by === 'budget' ? observers : observers.slice(0, 1).map(() => keyOf(definitions, by, line))
+    for (const key of keys) add(key, overLimits(line))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const firstOf = firstEntries(entries)
@@ -262,8 +263,8 @@ function lineOf(calendar: Calendar, update: Update): Line {
 
 type OverLimits = Pick<StatementSum, 'wouldHaveRefused' | 'wouldHaveRefusedUnits'>
 
-const overLimits = ({ wouldHaveRefused, charged = 0, ...line }: Line): OverLimits =>
-  wouldHaveRefused
+const overLimits = ({ wouldHaveRefused = [], charged = 0, ...line }: Line): OverLimits =>
+  wouldHaveRefused.length > 0
     ? { wouldHaveRefused: heldIn(line) + (line.open ?? 0), wouldHaveRefusedUnits: charged }
     : { wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 }
 

@@ -90,3 +90,25 @@ test('the updates of a deleted budget stay with the budget that was above it', a
   }
   expect(await seen()).toEqual([['acme', 'old'], 80, { spent: 80, addsUp: true }])
 })
+
+test.each(['project', 'budget'])(
+  'a statement by %s does not tell that a budget above is over its observed limit',
+  async (by) => {
+    const product = await startProduct({ store: createMemoryStore(), units: { shop: 40 } })
+    const { call } = product
+    const limits = (units: number) => ({ limits: [{ window: 'month', units }] })
+    await call('PUT', '/budgets/overco', { body: { ...limits(10), enforce: false } })
+    await call('PUT', '/budgets/acme', { body: { parent: 'overco', ...limits(1_000), projects: [{ name: 'shop' }] } })
+    await call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
+    const ran = await product.update({ kind: 'ranking', project: 'shop' })
+    expect(ran.body.updates[0].wouldHaveRefused).toMatchObject([{ budget: 'overco' }])
+    const token = product.signed({ sub: 'mia', scope: 'read', exp: product.inDays(30) })
+    const totals = async () => (await call('GET', `/statements?by=${by}`, { token })).body.total
+    expect(await totals()).toMatchObject({ charged: 40, wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 })
+    for (const wait of [hours(15), hours(1)]) {
+      product.clock.advance(wait)
+      await product.triggers.sweep(product.endsAt())
+    }
+    expect(await totals()).toMatchObject({ charged: 40, wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 })
+  },
+)
