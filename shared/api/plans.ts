@@ -1,7 +1,6 @@
 import type { PlanStatus } from '../guard/plans/calendar.ts'
 import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
 import { when } from '../guard/sentences.ts'
-import { unseenBudget } from '../ledger/book/definitions.ts'
 import type { Occurrence } from '../ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -13,7 +12,7 @@ export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string)
     name,
     kind,
     projects,
-    budget: seenName(budget ?? unseenBudget),
+    budget: seenName(budget),
     schedule: schedule.text,
     whenShort,
     ...(query && { query }),

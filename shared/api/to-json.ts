@@ -46,7 +46,7 @@ export const showAnswer = ({ updates, notRecorded, problem }: ShownAnswer) => ({
 })
 
 /** `null`: a budget that the reader does not see. */
-export const seenName = (budget: string): string | null => (budget === unseenBudget ? null : budget)
+export const seenName = (budget: string = unseenBudget): string | null => (budget === unseenBudget ? null : budget)
 
 export const showTags = (tags: Tags | undefined) => {
   const entries = tagEntries(tags)

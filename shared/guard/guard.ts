@@ -1,5 +1,6 @@
 import type { GuardParts } from './options.ts'
 import { type CallerIdentity, type Permissions, permissionsOf } from './people/permissions.ts'
+import type { Typed } from './reads/reader.ts'
 import { createWholeGuard, type Guard } from './whole-guard.ts'
 
 export type { Guard }
@@ -10,20 +11,14 @@ export type { Guard }
  */
 export function createGuard(parts: GuardParts): Guard {
   const whole = createWholeGuard(parts)
+  const seen = async <Of>(asker: CallerIdentity, wanted: Typed, answer: Of): Promise<Of> => {
+    const reads = await readsOf(parts, asker)
+    return reads ? (await loadReader()).seenAnswer(parts, { caller: asker.caller, reads }, wanted, answer) : answer
+  }
   const guard: Guard = {
     ...whole,
-    submit: async (asker, wanted, how) => {
-      const answer = await whole.submit(asker, wanted, how)
-      const reads = await readsOf(parts, asker)
-      return reads ? (await loadReader()).seenAnswer(parts, { caller: asker.caller, reads }, wanted, answer) : answer
-    },
-    estimate: async (wanted, asker) => {
-      const estimate = await whole.estimate(wanted, asker)
-      const reads = await readsOf(parts, asker)
-      return reads
-        ? (await loadReader()).seenEstimate(parts, { caller: asker.caller, reads }, wanted, estimate)
-        : estimate
-    },
+    submit: async (asker, wanted, how) => seen(asker, wanted, await whole.submit(asker, wanted, how)),
+    estimate: async (wanted, asker) => seen(asker, wanted, await whole.estimate(wanted, asker)),
     readAs: async (caller, reads) =>
       reads.readsBudgets === '*' ? guard : (await loadReader()).createReader(guard, parts, { caller, reads }),
   }

@@ -7,7 +7,6 @@ import {
   limitOf,
   personOf,
   planOfCaller,
-  unseenBudget,
   type WindowKind,
   windowKinds,
 } from '../ledger/book/definitions.ts'
@@ -70,9 +69,6 @@ export function shownIn(definitions: ListOfCallers, { caller, token, approval }:
 }
 
 export type Decided = Pick<Update, 'caller' | 'token' | 'approval'>
-
-/** For updates: only a budget above the reader's own can be unseen. */
-export const shownBudget = (name: string): string => (name === unseenBudget ? 'a budget above' : name)
 
 export function left({ budget, shownAs, window, available, limit, granted }: Figures): string {
   const name = shownAs ?? shownCounter({}, budget)

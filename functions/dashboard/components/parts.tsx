@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { count, onTheWall, shownBudget } from '../../../shared/guard/sentences.ts'
+import { count, onTheWall } from '../../../shared/guard/sentences.ts'
 import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
 import { toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
@@ -103,7 +103,7 @@ export const StateName = ({ state }: { state: State }) => (
 )
 
 /** `unseen`: what to call a budget that the reader may not read. */
-export const BudgetLink = ({ name, unseen = shownBudget(name) }: { name: string; unseen?: string }) =>
+export const BudgetLink = ({ name, unseen = name }: { name: string; unseen?: string }) =>
   name === unseenBudget ? <span class="unknown">{unseen}</span> : <a href={budgetAddress(name)}>{name}</a>
 
 export const words = (name: string): string => name.replaceAll('-', ' ')

@@ -6,7 +6,7 @@ import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlo
 import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
 import { count, duration, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
-import { rootBudget, topsOf, unseenBudget } from '../../../shared/ledger/book/definitions.ts'
+import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../shared/platform/clock.ts'
@@ -106,7 +106,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
       <div class="halves">
         <Section id="days" title="Left day by day">
           <ChartFigure
-            name={nameOf(root.budget)}
+            name={root.budget}
             history={root.history}
             month={view.month}
             days={days}
@@ -145,7 +145,7 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
       <div class="halves">
         <Section id="days" title="Left day by day">
           <ChartFigure
-            {...{ name: nameOf(root.budget), history, month, zone, days: dayUses(past.view, history), forecast: null }}
+            {...{ name: root.budget, history, month, zone, days: dayUses(past.view, history), forecast: null }}
           />
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
@@ -197,8 +197,6 @@ const NextRunText = ({ next, view }: { next: NextRun | null; view: View }) =>
       , <CostText units={next.units} unpriced={next.unpriced} />
     </span>
   )
-
-const nameOf = (top: string): string => (top === unseenBudget ? 'all budgets' : top)
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 

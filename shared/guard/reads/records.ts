@@ -5,52 +5,54 @@ import type { Entry } from '../../ledger/book/entry.ts'
 import type { Value } from '../../ledger/store/store.ts'
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import type { Problem, Tags, Update } from '../../ledger/updates/update.ts'
-import type { SummaryRow } from '../../ledger/views/summary.ts'
+import type { Summary, SummaryRow } from '../../ledger/views/summary.ts'
 import { describe } from '../problems.ts'
+import { spendersOf } from '../reports/day-of-budgets.ts'
 import { units as inUnits, list } from '../sentences.ts'
 import { noProject, seesPayer, seesUpdate } from './sees.ts'
-import { hiddenReason, picked, type Sight } from './sight.ts'
+import { hiddenReason, pruned, type Sight } from './sight.ts'
 
 /**
  * Records as a narrowed reader sees them: a budget that they do not see is `unseenBudget` or left out, and a text that
  * names one is left out.
  */
 
-/** What lists find it by. */
-export function placedUpdate(sight: Sight, { budget, owner, tags, ...update }: Update): Update {
-  const isPayer = seesPayer(sight.whole, sight.reads, { budget, ...update })
-  return {
-    ...update,
-    budget: isPayer ? budget : unseenBudget,
-    ...(owner && sight.seesBudget(owner) && { owner }),
-    ...taggedAs(sight, update.caller, tags),
-  }
+export interface Shown {
+  /** Whether the reader sees an update that a problem names. */
+  isSeen(id: string): boolean
+  /** Names that the request wrote itself, and a refusal may repeat. */
+  readonly typed?: readonly string[]
 }
 
-/** @param isSeen whether the reader sees an update that a problem names. */
-export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) => boolean): Update | null {
+const holders = ['update', 'updates', 'rows', 'projects', 'notRecorded', 'problem']
+
+/** The records in an answer of the guard, each known by a member that no other has. An unseen update is left out. */
+export function seenIn(sight: Sight, answer: unknown, shown: Shown): unknown {
+  if (Array.isArray(answer)) return answer.flatMap((each) => seenIn(sight, each, shown) ?? [])
+  if (typeof answer !== 'object' || answer === null) return answer
+  if ('slug' in answer) return seenProblem(sight, answer as Problem, shown)
+  if ('history' in answer) return seenUpdate(sight, answer as Update, shown)
+  if ('moves' in answer) return seenEntry(sight, answer as Entry)
+  const members = Object.entries(pruned(sight, answer)).map(([name, value]) => {
+    if (holders.includes(name)) return [name, seenIn(sight, value, shown)]
+    return [name, typeof value === 'string' && name === 'approval' && sight.isTelling(value) ? wantsApproval : value]
+  })
+  return Object.fromEntries(members)
+}
+
+const wantsApproval = 'a budget above wants approval'
+
+export function seenUpdate(sight: Sight, update: Update, { isSeen }: Shown): Update | null {
   if (!seesUpdate(sight.whole, sight.reads, update)) return null
-  const {
-    token: _token,
-    hold,
-    short,
-    approval,
-    takenBack,
-    wouldHaveRefused,
-    leave,
-    reason,
-    problem,
-    ...rest
-  } = placedUpdate(sight, update)
-  const seen = problem && seenProblem(sight, problem, (id) => id === update.id || isSeen(id))
+  const { reason, problem, ...rest } = pruned(sight, update)
+  const isOwn = (id: string) => id === update.id || isSeen(id)
+  const seen = problem && seenProblem(sight, problem, { isSeen: isOwn })
+  const { hold, approval } = rest
   return {
     ...rest,
-    ...(hold && { hold: seenHold(sight, hold) }),
-    ...(short && { short: seenCounters(sight, short) }),
-    ...(approval && { approval: { ...approval, ...grantsIn(sight, approval) } }),
-    ...(takenBack && { takenBack: seenCounters(sight, takenBack) }),
-    ...(wouldHaveRefused && { wouldHaveRefused: seenCounters(sight, wouldHaveRefused) }),
-    ...(leave !== undefined && { leave: typeof leave === 'number' ? leave : picked(leave, sight.seesBudget) }),
+    ...paidAndTagged(sight, update),
+    ...(hold && { hold: pruned(sight, hold) }),
+    ...(approval && { approval: pruned(sight, approval) }),
     ...(reason !== undefined && !sight.isTellingBy(update.caller, reason) && { reason }),
     ...(seen && { problem: seen }),
     history: update.history.map(({ note = '', ...line }) => {
@@ -62,48 +64,21 @@ export function seenUpdate(sight: Sight, update: Update, isSeen: (id: string) =>
   }
 }
 
-export const wantsApproval = 'a budget above wants approval'
+type Paid = Parameters<typeof seesPayer>[2] & { readonly caller: string; readonly tags?: Tags }
 
-const seenCounters = <Of extends { readonly budget: string }>({ seesCounter }: Sight, of: readonly Of[]): Of[] =>
-  of.filter(({ budget }) => seesCounter(budget))
-
-const grantsIn = (sight: Sight, { grants }: Pick<NonNullable<Update['hold']>, 'grants'>) =>
-  grants ? { grants: seenCounters(sight, grants) } : {}
-
-function seenHold(sight: Sight, { previous: _previous, budgets, owners, ...hold }: NonNullable<Update['hold']>) {
+/** Tags are as reasons: without those that name what the reader does not see. */
+function paidAndTagged(sight: Sight, paid: Paid): { readonly budget: string; readonly tags?: Tags } {
+  const tags = Object.entries(paid.tags ?? {}).filter(
+    (tag) => !tag.some((text) => sight.isTellingBy(paid.caller, text)),
+  )
   return {
-    ...hold,
-    ...grantsIn(sight, hold),
-    budgets: budgets.filter(sight.seesCounter),
-    ...(owners && { owners: owners.filter(sight.seesBudget) }),
+    budget: seesPayer(sight.whole, sight.reads, paid) ? paid.budget : unseenBudget,
+    ...(paid.tags && { tags: Object.fromEntries(tags) }),
   }
 }
 
-/** As with reasons: without those that name what the reader does not see. */
-const taggedAs = (sight: Sight, by: string, tags: Tags | undefined): { readonly tags?: Tags } =>
-  tags
-    ? {
-        tags: Object.fromEntries(
-          Object.entries(tags).filter((tag) => !tag.some((text) => sight.isTellingBy(by, text))),
-        ),
-      }
-    : {}
-
-export const updateNamedIn = (problem: Problem | null | undefined): readonly string[] => {
-  const named = problem?.members.update
-  return typeof named === 'string' ? [named] : []
-}
-
-/**
- * An ancestor is `{budget: null, short}`; the sentence is replaced if it told more.
- * @param typed names that the request wrote itself, and a refusal may repeat.
- */
-export function seenProblem(
-  sight: Sight,
-  problem: Problem,
-  isSeen: (id: string) => boolean,
-  typed: readonly string[] = [],
-): Problem {
+/** An ancestor is `{budget: null, short}`; the sentence is replaced if it told more. */
+function seenProblem(sight: Sight, problem: Problem, { isSeen, typed = [] }: Shown): Problem {
   const { slug, detail } = problem
   // Answered as a project that the reader does not see.
   if (slug === 'project-unowned') return noProject(String(problem.members.project))
@@ -112,7 +87,7 @@ export function seenProblem(
   const rows = rowsOf(problem.members)
   const isAbove = hides(problem.members.budget) || rows.some(({ budget }) => hides(budget))
   const seenRows = rows.map((row) => (hides(row.budget) ? { budget: null, short: row.short ?? null } : row))
-  const shown = ([name, value]: [string, Value]): Value | undefined => {
+  const shown = (name: string, value: Value): Value | undefined => {
     if (name === 'budget') return hides(value) ? null : value
     if (name === 'budgets') return seenRows
     if (name === 'perUpdate' || name === 'wouldPass') return isAbove ? undefined : value
@@ -122,12 +97,8 @@ export function seenProblem(
       return value.map((each) => (isTelling(JSON.stringify(each)) ? { path: '', message: notYours } : each))
     return typeof value === 'string' && isTelling(value) ? undefined : value
   }
-  const members = Object.fromEntries(
-    Object.entries(problem.members).flatMap((member) => {
-      const value = shown(member)
-      return value === undefined ? [] : [[member[0], value]]
-    }),
-  )
+  const all = Object.entries(problem.members).map(([name, value]) => [name, shown(name, value)] as const)
+  const members = Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
   if (isDeepStrictEqual(members, problem.members) && !isTelling(detail)) return problem
   return { slug, members, detail: slug === 'over-budget' ? lackOf(seenRows) : decidedAbove(slug, isAbove) }
 }
@@ -139,7 +110,7 @@ const rowsOf = ({ budgets }: Problem['members']) =>
 
 function lackOf(rows: ReturnType<typeof rowsOf>): string {
   const lacks = rows.map(({ budget, short }) => {
-    const name = budget ?? 'a budget above'
+    const name = budget ?? unseenBudget
     return typeof short === 'number' ? `${name} is ${inUnits(short)} short` : `${name} has nothing left`
   })
   return `There are not enough units for this: ${list([...new Set(lacks)])}. Ask an administrator for more.`
@@ -156,54 +127,50 @@ export const seesEntry = ({ seesBudget, seesCounter }: Sight, { budget, moves, c
   moves.some((move) => seesCounter(move.budget)) ||
   changed.some(({ kind, name }) => kind === 'budget' && seesBudget(name))
 
-export function seenEntry(sight: Sight, entry: Entry): Entry {
-  const { budget, to, units, moves, changed, signs, giver, binds, reason, ...rest } = entry
-  const { seesBudget, seesCounter } = sight
-  const [isFrom, isTo] = [seesBudget(budget), to !== undefined && seesBudget(to)]
-  const isOnlyOwn = isFrom && (to === undefined || isTo)
+function seenEntry(sight: Sight, { budget, units, reason, changed, ...entry }: Entry): Entry {
+  const seen = pruned(sight, entry)
+  const isFrom = sight.seesBudget(budget)
+  const isOnlyOwn = isFrom && seen.to === entry.to
   return {
-    ...rest,
+    ...seen,
     budget: isFrom ? budget : unseenBudget,
-    units: isFrom || isTo ? units : 0,
-    ...(isTo && { to }),
+    units: isFrom || seen.to !== undefined ? units : 0,
     reason: isOnlyOwn && !sight.isTellingBy(entry.by, reason) ? reason : hiddenReason,
-    moves: seenCounters(sight, moves),
     ...(changed && { changed: changed.flatMap((difference) => seenDifference(sight, difference) ?? []) }),
-    ...(signs && { signs: seenCounters(sight, signs) }),
-    ...(giver && seesCounter(giver.budget) && { giver }),
-    ...(binds && seesCounter(binds.budget) && { binds }),
   }
 }
 
 function seenDifference(sight: Sight, difference: Difference): Difference | null {
   if (difference.kind !== 'budget' || !sight.seesBudget(difference.name)) return null
-  const shown = (value: unknown) => (sight.isTelling(JSON.stringify(value)) ? null : value)
-  const parent = (value: unknown) => (typeof value === 'string' && sight.seesBudget(value) ? value : null)
-  const members = difference.members.map(({ member, from, to }) =>
-    member === 'parent' ? { member, from: parent(from), to: parent(to) } : { member, from: shown(from), to: shown(to) },
-  )
+  const members = difference.members.map(({ member, ...values }) => {
+    const isHidden = (value: unknown) =>
+      member === 'parent' ? !sight.seesBudget(String(value)) : sight.isTelling(JSON.stringify(value))
+    const [from, to] = [values.from, values.to].map((value) => (isHidden(value) ? null : value))
+    return { member, from, to }
+  })
   return { ...difference, members: members.filter(({ member, from, to }) => member !== 'parent' || from !== to) }
 }
 
 /** As `seenUpdate` for the updates that the row sums up. */
-export function seenRow(
-  sight: Sight,
-  { above = [], wouldHaveRefused = [], person: _person, ...row }: SummaryRow,
-): SummaryRow | null {
+function seenRow(sight: Sight, { above = [], person: _person, ...row }: SummaryRow): SummaryRow | null {
   const charged = { ...row, hold: { budgets: above } }
-  if (!seesUpdate(sight.whole, sight.reads, charged)) return null
-  const refused = wouldHaveRefused.filter(sight.seesBudget)
+  return seesUpdate(sight.whole, sight.reads, charged)
+    ? { ...pruned(sight, row), ...paidAndTagged(sight, charged) }
+    : null
+}
+
+export function seenSummary(sight: Sight, summary: Summary): Summary {
+  const rows = summary.rows.flatMap((row) => seenRow(sight, row) ?? [])
+  const sum = (of: 'duplicates' | 'saved') => rows.reduce((total, row) => total + (row[of] ?? 0), 0)
   return {
-    ...row,
-    budget: seesPayer(sight.whole, sight.reads, charged) ? row.budget : unseenBudget,
-    ...taggedAs(sight, row.caller, row.tags),
-    ...(refused.length > 0 && { wouldHaveRefused: refused }),
+    ...{ ...pruned(sight, summary), mark: 'narrowed', rows },
+    ...{ spenders: spendersOf(rows, summary.day), unlisted: [], duplicates: sum('duplicates'), saved: sum('saved') },
   }
 }
 
 /** Its counts may be of other projects too, and the records tell the reader's own. */
 export function seenOccurrence(sight: Sight, occurrence: Occurrence): Occurrence | null {
-  const { plan, counts: _counts, charged: _charged, lease: _lease, reason, ...rest } = occurrence
+  const { plan, charged: _charged, reason, ...rest } = pruned(sight, occurrence)
   if (!sight.plans.some(({ name }) => name === plan)) return null
   return { ...rest, plan, ...(reason !== undefined && !sight.isTelling(reason) && { reason }) }
 }

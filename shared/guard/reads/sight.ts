@@ -21,16 +21,19 @@ export interface Reader {
   readonly reads: Reads
 }
 
+interface Counters {
+  seesBudget(name: string): boolean
+  /** Counters of budgets, and the reader's own. */
+  seesCounter(name: string): boolean
+}
+
 /** What one reader sees of one revision of the definitions. */
-export interface Sight extends Reader {
+export interface Sight extends Reader, Counters {
   readonly whole: Definitions
   /** Only the reader's budgets; a top has no parent. */
   readonly definitions: Definitions
   /** Only those with a project or the budget of the reader, with the reader's projects alone. */
   readonly plans: readonly Plan[]
-  seesBudget(name: string): boolean
-  /** Counters of budgets, and the reader's own. */
-  seesCounter(name: string): boolean
   /** Whether a text names a budget, project or plan that the reader does not see. */
   isTelling(text: string): boolean
   /** The same for what a person wrote. Not for what the reader wrote, or other narrowed callers: they could find out names by it. */
@@ -51,7 +54,8 @@ function sightOf(whole: Definitions, allPlans: readonly Plan[], reader: Reader):
   const { caller, reads } = reader
   const names = new Set(Object.keys(whole.budgets).filter((name) => reads.mayRead(name)))
   const seesBudget = (name: string) => names.has(name)
-  const seenPlans = allPlans.flatMap((plan) => seenPlan(whole, reads, plan, seesBudget) ?? [])
+  const counters = { seesBudget, seesCounter: (name: string) => seesBudget(name) || callerOfCounter(name) === caller }
+  const seenPlans = allPlans.flatMap((plan) => seenPlan(counters, whole, reads, plan) ?? [])
   const isTelling = createTelling(() => {
     const namesIn = (budgets: readonly Budget[], plans: readonly Plan[]) => [
       ...budgets.flatMap(({ name, projects }) => [name, ...projects.flatMap((each) => [each.name, each.id ?? ''])]),
@@ -73,30 +77,47 @@ function sightOf(whole: Definitions, allPlans: readonly Plan[], reader: Reader):
     ...plan,
     ...(tags && { tags: Object.fromEntries(Object.entries(tags).filter((tag) => !tag.some(isTelling))) }),
   }))
-  const sight = {
-    ...{ ...reader, whole, plans, seesBudget, isTelling, isTellingBy },
-    seesCounter: (name: string) => seesBudget(name) || callerOfCounter(name) === caller,
-  }
+  const sight = { ...reader, ...counters, whole, plans, isTelling, isTellingBy }
   return { ...sight, definitions: seenDefinitions(sight, person) }
 }
 
-function seenPlan(whole: Definitions, reads: Reads, plan: Plan, seesBudget: (name: string) => boolean): Plan | null {
-  const { budget, leave, ...rest } = plan
-  const left = typeof leave === 'object' ? picked(leave, seesBudget) : leave
-  const isOwn = budget !== undefined && seesBudget(budget)
+function seenPlan(sight: Counters, whole: Definitions, reads: Reads, plan: Plan): Plan | null {
+  const { budget } = plan
+  const isOwn = budget !== undefined && sight.seesBudget(budget)
   const projects = plan.projects.filter(
     (project) => seesProject(whole, reads, project) || (isOwn && listingsOf(whole, project).length === 0),
   )
   if (projects.length === 0 && !isOwn) return null
-  return {
-    ...rest,
-    projects,
-    ...(budget !== undefined && { budget: isOwn ? budget : unseenBudget }),
-    ...(left !== undefined && (typeof left === 'number' || Object.keys(left).length > 0) && { leave: left }),
-  }
+  return { ...pruned(sight, plan), projects, ...(budget !== undefined && !isOwn && { budget: unseenBudget }) }
 }
 
-export const picked = <Value>(
+const untold = ['token', 'previous', 'lease', 'counts']
+/** Names of budgets or counters, or what has them as `budget`: one or a list. */
+const named = [
+  ...['owner', 'to', 'owners', 'budgets', 'grants', 'short', 'takenBack', 'wouldHaveRefused'],
+  ...['moves', 'signs', 'giver', 'binds', 'figures'],
+]
+const keyed = ['leave', 'used', 'planned', 'lastRuns', 'shortSince']
+type Named = string | { readonly budget: string } | null
+
+/** A record without the members, and parts of members, that name a budget which the reader does not see. */
+export function pruned<Of extends object>({ seesCounter }: Counters, record: Of): Of {
+  const sees = (each: Named) => each !== null && seesCounter(typeof each === 'string' ? each : each.budget)
+  const shown = (name: string, value: unknown): unknown => {
+    if (untold.includes(name)) return undefined
+    if (keyed.includes(name) && typeof value === 'object') {
+      const seen = picked({ ...value }, seesCounter)
+      return name === 'leave' && Object.keys(seen).length === 0 ? undefined : seen
+    }
+    if (!named.includes(name)) return value
+    if (Array.isArray(value)) return value.filter(sees)
+    return sees(value as Named) ? value : undefined
+  }
+  const members = Object.entries(record).map(([name, value]) => [name, shown(name, value)] as const)
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as Of
+}
+
+const picked = <Value>(
   of: Readonly<Record<string, Value>>,
   sees: (name: string) => boolean,
 ): Record<string, Value> => Object.fromEntries(Object.entries(of).filter(([name]) => sees(name)))

@@ -1,20 +1,21 @@
-import { unseenBudget } from '../../ledger/book/definitions.ts'
 import { toUnits } from '../../platform/words.ts'
 import type { Forecast } from '../plans/forecast.ts'
 import type { Figures } from '../sentences.ts'
 import type { History } from './history.ts'
 import type { BudgetOutlook } from './outlook.ts'
 
+const allBudgets = 'all budgets'
+
 /**
- * The account; or, of a narrowed reader, their one top budget, or several as one with the name `unseenBudget`.
- * `null`: they read none.
+ * The account; or, of a narrowed reader, their one top budget, or several as one summed up. `null`: they
+ * read none.
  */
 export function topOf(outlooks: readonly BudgetOutlook[]): BudgetOutlook | null {
   const tops = outlooks.filter(({ parent }) => parent === null)
   const [first, ...others] = tops
   if (!first || others.length === 0) return first ?? null
   return {
-    ...{ budget: unseenBudget, parent: null, status: 'on-track', reasons: [], sentence: null, remedy: null },
+    ...{ budget: allBudgets, parent: null, status: 'on-track', reasons: [], sentence: null, remedy: null },
     figures: sumOfFigures(tops.map(({ figures }) => figures)),
     month: tops.map(({ month }) => month).reduce(plusForecast),
     day: tops.map(({ day }) => day).reduce(plusForecast),
@@ -28,7 +29,7 @@ export const sumOfFigures = (all: readonly Figures[]): Figures => all.reduce(plu
 function plusFigures(a: Figures, b: Figures): Figures {
   return {
     ...a,
-    budget: unseenBudget,
+    budget: allBudgets,
     limit: a.limit === 'unlimited' || b.limit === 'unlimited' ? 'unlimited' : toUnits(a.limit + b.limit),
     granted: a.granted + b.granted,
     spent: a.spent + b.spent,
@@ -44,7 +45,7 @@ const both = (a: number | null, b: number | null): number | null => (a === null 
 function plusForecast(a: Forecast, b: Forecast): Forecast {
   return {
     ...a,
-    ...{ budget: unseenBudget, exhaustedAt: null, exhaustedBy: null, exhaustedAtPace: null },
+    ...{ budget: allBudgets, exhaustedAt: null, exhaustedBy: null, exhaustedAtPace: null },
     ...{ lastPrice: null, updatesLeft: null },
     available: both(a.available, b.available),
     committed: a.committed + b.committed,

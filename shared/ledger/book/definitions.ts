@@ -98,8 +98,8 @@ export interface WindowLimit {
 
 export const rootBudget = 'account'
 
-/** Stands for a budget that the reader may not see. No budget can have this name. */
-export const unseenBudget = ''
+/** Stands for a budget that the reader may not see, mostly one above their own. No budget can have this name. */
+export const unseenBudget = 'a budget above'
 
 /** Of what a reader of some budgets sees. */
 export const noRevision = 0

@@ -1,4 +1,4 @@
-import { count, type Decided, units as inUnits, shownBudget, shownCaller, shownIn } from '../../guard/sentences.ts'
+import { count, type Decided, units as inUnits, shownCaller, shownIn } from '../../guard/sentences.ts'
 import { type ListOfCallers, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type State, type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
@@ -7,7 +7,7 @@ export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): s
   `${kind} update of ${code(project)}`
 
 /** A budget, as the reader may see it. */
-export const budgetName = (budget: string): string => (budget === unseenBudget ? shownBudget(budget) : code(budget))
+export const budgetName = (budget: string): string => (budget === unseenBudget ? budget : code(budget))
 
 const maxTagLength = 100
 
