@@ -117,10 +117,8 @@ export function pruned<Of extends object>({ seesCounter }: Counters, record: Of)
   return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as Of
 }
 
-const picked = <Value>(
-  of: Readonly<Record<string, Value>>,
-  sees: (name: string) => boolean,
-): Record<string, Value> => Object.fromEntries(Object.entries(of).filter(([name]) => sees(name)))
+const picked = <Value>(of: Readonly<Record<string, Value>>, sees: (name: string) => boolean): Record<string, Value> =>
+  Object.fromEntries(Object.entries(of).filter(([name]) => sees(name)))
 
 function seenDefinitions(
   { whole, caller, plans, seesBudget, isTellingBy }: Omit<Sight, 'definitions'>,
