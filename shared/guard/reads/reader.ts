@@ -127,7 +127,6 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     const found = new Map((await seen(await ledger.updatesNamed(ids))).map((update) => [update?.id, update]))
     return ids.map((id) => found.get(id) ?? null)
   }
-  const { get, latest } = ledger.occurrences
   const narrowed = only<Ledger>(ledger, {
     view,
     updatesNamed,
@@ -141,21 +140,10 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     logins: ledger.logins,
     issuerKeys: ledger.issuerKeys,
     occurrences: only<Ledger['occurrences']>(ledger.occurrences, {
-      get: async (id) => {
-        const [occurrence, now] = [await get(id), await sight()]
-        return occurrence && records.seenOccurrence(now, occurrence)
-      },
-      latest: async (...of) => {
-        const [rows, now] = [await latest(...of), await sight()]
-        return rows.flatMap((row) => records.seenOccurrence(now, row) ?? [])
-      },
+      get: async (id) => seen(await ledger.occurrences.get(id)),
+      latest: async (...of) => seen(await ledger.occurrences.latest(...of)),
     }),
-    reruns: only<Ledger['reruns']>(ledger.reruns, {
-      get: async (id) => {
-        const [rerun, { plans }] = [await ledger.reruns.get(id), await sight()]
-        return rerun && plans.some(({ name }) => name === rerun.plan) ? rerun : null
-      },
-    }),
+    reruns: only<Ledger['reruns']>(ledger.reruns, { get: async (id) => seen(await ledger.reruns.get(id)) }),
     prices: only<Ledger['prices']>(ledger.prices, { read: ledger.prices.read }),
     summaries: only<Ledger['summaries']>(ledger.summaries, {
       spoil: async () => undefined,

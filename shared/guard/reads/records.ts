@@ -33,6 +33,7 @@ export function seenIn(sight: Sight, answer: unknown, shown: Shown): unknown {
   if ('slug' in answer) return seenProblem(sight, answer as Problem, shown)
   if ('history' in answer) return seenUpdate(sight, answer as Update, shown)
   if ('moves' in answer) return seenEntry(sight, answer as Entry)
+  if ('time' in answer) return seenOccurrence(sight, answer as Occurrence)
   const members = Object.entries(pruned(sight, answer)).map(([name, value]) => {
     if (holders.includes(name)) return [name, seenIn(sight, value, shown)]
     return [name, typeof value === 'string' && name === 'approval' && sight.isTelling(value) ? wantsApproval : value]
@@ -168,9 +169,9 @@ export function seenSummary(sight: Sight, summary: Summary): Summary {
   }
 }
 
-/** Its counts may be of other projects too, and the records tell the reader's own. */
-export function seenOccurrence(sight: Sight, occurrence: Occurrence): Occurrence | null {
-  const { plan, charged: _charged, reason, ...rest } = pruned(sight, occurrence)
-  if (!sight.plans.some(({ name }) => name === plan)) return null
-  return { ...rest, plan, ...(reason !== undefined && !sight.isTelling(reason) && { reason }) }
+/** Or a rerun. Its counts may be of other projects too, and the records tell the reader's own. */
+function seenOccurrence(sight: Sight, occurrence: Occurrence): Occurrence | null {
+  const { charged: _charged, reason, ...rest } = pruned(sight, occurrence)
+  if (!sight.plans.some(({ name }) => name === rest.plan)) return null
+  return { ...rest, ...(reason !== undefined && !sight.isTelling(reason) && { reason }) }
 }
