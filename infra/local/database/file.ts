@@ -53,7 +53,7 @@ export async function openFile(
     },
   })
   try {
-    await file.read(() => {
+    await file.wait(() => {
       prepare(file.db)
       const found = isUnclean ? firstValue(file.db, 'PRAGMA quick_check(1)') : 'ok'
       if (found !== 'ok') end(String(found).split('\n').at(-1) ?? '')

@@ -52,9 +52,8 @@ export function openSqlite(file: string): Database.Database {
 /** Makes an empty file a ledger. @throws OtherFormat */
 export function prepare(db: Database.Database): void {
   // WAL can lose what was committed where a checkpoint meets a writer, in SQLite before 3.51.3.
-  db.pragma('journal_mode = TRUNCATE')
-  db.pragma('synchronous = FULL')
-  if (formatOf(db) === null) inTransaction(db, () => formatOf(db) === null && db.exec(schema))
+  db.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL')
+  if (formatOf(db) === null) inTransaction(db, toWrite, () => formatOf(db) === null && db.exec(schema))
   const format = formatOf(db)
   if (format !== `${application} ${version}`) throw new OtherFormat(`${format} instead of ${application} ${version}`)
 }
@@ -66,14 +65,42 @@ function formatOf(db: Database.Database): string | null {
   return tables === 0 && format === '0 0' ? null : format
 }
 
-export const firstValue = (db: Database.Database, sql: string): unknown =>
-  (db.prepare(sql).raw().get() as unknown[] | undefined)?.[0]
+export const firstValue = (db: Database.Database, sql: string, ...bound: readonly string[]): unknown =>
+  reading(
+    db,
+    () =>
+      (
+        db
+          .prepare<unknown[]>(sql)
+          .raw()
+          .get(...bound) as unknown[] | undefined
+      )?.[0],
+  )
+
+/** A single fact of this machine, such as the time of the last sweep. `null`: not known. */
+export const noteIn = (db: Database.Database, name: string): string | null =>
+  (firstValue(db, 'SELECT value FROM notes WHERE name = ?', name) as string | undefined) ?? null
+
+export const setNote = (db: Database.Database, name: string, value: string): void =>
+  void db.prepare<[string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(name, value)
+
+const toWrite = 'BEGIN IMMEDIATE'
+/** The SELECT takes the lock: a statement of the binding that finds the file busy is not reset, and keeps later locks. */
+const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
+
+const reading = <T>(db: Database.Database, act: () => T): T =>
+  db.inTransaction ? act() : inTransaction(db, toRead, act)
 
 /** Everything between BEGIN and COMMIT is one turn of this process. @throws AnswerLost, or an error of SQLite. */
-function inTransaction<T>(db: Database.Database, act: () => T, isKept: (result: T) => boolean = () => true): T {
-  db.exec('BEGIN IMMEDIATE')
+function inTransaction<T>(
+  db: Database.Database,
+  begin: typeof toWrite | typeof toRead,
+  act: () => T,
+  isKept: (result: T) => boolean = () => true,
+): T {
   let isCommitting = false
   try {
+    db.exec(begin)
     const result = act()
     isCommitting = true
     db.exec(isKept(result) ? 'COMMIT' : 'ROLLBACK')
@@ -110,7 +137,7 @@ export type SqliteFile = ReturnType<typeof createSqliteFile>
 /** Waits where other processes write. */
 export function createSqliteFile({ db, clock, ids, holder = () => 'other processes', onDamage = () => {} }: Parts) {
   /** @throws LedgerUnavailable; Contention if other processes kept the file until the time was over. */
-  async function read<T>(act: () => T, maxWaitMs = usualMaxWaitMs): Promise<T> {
+  async function wait<T>(act: () => T, maxWaitMs = usualMaxWaitMs): Promise<T> {
     const until = clock.now() + maxWaitMs
     for (let round = 1; ; round++) {
       try {
@@ -126,12 +153,24 @@ export function createSqliteFile({ db, clock, ids, holder = () => 'other process
     }
   }
 
+  let check = () => {}
   return {
     db,
-    read,
+    /** @param act may begin transactions. */
+    wait,
+    read: <T>(act: () => T, maxWaitMs?: number): Promise<T> => wait(() => reading(db, act), maxWaitMs),
     /** @throws as `read`, or AnswerLost. */
-    write: <T>(act: () => T, how: { isKept?: (result: T) => boolean; maxWaitMs?: number | undefined } = {}) =>
-      read(() => inTransaction(db, act, how.isKept), how.maxWaitMs),
+    write: <T>(act: () => T, how: { isKept?: (result: T) => boolean; maxWaitMs?: number | undefined } = {}) => {
+      const checked = () => {
+        check()
+        return act()
+      }
+      return wait(() => inTransaction(db, toWrite, checked, how.isKept), how.maxWaitMs)
+    },
+    /** Each later transaction begins with it, and writes nothing if it throws. */
+    checkFirst: (each: () => void): void => {
+      check = each
+    },
   }
 }
 
