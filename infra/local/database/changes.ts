@@ -47,6 +47,8 @@ interface Row {
 }
 
 const pollEveryMs = 200
+const usualRepeatsAfterMs = 1_000
+const maxDoublings = 6
 const maxTries = 4
 const maxAgeMs = hourMs
 const setAside = -1
@@ -85,7 +87,7 @@ interface Parts {
  * tries or an hour. What was handled is noted in the file, so a killed process repeats at most a batch.
  */
 export function followChanges(parts: Parts, reader: Reader) {
-  const { file, bell, log } = parts
+  const { file, bell, log, repeatsAfterMs = usualRepeatsAfterMs } = parts
   const { name, batchSize, batchesAtOnce } = reader
   const next = file.db
     .prepare<unknown[]>(`SELECT id, change, at, ${name} FROM changes WHERE ${name} >= 0 ORDER BY id LIMIT ?`)
@@ -94,7 +96,12 @@ export function followChanges(parts: Parts, reader: Reader) {
   const tasks = createBackgroundTasks()
   const handle = createHandler(parts, reader, tasks)
   const taken = new Set<number>()
-  const failed = (cause: unknown) => log.error('stream-not-read', { reader: name, cause })
+  let failures = 0
+  // What cannot be noted, as on a full disk, is told again each time.
+  const failed = (cause: unknown) => {
+    log.error('stream-not-read', { reader: name, cause })
+    return tasks.pause(repeatsAfterMs * 2 ** Math.min(failures++, maxDoublings))
+  }
 
   async function takeNext(): Promise<number> {
     const limit = batchSize * batchesAtOnce + taken.size
@@ -111,7 +118,10 @@ export function followChanges(parts: Parts, reader: Reader) {
         for (const id of idsOf(batch)) taken.delete(id)
         slots.give()
       }
-      void tasks.add(handle(batch).catch(failed).finally(done))
+      const handled = handle(batch).then(() => {
+        failures = 0
+      }, failed)
+      void tasks.add(handled.finally(done))
     }
     return rows.length
   }
@@ -134,7 +144,7 @@ export function followChanges(parts: Parts, reader: Reader) {
 }
 
 function createHandler(
-  { file, clock, log, repeatsAfterMs = 1_000 }: Parts,
+  { file, clock, log, repeatsAfterMs = usualRepeatsAfterMs }: Parts,
   { name, read }: Reader,
   tasks: ReturnType<typeof createBackgroundTasks>,
 ) {

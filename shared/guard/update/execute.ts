@@ -1,5 +1,6 @@
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import { Contention, LedgerUnavailable } from '../../ledger/errors.ts'
+import { WrongLedger } from '../../ledger/identity.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
@@ -174,7 +175,8 @@ async function settleInTime(parts: ExecutionParts, held: Update, outcome: RunOut
       return (await settle(parts, held, outcome)).update
     } catch (cause) {
       log.error('not-settled', { update: held.id, cause })
-      if (!(cause instanceof LedgerUnavailable) || clock.now() >= giveUpAt) return held
+      const mayPass = cause instanceof LedgerUnavailable && !(cause instanceof WrongLedger)
+      if (!mayPass || clock.now() >= giveUpAt) return held
       await clock.sleep(settleAgainAfterMs)
     }
   }

@@ -1,10 +1,13 @@
 import type Database from 'libsql'
 import { type Clock, dayMs } from '../../platform/clock.ts'
+import type { Identity } from '../book/definitions.ts'
+import { definitionsKey, fromDefinitionsItem } from '../book/definitions-item.ts'
 import { ItemTooLarge } from '../errors.ts'
+import { epochFaults, WrongLedger } from '../identity.ts'
 import { expiryAttribute, indexes } from '../stored.ts'
 import { holds, resultOf } from './conditions.ts'
 import { itemSize } from './item-size.ts'
-import { firstValue, type SqliteFile } from './sqlite-file.ts'
+import { firstValue, noteIn, type SqliteFile, setNote } from './sqlite-file.ts'
 import {
   type Item,
   type Key,
@@ -40,7 +43,7 @@ const columns = {
 } as const
 
 /** A ledger in a file. */
-export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts): Store {
+export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, parts: Parts): Store {
   const { clock, tableId, onChanges = () => {} } = parts
   const itemAt = db.prepare<[string, string]>('SELECT item FROM items WHERE pk = ? AND sk = ?').raw()
   const tokenAt = db.prepare<[string]>('SELECT at FROM tokens WHERE token = ?').raw()
@@ -69,6 +72,7 @@ export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts)
       if (write.kind === 'check') continue
       const item = resultOf(write, stored[place])
       putItem.run(...rowOf(item))
+      if (item.pk === definitionsKey.pk) setNote(db, 'identity', identityOf(item))
       const change = changeOf(item, stored[place])
       const isFor = readersOf(change)
       if (isFor.some(Boolean))
@@ -76,6 +80,12 @@ export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts)
     }
     addToken.run(token, clock.now())
     return { applied: true }
+  }
+
+  function mustHave(epoch: number): void {
+    if ((noteIn(db, 'identity') ?? '0') === String(epoch)) return
+    const item = find(definitionsKey)
+    throw new WrongLedger(item ? epochFaults(fromDefinitionsItem(item), epoch, 'file') : [])
   }
 
   return {
@@ -94,6 +104,8 @@ export function createSqliteStore({ db, read, write }: SqliteFile, parts: Parts)
       return outcome
     },
 
+    pin: (epoch) => checkFirst(() => mustHave(epoch)),
+
     ...(tableId !== undefined && { tableId: async () => tableId }),
   }
 }
@@ -106,6 +118,12 @@ function sweep(db: Database.Database, now: number): void {
   db.prepare<[number]>(
     `DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE expires < ? LIMIT ${maxSwept})`,
   ).run(Math.floor(now / 1000))
+}
+
+/** Beside the definitions, which can be large, so that each transaction can check it: the epoch, and what replaced the ledger. */
+function identityOf(item: Item): string {
+  const { epoch = 0, replacedBy = '' } = (item.identity ?? {}) as Partial<Identity>
+  return `${epoch} ${replacedBy}`.trim()
 }
 
 /** What readers need of it, and not the whole item: a book would be written twice. */

@@ -16,6 +16,8 @@ export interface Store {
   readonly tableId?: () => Promise<string>
   /** In words; a table if it is missing. */
   readonly place?: Place
+  /** From now on every transaction throws WrongLedger unless the ledger has this epoch and was not replaced. */
+  readonly pin?: (epoch: number) => void
 }
 
 export type Place = 'table' | 'file'

@@ -24,6 +24,7 @@ export function createVerifiedViews({ store, clock, account, expected, begins = 
   let epoch: number | null = null
   const ready = once(async () => {
     epoch = await setUp({ store, clock, account, expected: expected ?? null, begins, look: views.look })
+    if (expected) store.pin?.(epoch)
   })
 
   /** Every look notices that another table has taken over. */
