@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   sweep: () => import('./commands/sweep.ts'),
   events: () => import('./commands/events/events.ts'),
   account: () => import('./commands/account.ts'),
+  backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
   recover: () => import('./commands/recover.ts'),
   client: () => import('./commands/client.ts'),

@@ -83,7 +83,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
         await ledgerIn(join(path, '..'))
         await truncate(path, 8_192)
       },
-      /ledger\.db is damaged \(.*malformed\): keep it, put a backup in its place \(without its journal\), or set DATA_DIR/,
+      /ledger\.db is damaged \(.*malformed\): keep it, restore a backup \(npm run restore -- from <file>\), or set DATA_DIR/,
     ],
     [
       'is a folder',

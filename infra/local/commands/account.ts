@@ -33,7 +33,7 @@ import { whileNotServed } from '../database/server-lock.ts'
 import { CannotContinue } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
 import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
-import { folderToBeginIn, type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
+import { folderHere, type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
 
 const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
 
@@ -81,7 +81,7 @@ export const command = defineCommand({
         return withOperatorLedger((opened) => adopt(opened, service, isDry))
       }
       case 'begin': {
-        const folder = folderToBeginIn(commandEnvironment())
+        const folder = folderHere(commandEnvironment())
         if (folder !== null) return beginIn(folder)
         const service = serviceHere()
         return withOperatorLedger((opened) => begin(opened, service))

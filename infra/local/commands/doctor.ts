@@ -21,11 +21,12 @@ import {
 import { collisionsIn } from '../../../shared/ledger/book/name-faults.ts'
 import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
-import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
+import { accountOf, emptyFault, identityFaults, sandboxService, showRenewal } from '../../../shared/ledger/identity.ts'
 import { expectedLedgerOf } from '../../../shared/ledger/ledger-parts.ts'
+import { noteIn, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createViews, type View } from '../../../shared/ledger/views/views.ts'
-import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
+import { type Clock, dayMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import { withoutFound } from '../data-directory.ts'
@@ -144,7 +145,8 @@ async function examineLedger(
   try {
     const { lines, toDo, ...found } = await examineStore(settings, store, systemClock, { ...seen, ...how })
     const waiting = file && setAsideIn(file.db) > 0 ? [unread(setAsideIn(file.db))] : []
-    return { ...found, where, lines, toDo: [...toDo, ...waiting] }
+    const backup = file && found.view ? missingBackup(found.view, file.db, systemClock.now()) : []
+    return { ...found, where, lines, toDo: [...toDo, ...waiting, ...backup] }
   } catch (error) {
     const toDo = ['see that the ledger answers; until then every update is answered 503']
     return { where, lines: [`cannot be read: ${reasonOf(error)}`], toDo }
@@ -153,6 +155,15 @@ async function examineLedger(
 
 const unread = (many: number): string =>
   `run npm run sweep: ${count(many)} changes could not be passed on, so updates may wait and messages may be missing`
+
+/** The stand-in's ledger has nothing to lose. */
+export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: number): string[] {
+  const last = noteIn(db, 'backed-up-at')
+  if (definitions.identity?.service === sandboxService) return []
+  if (now - Number(last ?? definitions.createdAt) <= dayMs) return []
+  const since = last === undefined ? 'there is no backup yet' : `the last backup is of ${toRfc3339(Number(last))}`
+  return [`back up the ledger with npm run backup -- <file>: ${since}`]
+}
 
 /** Uses no ledger, because opening an empty one would set it up. */
 export async function examineStore(

@@ -26,7 +26,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   Repair: {
     account: 'begins the first ledger of a service, changes its renewal, adopts or moves it',
-    restore: 'lets a table that was restored from a backup take over',
+    backup: 'copies the ledger of this machine into a file, while it is used',
+    restore: 'puts a backup in the place of the ledger, or lets a restored table take over',
     recover: 'books what ran after the time that a ledger was restored to',
   },
   Development: {

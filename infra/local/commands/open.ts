@@ -87,8 +87,8 @@ export async function withOperatorLedger(work: (opened: OperatorLedger) => Promi
   })
 }
 
-/** `null`: in DynamoDB. */
-export function folderToBeginIn(env: Environment): string | null {
+/** Of a ledger that may not exist yet. `null`: it is in DynamoDB. */
+export function folderHere(env: Environment): string | null {
   const isInTable = isInDynamoDb(env) || (env.TABLE_NAME && ledgerFolderOf(env) === null)
   return isInTable ? null : directoryOf(env)
 }

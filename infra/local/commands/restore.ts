@@ -1,30 +1,91 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { acceptance, replacement } from '../../../shared/ledger/identity.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { environment, type Marker } from '../../../shared/platform/settings.ts'
+import { withoutFound } from '../data-directory.ts'
+import { replaceLedger, unpackBackup } from '../database/backup.ts'
+import { fileMarker } from '../database/marker-store.ts'
+import { whileNotServed } from '../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { defineCommand, mustBeOneOf, parseInstant, WrongUsage } from './command.ts'
-import { type OperatorLedger, withOperatorLedger } from './open.ts'
+import { ledgerFile } from '../settings.ts'
+import { commandEnvironment, defineCommand, mustBeOneOf, parseInstant, WrongUsage } from './command.ts'
+import { folderHere, type OperatorLedger, withOperatorLedger } from './open.ts'
 
-const usage = `Lets a table or a file that was restored from a backup take over. It freezes the account: unfreeze it after a reconciliation.
+const usage = `Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
 
+  npm run restore -- from <file> [--dry-run]
   npm run restore -- accept --to <instant> [--dry-run]
 
-  --to       the time that the table was restored to, in RFC 3339: 2026-11-20T09:55:00Z
+  from       puts a file of npm run backup in the place of ledger.db in DATA_DIR, which stays beside it under another name, and
+             accepts it; nothing may serve DATA_DIR meanwhile. A folder without a ledger gets this one and its marker.
+  accept     accepts a table or a file that is in its place already: with SECRETS_ENDPOINT set to nothing the table TABLE_NAME on
+             AWS, else the file in DATA_DIR, for example a copy of a whole disk
+  --to       the time that it was restored to, in RFC 3339: 2026-11-20T09:55:00Z
   --dry-run  shows what would change, and changes nothing
 
-On this machine it is the file ledger.db in DATA_DIR, which a backup has replaced while nothing ran (remove ledger.db-journal). With
-SECRETS_ENDPOINT set to nothing it is the table TABLE_NAME on AWS.`
+Each can be repeated where it was interrupted.`
 
 export const command = defineCommand({
   usage,
   flags: { to: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  takes: ['<accept>'],
-  async run({ to = '', 'dry-run': isDry = false }, what = '') {
-    mustBeOneOf(what, ['accept'])
-    const instant = parseInstant(to, '--to', '2026-11-20T09:55:00Z')
+  takes: ['<from|accept>', '[file]'],
+  async run({ to, 'dry-run': isDry = false }, what = '', file?: string) {
+    if (mustBeOneOf(what, ['from', 'accept']) === 'from') {
+      if (file === undefined) throw new WrongUsage('<file> is needed: a backup')
+      if (to !== undefined) throw new WrongUsage('--to is not taken with from, because a backup knows its time')
+      return restoreFrom(file, isDry)
+    }
+    if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
+    const instant = parseInstant(to ?? '', '--to', '2026-11-20T09:55:00Z')
     if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
     return withOperatorLedger((opened) => accept(opened, instant, isDry))
   },
 })
+
+/** Nothing is in place before the copy was checked. Each step can be repeated. */
+async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
+  const folder = folderHere(commandEnvironment())
+  if (folder === null || withoutFound(environment()).DATA_DIR === 'memory')
+    throw new CannotContinue('A backup of npm run backup is restored to DATA_DIR on this machine alone.')
+  return whileNotServed(folder, 'npm run restore', async () => {
+    const copy = join(folder, `${ledgerFile}.new`)
+    try {
+      const { identity, at } = await unpackBackup(backup, copy)
+      const marker = fileMarker(folder)
+      const { ledger, epoch = 0, table = 'none' } = identity
+      const known = await marker.read()
+      mustReplace({ folder, backup, ledger, known })
+      console.log(
+        `${backup} has the ledger ${ledger} as of ${toRfc3339(at)}; it takes the place of ${join(folder, ledgerFile)}.`,
+      )
+      if (isDry) {
+        console.log('Nothing was changed (--dry-run).')
+        return true
+      }
+      if (!known) await marker.write({ ledger, epoch, table, tableName: ledgerFile })
+      const aside = await replaceLedger(folder, copy)
+      if (aside !== null) console.log(`  the ledger of before is ${join(folder, aside)}`)
+      return await withOperatorLedger((opened) => accept(opened, at, false))
+    } finally {
+      await rm(copy, { force: true })
+    }
+  })
+}
+
+/** @throws CannotContinue */
+function mustReplace(of: { folder: string; backup: string; ledger: string; known: Marker | null }): void {
+  const { folder, backup, ledger, known } = of
+  if (known && known.ledger !== ledger)
+    throw new CannotContinue(
+      `${backup} is a backup of the ledger ${ledger}, and the marker in ${folder} names ${known.ledger}: set DATA_DIR to the folder of its ledger, or to a new one.`,
+    )
+  if (!known && existsSync(join(folder, ledgerFile)))
+    throw new CannotContinue(
+      `${join(folder, ledgerFile)} has no marker beside it, so it may be of another ledger: move it out of the folder first.`,
+    )
+}
 
 /** Each step can be repeated. */
 async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {

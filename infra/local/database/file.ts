@@ -70,7 +70,7 @@ const ofAnotherFormat =
   'was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins'
 
 const damaged = (path: string, reason: string): string =>
-  `${path} is damaged (${reason}): keep it, put a backup in its place (without its journal), or set DATA_DIR to another folder, where a new ledger begins`
+  `${path} is damaged (${reason}): keep it, restore a backup (npm run restore -- from <file>), or set DATA_DIR to another folder, where a new ledger begins`
 
 /** Earlier versions kept their ledger in DynamoDB Local. */
 function refuseFolder(directory: string): void {
@@ -90,18 +90,36 @@ function refuseSharedDisk(directory: string): void {
   )
 }
 
-const headBytes = 20
+const headBytes = 72
 const walByte = 2
+export const applicationOffset = 68
+/** In the head of a backup, in place of the ledger's own: no process serves it. */
+export const backupApplication = 0x55_47_4c_42
+
+const isMarked = (head: Buffer): boolean => head.readUInt32BE(applicationOffset) === backupApplication
+
+export const isBackup = (path: string): boolean => isMarked(headOf(path) ?? Buffer.alloc(headBytes))
+
+function headOf(path: string): Buffer | null {
+  const handle = openSync(path, 'r')
+  try {
+    const buffer = Buffer.alloc(headBytes)
+    return readSync(handle, buffer, 0, headBytes, 0) === 0 ? null : buffer
+  } finally {
+    closeSync(handle)
+  }
+}
 
 /** Read before SQLite opens the file, because opening changes it. */
 function refuseHead(path: string): void {
-  const handle = openSync(path, 'r')
-  const buffer = Buffer.alloc(headBytes)
-  const bytesRead = readSync(handle, buffer, 0, headBytes, 0)
-  closeSync(handle)
-  if (bytesRead === 0) return
+  const buffer = headOf(path)
+  if (buffer === null) return
   if (!buffer.toString('latin1').startsWith('SQLite format 3\0'))
     throw new CannotContinue(damaged(path, 'it does not begin as a file of SQLite'))
+  if (isMarked(buffer))
+    throw new CannotContinue(
+      `${path} is a backup, which lacks what ran since: move it out of the folder, and run npm run restore -- from <file>`,
+    )
   if (buffer[18] === walByte || buffer[19] === walByte)
     throw new CannotContinue(
       `${path} is in WAL mode, in which SQLite can lose updates: end what has it open, and run sqlite3 ${path} "PRAGMA journal_mode=DELETE"`,

@@ -1,0 +1,167 @@
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { AuditedCounter } from '../../../shared/ledger/book/audit.ts'
+import { usualAccount } from '../../../shared/ledger/identity.ts'
+import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
+import {
+  application,
+  connect,
+  createSqliteFile,
+  firstValue,
+  isBusy,
+  noteIn,
+  prepare,
+  type SqliteFile,
+  setNote,
+} from '../../../shared/ledger/store/sqlite-file.ts'
+import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { CannotContinue, fileFault } from '../failures.ts'
+import { ledgerFile } from '../settings.ts'
+import { applicationOffset, backupApplication, isBackup } from './file.ts'
+
+interface Backup {
+  /** Everything before it is in the backup. */
+  readonly at: number
+  readonly ledger: string
+  readonly bytes: number
+  readonly updates: number
+  readonly entries: number
+  readonly audited: readonly AuditedCounter[]
+}
+
+/**
+ * Copies a ledger that other processes write: they wait while SQLite reads it.
+ *
+ * @throws CannotContinue, and the target is not there.
+ */
+export async function backUp(file: SqliteFile, target: string): Promise<Backup> {
+  if (existsSync(target)) throw new CannotContinue(`${target} exists: a backup replaces nothing, so name a new file`)
+  const copy = `${target}.new`
+  const fails = (cause: unknown) => new CannotContinue(`${target} could not be made (${fileFault(cause)})`, { cause })
+  try {
+    const at = await file.read(() => copyInto(file, copy, fails))
+    const opened = openCopy(copy, fails)
+    setNote(opened.db, 'backed-up-at', String(at))
+    const found = await lookInto(opened)
+    opened.db.close()
+    await stamp(copy, backupApplication)
+    await rename(copy, target)
+    await syncFolder(dirname(target))
+    await file.write(() => setNote(file.db, 'backed-up-at', String(at)))
+    return { ...found, at, bytes: (await stat(target)).size }
+  } finally {
+    await rm(copy, { force: true })
+  }
+}
+
+function copyInto(file: SqliteFile, copy: string, fails: (cause: unknown) => Error): number {
+  const at = systemClock.now()
+  // Its own connection, because VACUUM is refused where a statement that met a busy file is still open.
+  const db = connect(String(firstValue(file.db, 'SELECT file FROM pragma_database_list')))
+  try {
+    rmSync(copy, { force: true })
+    closeSync(openSync(copy, 'wx', 0o600))
+    db.prepare<[string]>('VACUUM INTO ?').run(copy)
+    return at
+  } catch (error) {
+    throw isBusy(error) ? error : fails(error)
+  } finally {
+    db.close()
+  }
+}
+
+function ledgerOf(file: SqliteFile): Ledger {
+  const store = createSqliteStore(file, { clock: systemClock })
+  return createLedger({ store, clock: systemClock, account: usualAccount, begins: false })
+}
+
+async function lookInto(file: SqliteFile) {
+  const ledger = ledgerOf(file)
+  const { identity } = (await ledger.view()).definitions
+  const countOf = (kind: string) =>
+    Number(firstValue(file.db, `SELECT count(*) FROM items WHERE pk >= '${kind}#' AND pk < '${kind}$'`))
+  return {
+    ledger: identity?.ledger ?? 'a ledger',
+    ...{ updates: countOf('update'), entries: countOf('entry'), audited: await ledger.audit() },
+  }
+}
+
+/** A copy that no other process has. @throws what `fails` makes, if it is not sound. */
+function openCopy(path: string, fails: (cause: unknown) => Error): SqliteFile {
+  const db = connect(path)
+  try {
+    prepare(db)
+    // It leaves no journal beside the copy.
+    db.pragma('journal_mode = MEMORY')
+    const found = firstValue(db, 'PRAGMA quick_check(1)')
+    if (found !== 'ok') throw new Error(String(found).split('\n').at(-1))
+  } catch (error) {
+    db.close()
+    throw fails(error)
+  }
+  return createSqliteFile({ db, clock: systemClock, ids: systemIds })
+}
+
+/** Says in the head of a file what it is, and brings the whole file to the disk. */
+async function stamp(path: string, as: number): Promise<void> {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(as)
+  const handle = await open(path, 'r+')
+  try {
+    await handle.write(bytes, 0, bytes.length, applicationOffset)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+}
+
+/** Copies a backup as a ledger. @throws CannotContinue */
+export async function unpackBackup(backup: string, copy: string) {
+  const fails = (cause: unknown) =>
+    new CannotContinue(`${backup} cannot be restored (${fileFault(cause)}): take another backup`, { cause })
+  try {
+    if (!isBackup(backup))
+      throw new CannotContinue(`${backup} is no backup that npm run backup has made, so it is not restored`)
+    await rm(copy, { force: true })
+    await copyFile(backup, copy)
+    await stamp(copy, application)
+  } catch (error) {
+    throw error instanceof CannotContinue ? error : fails(error)
+  }
+  const opened = openCopy(copy, fails)
+  const { identity } = (await ledgerOf(opened).view()).definitions
+  const at = Number(noteIn(opened.db, 'backed-up-at'))
+  opened.db.close()
+  if (!identity) throw fails(new Error('its ledger knows no service'))
+  return { identity, at }
+}
+
+/**
+ * Puts an unpacked backup in the place of the ledger. The old file stays under another name, with its journal: a journal
+ * that stayed would be replayed over the backup, and without it the old file may be damaged.
+ *
+ * @returns the name of the old one, if there is one.
+ */
+export async function replaceLedger(folder: string, copy: string): Promise<string | null> {
+  const names = await readdir(folder)
+  const now = new Date(systemClock.now()).toISOString().replaceAll(/[:.]/g, '-')
+  const earlier = names.filter((name) => /^ledger\.db\.before-[\dTZ-]+$/.test(name)).toSorted()
+  // A restore that was killed may have left the journal.
+  const aside = names.includes(ledgerFile) ? `${ledgerFile}.before-${now}` : earlier.at(-1)
+  // The file goes first: without its journal it would be opened as if it was whole.
+  for (const end of ['', '-journal', '-wal', '-shm']) {
+    if (names.includes(`${ledgerFile}${end}`))
+      await rename(join(folder, `${ledgerFile}${end}`), join(folder, `${aside ?? `${ledgerFile}.before-${now}`}${end}`))
+  }
+  await rename(copy, join(folder, ledgerFile))
+  await syncFolder(folder)
+  return aside ?? null
+}

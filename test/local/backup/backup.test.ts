@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { missingBackup } from '../../../infra/local/commands/doctor.ts'
+import { openForCommand } from '../../../infra/local/database/open.ts'
+import { connect, firstValue, noteIn, setNote } from '../../../shared/ledger/store/sqlite-file.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { runLocal } from '../../support/process/local.ts'
+import { begun, lookInto, newFolder, service, spend } from './ledger.ts'
+
+const backUp = (folder: string, target: string) => runLocal('backup', [target], { DATA_DIR: folder })
+
+async function targetFolder(): Promise<string> {
+  const folder = await newFolder()
+  await mkdir(folder, { mode: 0o755 })
+  return folder
+}
+
+test('npm run backup copies the ledger into a private file, audits it and says so', async () => {
+  const folder = await begun()
+  await spend(folder, 100, 'spent before')
+  const to = await targetFolder()
+  const target = join(to, 'monday.db')
+  const before = Date.now()
+  const { code, out, err } = await backUp(folder, target)
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toMatch(
+    /^Backed up led_\w{26} as of \S+Z: \S+monday\.db\n {2}0\.\d MB, 0 updates, 2 entries\n {2}audited: all \d+ counters match\n$/,
+  )
+  const { mode } = await stat(target)
+  expect((mode & 0o777).toString(8)).toBe('600')
+  // Its folder may hold other things, and belongs to its owner.
+  expect(((await stat(to)).mode & 0o777).toString(8)).toBe('755')
+  expect(await readdir(to)).toEqual(['monday.db'])
+  const { file } = await openForCommand(folder)
+  const at = Number(noteIn(file.db, 'backed-up-at'))
+  file.db.close()
+  expect(at).toBeGreaterThanOrEqual(before)
+  expect(at).toBeLessThanOrEqual(Date.now())
+  expect(out).toContain(`as of ${new Date(at).toISOString()}`)
+})
+
+test('a backup replaces no file, also none of an earlier backup', async () => {
+  const folder = await begun()
+  const target = join(await targetFolder(), 'monday.db')
+  await writeFile(target, 'mine')
+  const { code, out, err } = await backUp(folder, target)
+  expect([code, out, err]).toEqual([1, '', `${target} exists: a backup replaces nothing, so name a new file\n`])
+  expect(await readFile(target, 'utf8')).toBe('mine')
+  const own = await backUp(folder, join(folder, 'ledger.db'))
+  expect([own.code, own.err]).toEqual([1, expect.stringContaining('a backup replaces nothing')])
+})
+
+test('a backup whose folder is missing is named, and the ledger does not count as backed up', async () => {
+  const folder = await begun()
+  const target = join(folder, 'missing', 'monday.db')
+  const { code, err } = await backUp(folder, target)
+  expect([code, err]).toEqual([1, `${target} could not be made (it is not there)\n`])
+  const { file } = await openForCommand(folder)
+  expect(noteIn(file.db, 'backed-up-at')).toBeUndefined()
+  file.db.close()
+})
+
+test('a damaged ledger gives no backup', async () => {
+  const folder = await begun()
+  const path = join(folder, 'ledger.db')
+  // The file ends before its last pages.
+  await truncate(path, (await stat(path)).size - 8_192)
+  const to = await targetFolder()
+  const { code, out, err } = await backUp(folder, join(to, 'monday.db'))
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toMatch(/malformed/)
+  expect(await readdir(to)).toEqual([])
+})
+
+test('a folder without a ledger, and one with an empty file, give no backup', async () => {
+  const folder = await targetFolder()
+  const target = join(folder, 'monday.db')
+  expect((await backUp(folder, target)).err).toContain('There is no ledger in')
+  await writeFile(join(folder, 'ledger.db'), '')
+  expect((await backUp(folder, target)).err).toContain('the file holds no ledger yet: begin it once')
+  expect(await readdir(folder)).not.toContain('monday.db')
+})
+
+test('a backup in the place of a ledger is never served, and a command does not open it', async () => {
+  const folder = await begun()
+  const other = await targetFolder()
+  await backUp(folder, join(other, 'ledger.db'))
+  await chmod(other, 0o700)
+  const env = { DATA_DIR: other, ...service }
+  for (const { code, out, err } of [await runLocal('start', [], env), await runLocal('account', ['adopt'], env)])
+    expect([code, out, err.replace(/^unit-guard: /, '')]).toEqual([
+      ...[1, ''],
+      `${join(other, 'ledger.db')} is a backup, which lacks what ran since: move it out of the folder, and run npm run restore -- from <file>\n`,
+    ])
+})
+
+test('npm run doctor asks for a backup after a day without one, but not for a ledger of the stand-in', async () => {
+  const folder = await begun()
+  const { definitions } = await lookInto(folder)
+  const view = { definitions } as View
+  const { file } = await openForCommand(folder)
+  onTestFinished(() => void file.db.close())
+  const day = 24 * 3600_000
+  const missing = (now: number, of = view) => missingBackup(of, file.db, now)
+  const none = 'back up the ledger with npm run backup -- <file>: there is no backup yet'
+  expect(missing(definitions.createdAt + day)).toEqual([])
+  expect(missing(definitions.createdAt + day + 1)).toEqual([none])
+  const at = definitions.createdAt + 2 * day
+  setNote(file.db, 'backed-up-at', String(at))
+  expect(missing(at + day)).toEqual([])
+  const last = new Date(at).toISOString()
+  expect(missing(at + day + 1)).toEqual([
+    `back up the ledger with npm run backup -- <file>: the last backup is of ${last}`,
+  ])
+  const { identity } = definitions
+  const trial = { definitions: { ...definitions, identity: { ...identity, service: 'sandbox' } } } as View
+  expect(missing(at + 9 * day, trial)).toEqual([])
+
+  setNote(file.db, 'backed-up-at', String(Date.now() - day - 1))
+  const { out } = await runLocal('doctor', [], { DATA_DIR: folder, ...service, TRACKING_TOKEN: 'canary' })
+  expect(out).toMatch(/What matters first\n( {2}.*\n)* {2}back up the ledger with npm run backup/)
+})
+
+test('a backup that is made while another process writes is one moment of it, and the writer waits for less than its patience', async () => {
+  const folder = await begun()
+  const writer = spawn(process.execPath, ['--import', 'tsx', 'test/support/process/writer.ts', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void writer.kill('SIGKILL'))
+  const waits: number[] = []
+  writer.stdout.setEncoding('utf8').on('data', (text: string) => waits.push(...text.trim().split('\n').map(Number)))
+  await once(writer.stdout, 'data')
+  const to = await targetFolder()
+  const numbers: unknown[] = []
+  for (let round = 0; round < 3; round++) {
+    const target = join(to, `${round}.db`)
+    const began = waits.length
+    expect(await backUp(folder, target)).toMatchObject({ code: 0, err: '' })
+    expect(waits.length).toBeGreaterThan(began)
+    const db = connect(target)
+    const [one, two] = ['one', 'two'].map((name) =>
+      firstValue(db, `SELECT json_extract(item, '$.number') FROM items WHERE pk = 'pair#${name}'`),
+    )
+    db.close()
+    expect(one).toBe(two)
+    numbers.push(one)
+  }
+  expect(new Set(numbers).size).toBe(3)
+  expect(Math.max(...waits)).toBeLessThan(10_000)
+  expect(writer.exitCode).toBeNull()
+})
