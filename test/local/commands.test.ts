@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { command as account } from '../../infra/local/commands/account.ts'
 import { command as budgets } from '../../infra/local/commands/budgets.ts'
 import { command as client } from '../../infra/local/commands/client.ts'
 import { type Command, runCommand } from '../../infra/local/commands/command.ts'
 import { command as doctor } from '../../infra/local/commands/doctor.ts'
 import { command as events } from '../../infra/local/commands/events/events.ts'
 import { groups, command as help, listOf } from '../../infra/local/commands/help.ts'
+import { command as account } from '../../infra/local/commands/ledger/account.ts'
+import { command as backup } from '../../infra/local/commands/ledger/backup.ts'
+import { command as recover } from '../../infra/local/commands/ledger/recover.ts'
+import { command as restore } from '../../infra/local/commands/ledger/restore.ts'
 import { command as login } from '../../infra/local/commands/login.ts'
 import { command as openapi } from '../../infra/local/commands/openapi.ts'
 import { command as plan } from '../../infra/local/commands/plan.ts'
-import { command as recover } from '../../infra/local/commands/recover.ts'
-import { command as restore } from '../../infra/local/commands/restore.ts'
 import { command as sweep } from '../../infra/local/commands/sweep.ts'
 import { command as token } from '../../infra/local/commands/token.ts'
 import { command as month } from '../../infra/local/demo/month.ts'
@@ -33,6 +34,7 @@ const stopped = {
 const commands: Readonly<Record<string, Command>> = {
   ...{
     account,
+    backup,
     budgets,
     client,
     doctor,

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { guardSettings } from '../../../shared/guard/options.ts'
-import { when } from '../../../shared/guard/sentences.ts'
-import type { MakeChange } from '../../../shared/ledger/book/changes.ts'
-import { latestRenewal, monthAt, type Renewal } from '../../../shared/ledger/book/windows.ts'
+import { guardSettings } from '../../../../shared/guard/options.ts'
+import { when } from '../../../../shared/guard/sentences.ts'
+import type { MakeChange } from '../../../../shared/ledger/book/changes.ts'
+import { latestRenewal, monthAt, type Renewal } from '../../../../shared/ledger/book/windows.ts'
 import {
   accountOf,
   adoption,
@@ -15,9 +15,9 @@ import {
   serviceNameOf,
   showRenewal,
   WrongLedger,
-} from '../../../shared/ledger/identity.ts'
-import { createLedger } from '../../../shared/ledger/ledger.ts'
-import { systemClock } from '../../../shared/platform/clock.ts'
+} from '../../../../shared/ledger/identity.ts'
+import { createLedger } from '../../../../shared/ledger/ledger.ts'
+import { systemClock } from '../../../../shared/platform/clock.ts'
 import {
   accountSettings,
   environment,
@@ -26,14 +26,14 @@ import {
   openingSettings,
   parseSettings,
   WrongSettings,
-} from '../../../shared/platform/settings.ts'
-import { makePrivateFile, withoutFound } from '../data-directory.ts'
-import { fileMarker } from '../database/marker-store.ts'
-import { whileNotServed } from '../database/server-lock.ts'
-import { CannotContinue } from '../failures.ts'
-import { ledgerFile } from '../settings.ts'
-import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
-import { folderHere, type OperatorLedger, serviceHere, withOperatorLedger } from './open.ts'
+} from '../../../../shared/platform/settings.ts'
+import { makePrivateFile, withoutFound } from '../../data-directory.ts'
+import { fileMarker } from '../../database/marker-store.ts'
+import { whileNotServed } from '../../database/server-lock.ts'
+import { CannotContinue } from '../../failures.ts'
+import { ledgerFile } from '../../settings.ts'
+import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from '../command.ts'
+import { folderHere, type OperatorLedger, serviceHere, withOperatorLedger } from '../open.ts'
 
 const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
 

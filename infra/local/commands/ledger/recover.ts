@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
-import { closedLine, holdLine, runLine } from '../../../shared/guard/log-lines.ts'
-import { count } from '../../../shared/guard/sentences.ts'
-import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
-import { toRfc3339 } from '../../../shared/platform/clock.ts'
-import { parseSettings } from '../../../shared/platform/settings.ts'
-import { apiSettings, createSend } from '../api-client.ts'
-import { CannotContinue, fileFault } from '../failures.ts'
-import { commandEnvironment, defineCommand, parseInstant, WrongUsage } from './command.ts'
+import { closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
+import { count } from '../../../../shared/guard/sentences.ts'
+import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { toRfc3339 } from '../../../../shared/platform/clock.ts'
+import { parseSettings } from '../../../../shared/platform/settings.ts'
+import { apiSettings, createSend } from '../../api-client.ts'
+import { CannotContinue, fileFault } from '../../failures.ts'
+import { commandEnvironment, defineCommand, parseInstant, WrongUsage } from '../command.ts'
 
 const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { count } from '../../../shared/guard/sentences.ts'
-import { toRfc3339 } from '../../../shared/platform/clock.ts'
-import { backUp } from '../database/backup.ts'
-import { CannotContinue } from '../failures.ts'
-import { commandEnvironment, defineCommand } from './command.ts'
-import { openStore } from './open.ts'
+import { count } from '../../../../shared/guard/sentences.ts'
+import { toRfc3339 } from '../../../../shared/platform/clock.ts'
+import { backUp } from '../../database/backup.ts'
+import { CannotContinue } from '../../failures.ts'
+import { commandEnvironment, defineCommand } from '../command.ts'
+import { openStore } from '../open.ts'
 
 const usage = `Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy, while Unit Guard runs: writers wait for as
 long as it is read. npm run restore -- from <file> puts it back. A copy made with cp is no backup.
