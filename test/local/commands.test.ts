@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { command as bundle } from '../../infra/local/bundle.ts'
 import { command as budgets } from '../../infra/local/commands/budgets.ts'
 import { command as client } from '../../infra/local/commands/client.ts'
 import { type Command, runCommand } from '../../infra/local/commands/command.ts'
@@ -36,6 +37,7 @@ const commands: Readonly<Record<string, Command>> = {
     account,
     backup,
     budgets,
+    bundle,
     client,
     doctor,
     events,
