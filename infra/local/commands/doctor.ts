@@ -161,7 +161,7 @@ export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: 
   const last = noteIn(db, 'backed-up-at')
   if (definitions.identity?.service === sandboxService) return []
   if (now - Number(last ?? definitions.createdAt) <= dayMs) return []
-  const since = last === undefined ? 'there is no backup yet' : `the last backup is of ${toRfc3339(Number(last))}`
+  const since = last === null ? 'there is no backup yet' : `the last backup is of ${toRfc3339(Number(last))}`
   return [`back up the ledger with npm run backup -- <file>: ${since}`]
 }
 

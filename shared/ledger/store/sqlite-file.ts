@@ -91,18 +91,6 @@ const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
 const reading = <T>(db: Database.Database, act: () => T): T =>
   db.inTransaction ? act() : inTransaction(db, toRead, act)
 
-/** A single fact about this machine. */
-type Note = 'swept-at' | 'backed-up-at' | 'ran-until'
-
-export function noteIn(db: Database.Database, name: Note): string | undefined {
-  const row = db.prepare<[string]>('SELECT value FROM notes WHERE name = ?').raw().get(name) as [string] | undefined
-  return row?.[0]
-}
-
-export function setNote(db: Database.Database, name: Note, value: string): void {
-  db.prepare<[string, string]>('INSERT OR REPLACE INTO notes (name, value) VALUES (?, ?)').run(name, value)
-}
-
 /** Everything between BEGIN and COMMIT is one turn of this process. @throws AnswerLost, or an error of SQLite. */
 function inTransaction<T>(
   db: Database.Database,

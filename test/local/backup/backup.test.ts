@@ -59,7 +59,7 @@ test('a backup whose folder is missing is named, and the ledger does not count a
   const { code, err } = await backUp(folder, target)
   expect([code, err]).toEqual([1, `${target} could not be made (it is not there)\n`])
   const { file } = await openForCommand(folder)
-  expect(noteIn(file.db, 'backed-up-at')).toBeUndefined()
+  expect(noteIn(file.db, 'backed-up-at')).toBeNull()
   file.db.close()
 })
 
