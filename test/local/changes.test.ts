@@ -13,12 +13,13 @@ import {
   tryAgain,
 } from '../../infra/local/database/changes.ts'
 import { openFile } from '../../infra/local/database/file.ts'
+import { passTime } from '../../shared/ledger/store/running-time.ts'
 import type { readers } from '../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
-import { hours } from '../support/clock.ts'
+import { days, hours, minutes } from '../support/clock.ts'
 import { isFor } from '../support/infra/stream-filter.ts'
 import { patienceMs } from '../support/patience.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
@@ -50,14 +51,14 @@ type Ledger = Awaited<ReturnType<typeof openLedger>>
 function follow(
   { file, bell }: Pick<Ledger, 'file' | 'bell'>,
   read: (items: readonly string[]) => Promise<readonly string[]> | readonly string[],
-  { name = 'systems', clock = systemClock }: { name?: (typeof readers)[number]; clock?: typeof systemClock } = {},
+  { name = 'systems' }: { name?: (typeof readers)[number] } = {},
 ) {
   const seen: string[][] = []
   const logged: string[] = []
   const log = { info() {}, error: (event: string) => void logged.push(event), hide() {} }
   const itemOf = (record: StreamEvent['Records'][number]) => record.dynamodb.Keys.pk?.S ?? ''
   const follower = followChanges(
-    { file, bell, clock, log, repeatsAfterMs: 1 },
+    { file, bell, log, repeatsAfterMs: 1 },
     {
       ...{ name, batchSize: 10, batchesAtOnce: 1 },
       read: async ({ Records }) => {
@@ -103,7 +104,7 @@ describe('changes in the ledger’s file', () => {
     const store = withStream(ledger.store, (event) => streamed.push(event))
     const read: StreamEvent['Records'][number][] = []
     const follower = followChanges(
-      { ...ledger, clock: systemClock, log: { info() {}, error() {}, hide() {} } },
+      { ...ledger, log: { info() {}, error() {}, hide() {} } },
       {
         ...{ name, batchSize: 100, batchesAtOnce: 1 },
         read: async ({ Records }) => {
@@ -171,19 +172,20 @@ describe('changes in the ledger’s file', () => {
     await until(() => setAsideIn(ledger.file.db) === 0)
   })
 
-  test('that fail for an hour are set aside at the next failure, but an hour without a process does not count', async () => {
+  test('that fail for an hour are set aside at the next failure, but hours without a process and a clock set forward do not count', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
-    let now = Date.now() + hours(3)
-    const clock = { ...systemClock, now: () => now }
-    const { seen } = follow(
-      ledger,
-      (items) => {
-        if (seen.length === 2) now += hours(2)
-        return items
-      },
-      { clock },
-    )
+    let now = Date.parse('2026-11-20T10:00:00Z')
+    const pass = (ms: number) => {
+      now += ms
+      return ledger.file.write(() => passTime(ledger.file.db, now))
+    }
+    await pass(0)
+    for (const gap of [hours(3), days(7), -days(7)]) await pass(gap)
+    const { seen } = follow(ledger, async (items) => {
+      for (let minute = 0; seen.length === 2 && minute < 61; minute++) await pass(minutes(1))
+      return items
+    })
     await until(() => setAsideIn(ledger.file.db) === 1)
     expect(seen).toHaveLength(2)
   })

@@ -233,28 +233,3 @@ describe('the identity of a file', () => {
     expect((await openIn(directory)).id).not.toBe(id)
   })
 })
-
-describe('items that expire', () => {
-  test('are deleted by a later write, but not where the clock has moved ahead by more than a day', async () => {
-    let now = Date.parse('2026-11-20T10:00:00Z')
-    const clock = { ...systemClock, now: () => now }
-    const directory = await newFolder()
-    const { file } = await openIn(directory)
-    /** A new store sweeps with its first write. */
-    const write = (number: number, more: object = {}) =>
-      createSqliteStore(file, { clock }).transact(
-        [{ kind: 'put', item: item(number, more), when: [] }],
-        `token-${now}-${number}`,
-      )
-    const count = () => file.db.prepare('SELECT count(*) FROM items').raw().get()
-    await write(1, { expiresAt: now / 1000 + 60 })
-    await write(2, { expiresAt: now / 1000 + 600_000 })
-    now += 25 * 3600_000
-    await write(3)
-    expect(count()).toEqual([3])
-    now += 3600_000
-    await write(4)
-    expect(count()).toEqual([3])
-    expect(await createSqliteStore(file, { clock }).get([{ pk: 'item#1', sk: 'item' }])).toEqual([undefined])
-  })
-})

@@ -2,9 +2,10 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type Database from 'libsql'
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
+import { runningMs } from '../../../shared/ledger/store/running-time.ts'
 import { firstValue, readers, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { StoredChange } from '../../../shared/ledger/store/sqlite-store.ts'
-import { type Clock, hourMs } from '../../../shared/platform/clock.ts'
+import { hourMs } from '../../../shared/platform/clock.ts'
 import type { Log } from '../../../shared/platform/log.ts'
 import { createSlots } from '../../../shared/platform/parallel.ts'
 import { createBackgroundTasks } from '../shutdown.ts'
@@ -33,16 +34,14 @@ export interface Reader {
   readonly batchesAtOnce: number
 }
 
-export type Follow = (
-  parts: { clock: Clock; log: Log },
-  reader: Reader,
-) => Promise<{ stop(patience: Promise<void>): Promise<void> }>
+export type Follow = (parts: { log: Log }, reader: Reader) => Promise<{ stop(patience: Promise<void>): Promise<void> }>
 
 /** A change in the file, with how often its reader has tried it. */
 interface Row {
   readonly id: number
   readonly record: StreamRecord
   readonly tries: number
+  /** In the time that processes have run on the file. */
   readonly at: number
 }
 
@@ -76,7 +75,6 @@ export function createBell() {
 interface Parts {
   readonly file: SqliteFile
   readonly bell: ReturnType<typeof createBell>
-  readonly clock: Clock
   readonly log: Log
   /** The first pause after a failure; each further one is twice as long. */
   readonly repeatsAfterMs?: number
@@ -144,14 +142,12 @@ export function followChanges(parts: Parts, reader: Reader) {
 }
 
 function createHandler(
-  { file, clock, log, repeatsAfterMs = usualRepeatsAfterMs }: Parts,
+  { file, log, repeatsAfterMs = usualRepeatsAfterMs }: Parts,
   { name, read }: Reader,
   tasks: ReturnType<typeof createBackgroundTasks>,
 ) {
   const mark = file.db.prepare<unknown[]>(`UPDATE changes SET ${name} = ? WHERE id = ?`)
   const forget = file.db.prepare<[number]>(`DELETE FROM changes WHERE id = ? AND coalesce(${readers}) IS NULL`)
-  // While no process ran, no one tried.
-  const began = clock.now()
 
   const note = (ids: readonly number[], tries: number | null): Promise<void> =>
     file.write(() => {
@@ -160,6 +156,8 @@ function createHandler(
         forget.run(id)
       }
     })
+
+  const ageOf = (row: Row): Promise<number> => file.read(() => runningMs(file.db) - row.at)
 
   /** Those that failed. */
   async function failuresOf(rows: readonly Row[]): Promise<readonly Row[]> {
@@ -175,7 +173,7 @@ function createHandler(
 
   async function retry(row: Row): Promise<void> {
     for (let tries = row.tries + 1; !tasks.isStopping(); tries++) {
-      const isOver = tries >= maxTries || clock.now() - Math.max(row.at, began) > maxAgeMs
+      const isOver = tries >= maxTries || (await ageOf(row)) > maxAgeMs
       await note([row.id], isOver ? setAside : tries)
       if (isOver) return log.error('stream-records-given-up', { reader: name, records: 1 })
       await tasks.pause(repeatsAfterMs * 2 ** (tries - 1))

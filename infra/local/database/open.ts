@@ -3,6 +3,7 @@ import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
 import { createFileState } from '../../../functions/sandbox/state/file-state.ts'
 import { createMemoryState, type State } from '../../../functions/sandbox/state/state.ts'
+import { passEveryMs, passTime } from '../../../shared/ledger/store/running-time.ts'
 import { createSqliteFile, openSqlite, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
@@ -28,13 +29,20 @@ export async function openLedger(
 ): Promise<LocalLedger & { file: SqliteFile }> {
   const bell = createBell()
   const { file, id } = keptIn === null ? openMemory() : await openServed(keptIn, shutdown)
+  passTimeIn(file)
   const parts = { clock: systemClock, onChanges: bell.ring, ...(id !== undefined && { tableId: id }) }
   return {
     file,
     store: createSqliteStore(file, parts),
-    follow: async (services, reader) => followChanges({ ...services, file, bell }, reader),
+    follow: async ({ log }, reader) => followChanges({ log, file, bell }, reader),
     where: keptIn === null ? forgotten : fileIn(keptIn),
   }
+}
+
+/** A failure is told by the other writes. */
+function passTimeIn(file: SqliteFile): void {
+  const pass = () => void file.write(() => passTime(file.db, systemClock.now())).catch(() => {})
+  setInterval(pass, passEveryMs).unref()
 }
 
 const forgotten = 'IN MEMORY: nothing is kept, and other commands cannot see it'
@@ -108,6 +116,7 @@ export async function openSandboxState(keptIn: string | null, clock: Clock): Pro
   const demonstration = () => demonstrationProjects(clock.now())
   if (keptIn === null) return createMemoryState(demonstration())
   const { file } = await openFile(keptIn, sandboxFile, { mustCheck: true, onDamage: endNow })
+  passTimeIn(file)
   const store = createSqliteStore(file, { clock: systemClock })
   return createFileState({ store, ids: systemIds, demonstration })
 }

@@ -1,5 +1,5 @@
 import type Database from 'libsql'
-import { type Clock, dayMs } from '../../platform/clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Identity } from '../book/definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from '../book/definitions-item.ts'
 import { ItemTooLarge } from '../errors.ts'
@@ -7,7 +7,8 @@ import { epochFaults, WrongLedger } from '../identity.ts'
 import { expiryAttribute, indexes } from '../stored.ts'
 import { holds, resultOf } from './conditions.ts'
 import { itemSize } from './item-size.ts'
-import { firstValue, noteIn, type SqliteFile, setNote } from './sqlite-file.ts'
+import { runningMs } from './running-time.ts'
+import { noteIn, type SqliteFile, setNote } from './sqlite-file.ts'
 import {
   type Item,
   type Key,
@@ -24,10 +25,6 @@ import {
 
 const maxItemBytes = 400 * 1024
 const maxWrites = 100
-/** DynamoDB knows a token for ten minutes. */
-const tokenMs = 60 * 60_000
-const sweepEvery = 1_000
-const maxSwept = 1_000
 
 interface Parts {
   readonly clock: Clock
@@ -45,52 +42,51 @@ const columns = {
 /** A ledger in a file. */
 export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, parts: Parts): Store {
   const { clock, tableId, onChanges = () => {} } = parts
-  const itemAt = db.prepare<[string, string]>('SELECT item FROM items WHERE pk = ? AND sk = ?').raw()
+  const rowAt = db.prepare<[string, string]>('SELECT item, expires FROM items WHERE pk = ? AND sk = ?').raw()
   const tokenAt = db.prepare<[string]>('SELECT at FROM tokens WHERE token = ?').raw()
   const addToken = db.prepare<[string, number]>('INSERT INTO tokens (token, at) VALUES (?, ?)')
   const addChange = db.prepare<unknown[]>(
     'INSERT INTO changes (change, at, start, people, systems) VALUES (?, ?, ?, ?, ?)',
   )
   const putItem = db.prepare<unknown[]>('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-  let written = 0
 
-  const find = ({ pk, sk }: Key): Item | undefined => {
-    const row = itemAt.get(pk, sk) as [string] | undefined
-    return row && (JSON.parse(row[0]) as Item)
+  function find({ pk, sk }: Key): Stored | undefined {
+    const row = rowAt.get(pk, sk) as [string, number | null] | undefined
+    return row && { item: JSON.parse(row[0]), expires: row[1] }
   }
 
   function apply(writes: readonly Write[], token: string): Awaited<ReturnType<Store['transact']>> {
     if (tokenAt.get(token) !== undefined) return { applied: true }
     const stored = writes.map((write) => find(keyOf(write)))
     const found = writes.map(({ when }, place) => {
-      const item = stored[place]
+      const item = stored[place]?.item
       return when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
     })
     if (found.some((item) => item !== undefined)) return { applied: false, found }
-    if (written++ % sweepEvery === 0) sweep(db, clock.now())
+    const ran = runningMs(db)
     for (const [place, write] of writes.entries()) {
       if (write.kind === 'check') continue
-      const item = resultOf(write, stored[place])
-      putItem.run(...rowOf(item))
+      const before = stored[place]
+      const item = resultOf(write, before?.item)
+      putItem.run(...rowOf(item), expiresOf(item, before, ran - clock.now()))
       if (item.pk === definitionsKey.pk) setNote(db, 'identity', identityOf(item))
-      const change = changeOf(item, stored[place])
+      const change = changeOf(item, before?.item)
       const isFor = readersOf(change)
-      if (isFor.some(Boolean))
-        addChange.run(JSON.stringify(change), clock.now(), ...isFor.map((isIts) => (isIts ? 0 : null)))
+      if (isFor.some(Boolean)) addChange.run(JSON.stringify(change), ran, ...isFor.map((isIts) => (isIts ? 0 : null)))
     }
-    addToken.run(token, clock.now())
+    addToken.run(token, ran)
     return { applied: true }
   }
 
   function mustHave(epoch: number): void {
     if ((noteIn(db, 'identity') ?? '0') === String(epoch)) return
-    const item = find(definitionsKey)
+    const item = find(definitionsKey)?.item
     throw new WrongLedger(item ? epochFaults(fromDefinitionsItem(item), epoch, 'file') : [])
   }
 
   return {
     place: 'file',
-    get: (keys) => read(() => keys.map(find)),
+    get: (keys) => read(() => keys.map((key) => find(key)?.item)),
 
     list: (query) => read(() => list(db, query)),
 
@@ -110,14 +106,16 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
   }
 }
 
-/** Deletes what has expired. After a day without a write the clock may be wrong, so it waits for the next time. */
-function sweep(db: Database.Database, now: number): void {
-  const last = firstValue(db, 'SELECT max(at) FROM tokens')
-  if (typeof last !== 'number' || now - last > dayMs) return
-  db.prepare<[number]>('DELETE FROM tokens WHERE at < ?').run(now - tokenMs)
-  db.prepare<[number]>(
-    `DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE expires < ? LIMIT ${maxSwept})`,
-  ).run(Math.floor(now / 1000))
+interface Stored {
+  readonly item: Item
+  /** In the time that processes have run on the file. */
+  readonly expires: number | null
+}
+
+/** A member that stays keeps its time, because the clock may be wrong now. */
+function expiresOf({ [expiryAttribute]: at }: Item, before: Stored | undefined, sinceEpoch: number): number | null {
+  if (typeof at !== 'number') return null
+  return before?.item[expiryAttribute] === at ? before.expires : at * 1_000 + sinceEpoch
 }
 
 /** Beside the definitions, which can be large, so that each transaction can check it: the epoch, and what replaced the ledger. */
@@ -161,8 +159,7 @@ function rowOf(item: Item): unknown[] {
     const isListed = typeof kept[partition] === 'string' && typeof kept[sort] === 'string'
     return isListed ? [kept[partition], kept[sort]] : [null, null]
   })
-  const { [expiryAttribute]: expires } = kept
-  return [kept.pk, kept.sk, text, ...sorted, typeof expires === 'number' ? expires : null]
+  return [kept.pk, kept.sk, text, ...sorted]
 }
 
 /** Texts compare by their bytes, as in DynamoDB. */
