@@ -34,6 +34,8 @@ const writeActions = ['ConditionCheckItem', 'PutItem', 'UpdateItem'] as const
 type WriteAction = (typeof writeActions)[number]
 
 interface LedgerTableProps {
+  /** The first deployment: no stream, so that no reader is told of what an operator moves into the table. */
+  readonly isFirst: boolean
   readonly restored: Restored | undefined
   readonly key: IKey | undefined
   readonly maxTableReads: number | undefined
@@ -57,13 +59,13 @@ export class LedgerTable extends Construct {
     return Table.fromTableAttributes(this, 'Restored', { tableName: table, tableStreamArn: stream, globalIndexes })
   }
 
-  private create({ key, maxTableReads = usualReads, maxTableWrites = usualWrites }: LedgerTableProps): Table {
+  private create({ isFirst, key, maxTableReads = usualReads, maxTableWrites = usualWrites }: LedgerTableProps): Table {
     const most = { maxReadRequestUnits: maxTableReads, maxWriteRequestUnits: maxTableWrites }
     const table = new Table(this, 'Table', {
       ...keysOf(tableKey),
       billingMode: BillingMode.PAY_PER_REQUEST,
       ...most,
-      stream: StreamViewType.NEW_IMAGE,
+      ...(!isFirst && { stream: StreamViewType.NEW_IMAGE }),
       timeToLiveAttribute: expiryAttribute,
       ...(key && { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: key }),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },

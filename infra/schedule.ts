@@ -18,6 +18,8 @@ export interface ScheduleProps {
   readonly fn: GuardFunction
   readonly plans: readonly Plan[]
   readonly deadLetters: DeadLetters
+  /** The first deployment: rules are made, and the next one turns them on. */
+  readonly isFirst: boolean
 }
 
 export class Schedule extends Construct {
@@ -63,8 +65,9 @@ export class Schedule extends Construct {
   }
 
   private rule(id: string, name: string, schedule: string, input: object): void {
-    const { prefix, fn, deadLetters } = this.props
-    const rule = new Rule(this, id, { ruleName: `${prefix}-${name}`, schedule: RuleSchedule.expression(schedule) })
+    const { prefix, fn, deadLetters, isFirst } = this.props
+    const own = { ruleName: `${prefix}-${name}`, schedule: RuleSchedule.expression(schedule) }
+    const rule = new Rule(this, id, { ...own, enabled: !isFirst })
     rule.addTarget({
       bind: () => ({
         arn: fn.lambda.functionArn,

@@ -142,7 +142,13 @@ export class UnitGuard extends Construct {
     const { encryptionKey: key, maxTableReads, maxTableWrites } = props
     const code = new GuardCode({ bundles, files })
 
-    const ledger = new LedgerTable(this, 'Ledger', { restored, key, maxTableReads, maxTableWrites })
+    const ledger = new LedgerTable(this, 'Ledger', {
+      isFirst: firstLedger,
+      restored,
+      key,
+      maxTableReads,
+      maxTableWrites,
+    })
     this.table = ledger.table
     const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, ...has })
     const deadLetters = new DeadLetters(this, 'DeadLetters', { key })
@@ -185,11 +191,13 @@ export class UnitGuard extends Construct {
     this.slackUrl = slack.openUrl({ streams: false }).url
     this.hosts = has.edge ? this.addHosts() : {}
     const scheduled = add('Scheduled', { ...linking, ...events })
-    new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters })
+    new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters, isFirst: firstLedger })
     const start = add('OutboxStart', linking)
-    new StreamReader(start, 'Stream', { fn: start, name: 'start', ledger, deadLetters })
     const tell = add('OutboxTell', { ...linking, ...events })
-    new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', sendsEvents, ledger, deadLetters })
+    if (!firstLedger) {
+      new StreamReader(start, 'Stream', { fn: start, name: 'start', ledger, deadLetters })
+      new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', sendsEvents, ledger, deadLetters })
+    }
     for (const fn of [scheduled, tell]) receivers.bindTo(fn)
     code.clear()
 

@@ -8,11 +8,13 @@ import { App, RemovalPolicy, Stack } from 'aws-cdk-lib/core'
 import { describe, expect, test } from 'vitest'
 import { propOf, settingNames, type UnitGuardProps } from '../../infra/props.ts'
 import { UnitGuard } from '../../infra/unit-guard.ts'
-import { everyOption, warehouse, writeTargets } from '../support/infra/deployment.ts'
+import { firstDeployment, warehouse, writeTargets } from '../support/infra/deployment.ts'
 import { emptyBundles, plain, type Resource, synthesize } from '../support/infra/stack.ts'
 
 test('what must outlive deployments keeps its logical id', () => {
-  const kept = synthesize(everyOption).resources.filter(({ DeletionPolicy }) => DeletionPolicy?.startsWith('Retain'))
+  const kept = synthesize(firstDeployment).resources.filter(({ DeletionPolicy }) =>
+    DeletionPolicy?.startsWith('Retain'),
+  )
   expect(kept.map(({ id }) => id).sort()).toMatchInlineSnapshot(`
     [
       "EventsSecretwarehouse840F9C19",

@@ -19,7 +19,7 @@ const policy: { readonly Statement: readonly Statement[] } = JSON.parse(
 
 const full = synthesize(everyOption)
 const withSandbox = synthesize(variants.standIn)
-const resources = [...full.resources, ...withSandbox.resources]
+const resources = [full, synthesize(variants.firstDeployment), withSandbox].flatMap((each) => each.resources)
 
 /** What CloudFormation calls to make, change and delete a resource of the type, and under which ARN. */
 const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]]>> = {

@@ -46,6 +46,20 @@ describe('the ledger table', () => {
     })
   })
 
+  test('the first deployment has no stream and no reader, and its rules are off until the next one', () => {
+    const [first, next] = [synthesize(variants.firstDeployment), synthesize(variants.everyOption)].map(
+      ({ ofType }) => ({
+        streams: ofType('AWS::DynamoDB::Table').flatMap(({ Properties }) => Properties.StreamSpecification ?? []),
+        readers: ofType('AWS::Lambda::EventSourceMapping').length,
+        rules: ofType('AWS::Events::Rule').map(({ Properties: { Name, State } }) => `${Name} ${State}`),
+      }),
+    )
+    const rules = ['sweep', 'digest', 'plan-morning']
+    const rulesAre = (state: string) => rules.map((name) => `unit-guard-${name} ${state}`)
+    expect(first).toEqual({ streams: [], readers: 0, rules: rulesAre('DISABLED') })
+    expect(next).toEqual({ streams: [{ StreamViewType: 'NEW_IMAGE' }], readers: 2, rules: rulesAre('ENABLED') })
+  })
+
   test('the ledger table and each of its indexes have a maximum of throughput, which is an option', () => {
     const most = (of: typeof ofType) =>
       of('AWS::DynamoDB::Table').flatMap(({ Properties: { OnDemandThroughput, GlobalSecondaryIndexes } }) => [

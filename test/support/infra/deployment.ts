@@ -30,7 +30,7 @@ export const login = {
 
 export const behindEdge = { domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' }
 
-/** A stack with every option that goes together; the stand-in excludes a service. */
+/** A stack with every option that goes together; the stand-in excludes a service, and a first deployment the readers. */
 export const everyOption = {
   env: {
     // The dashboard's address follows from the domain.
@@ -45,10 +45,13 @@ export const everyOption = {
   ...{ issuers: [okta], targets: [warehouse] },
   plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],
   context: {
-    ...{ reserve: 'on', alarmEmail: 'ops@example.com', awsBudget: '100', firstLedger: 'true' },
+    ...{ reserve: 'on', alarmEmail: 'ops@example.com', awsBudget: '100' },
     ...{ maxTableReads: '4000', maxTableWrites: '1000', ...behindEdge },
   },
 }
+
+/** With the resources that only the first deployment makes, and without those that it leaves to the next one. */
+export const firstDeployment = { ...everyOption, context: { ...everyOption.context, firstLedger: 'true' } }
 
 function write(name: string, rows: readonly object[]): string {
   const file = join(mkdtempSync(join(tmpdir(), `unit-guard-${name}-`)), `${name}.json`)

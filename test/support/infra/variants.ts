@@ -5,7 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { RemovalPolicy, type Stack } from 'aws-cdk-lib/core'
 import type { EdgeProps } from '../../../infra/edge/edge.ts'
 import type { SettingProps, UnitGuardProps } from '../../../infra/props.ts'
-import { behindEdge, everyOption, login, okta, warehouse } from './deployment.ts'
+import { behindEdge, everyOption, firstDeployment, login, okta, warehouse } from './deployment.ts'
 import type { Synthesis } from './stack.ts'
 
 /** Of options and settings. Any other prop has to be below, or the compiler refuses the file. */
@@ -32,6 +32,7 @@ const { alarmEmail: _mail, awsBudget, ...untold } = everyOption.context
 export const variants = {
   usual: {},
   everyOption,
+  firstDeployment,
   everyProp: {
     ...{ ...everyOption, context: untold },
     own: (own: Stack) => ({ ...ownProps(own), awsBudget: Number(awsBudget) }),

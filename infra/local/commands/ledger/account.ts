@@ -177,7 +177,7 @@ async function begin(opened: OperatorLedger, service: string): Promise<boolean> 
   await createLedger({ store, clock: systemClock, account: accountOf(set), expected }).view()
   const { ledger } = await mark(opened)
   const next = {
-    table: 'Later deployments go without -c firstLedger=true.',
+    table: 'Deploy again, without -c firstLedger=true: that turns on schedules, Slack and events.',
     file: 'The marker beside it names it: keep both.',
   }
   console.log(`Begun: ${ledger} in ${where}, a ledger of ${service}. ${next[place]}`)
