@@ -138,17 +138,11 @@ export class UnitGuard extends Construct {
     super(scope, id)
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
-    const { firstLedger = false, restored, reserveConcurrency: reserve = false, bundles } = props
+    const { firstLedger: isFirst = false, restored, reserveConcurrency: reserve = false, bundles } = props
     const { encryptionKey: key, maxTableReads, maxTableWrites } = props
     const code = new GuardCode({ bundles, files })
 
-    const ledger = new LedgerTable(this, 'Ledger', {
-      isFirst: firstLedger,
-      restored,
-      key,
-      maxTableReads,
-      maxTableWrites,
-    })
+    const ledger = new LedgerTable(this, 'Ledger', { isFirst, restored, key, maxTableReads, maxTableWrites })
     this.table = ledger.table
     const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, ...has })
     const deadLetters = new DeadLetters(this, 'DeadLetters', { key })
@@ -160,7 +154,7 @@ export class UnitGuard extends Construct {
     const { EVENT_BUS: bus, ...common } = given
     const settings = {
       ...common,
-      LEDGER_MARKER: ledgerMarker(this, { prefix, isFirst: firstLedger }),
+      LEDGER_MARKER: ledgerMarker(this, { prefix, isFirst }),
       ...(prefix !== usualPrefix && { METRIC_NAMESPACE: namespaceOf(prefix) }),
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
     }
@@ -191,10 +185,10 @@ export class UnitGuard extends Construct {
     this.slackUrl = slack.openUrl({ streams: false }).url
     this.hosts = has.edge ? this.addHosts() : {}
     const scheduled = add('Scheduled', { ...linking, ...events })
-    new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters, isFirst: firstLedger })
+    new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters, isFirst })
     const start = add('OutboxStart', linking)
     const tell = add('OutboxTell', { ...linking, ...events })
-    if (!firstLedger) {
+    if (!isFirst) {
       new StreamReader(start, 'Stream', { fn: start, name: 'start', ledger, deadLetters })
       new StreamReader(tell, 'Stream', { fn: tell, name: 'tell', sendsEvents, ledger, deadLetters })
     }
@@ -204,7 +198,7 @@ export class UnitGuard extends Construct {
     const { topic } = new Alarms(this, 'Watching', {
       ...{ prefix, ledger, logGroup, deadLetters, key, topic: props.alarmTopic, email: props.alarmEmail },
       functions: { api, dashboard, mcp, slack, scheduled, start, tell },
-      ...{ streamReaders: { start, tell }, isFirst: firstLedger },
+      ...{ streamReaders: { start, tell }, isFirst },
     })
     this.alarmTopic = topic
     this.addBudget(props)

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   events: () => import('./commands/events/events.ts'),
   account: () => import('./commands/ledger/account.ts'),
   backup: () => import('./commands/ledger/backup.ts'),
+  move: () => import('./commands/ledger/move.ts'),
   restore: () => import('./commands/ledger/restore.ts'),
   recover: () => import('./commands/ledger/recover.ts'),
   client: () => import('./commands/client.ts'),

@@ -273,6 +273,11 @@ export const replacement =
     }
   }
 
+/** Of the same ledger in its new table. Nothing was lost on the way, so nothing is frozen. */
+export function movedTo(table: string, { replacedBy: _, ...kept }: Identity): Identity {
+  return { ...kept, table, epoch: (kept.epoch ?? 0) + 1 }
+}
+
 export async function openingUnits(store: Store): Promise<number> {
   const [entry] = await store.get([entryKey(openingId)])
   return entry ? fromEntryItem(entry).units : 0

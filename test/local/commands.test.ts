@@ -10,6 +10,7 @@ import { command as events } from '../../infra/local/commands/events/events.ts'
 import { groups, command as help, listOf } from '../../infra/local/commands/help.ts'
 import { command as account } from '../../infra/local/commands/ledger/account.ts'
 import { command as backup } from '../../infra/local/commands/ledger/backup.ts'
+import { command as move } from '../../infra/local/commands/ledger/move.ts'
 import { command as recover } from '../../infra/local/commands/ledger/recover.ts'
 import { command as restore } from '../../infra/local/commands/ledger/restore.ts'
 import { command as login } from '../../infra/local/commands/login.ts'
@@ -43,6 +44,7 @@ const commands: Readonly<Record<string, Command>> = {
     events,
     help,
     login,
+    move,
     openapi,
     plan,
     recover,

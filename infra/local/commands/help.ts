@@ -28,6 +28,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     account: 'begins the first ledger of a service, changes its renewal, adopts or moves it',
     backup: 'copies the ledger of this machine into a file, while it is used',
     restore: 'puts a backup in the place of the ledger, or lets a restored table take over',
+    move: 'moves the ledger of this machine into a table on AWS',
     recover: 'books what ran after the time that a ledger was restored to',
   },
   Development: {

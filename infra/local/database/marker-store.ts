@@ -5,6 +5,7 @@ import { ledgerParameterOf } from '../../../shared/platform/prefix.ts'
 import { type Marker, parseMarker, toMarkerText } from '../../../shared/platform/settings.ts'
 import { makeDirectory, writePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
+import { ledgerFile } from '../settings.ts'
 
 export interface MarkerStore {
   read(): Promise<Marker | null>
@@ -20,6 +21,20 @@ export function fileMarker(directory: string): MarkerStore {
       await writePrivateFile(file, `${toMarkerText(marker)}\n`)
     },
   }
+}
+
+/** In place of the table's id, until everything is there. */
+export const moving = 'moving'
+
+/** @throws CannotContinue if the marker of the folder names a table of DynamoDB. */
+export async function mustNotHaveMoved(directory: string): Promise<void> {
+  const { table, tableName } = (await fileMarker(directory).read()) ?? {}
+  if (tableName === undefined || tableName === ledgerFile) return
+  throw new CannotContinue(
+    table === moving
+      ? `the ledger of ${directory} is moving into the table ${tableName}: end that with npm run move -- ${tableName}`
+      : `the ledger of ${directory} has moved into the table ${tableName}: use that one, or set DATA_DIR to another folder`,
+  )
 }
 
 /** A parameter of the Systems Manager, which survives its stack. */

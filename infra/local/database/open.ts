@@ -14,6 +14,7 @@ import { type Environment, type LocalSettings, ledgerFile } from '../settings.ts
 import type { Shutdown } from '../shutdown.ts'
 import { createBell, type Follow, followChanges } from './changes.ts'
 import { openFile, sandboxFile } from './file.ts'
+import { mustNotHaveMoved } from './marker-store.ts'
 import { takeServer } from './server-lock.ts'
 
 export interface LocalLedger {
@@ -27,6 +28,7 @@ export async function openLedger(
   keptIn: string | null,
   shutdown: Shutdown,
 ): Promise<LocalLedger & { file: SqliteFile }> {
+  if (keptIn !== null) await mustNotHaveMoved(keptIn)
   const bell = createBell()
   const { file, id } = keptIn === null ? openMemory() : await openServed(keptIn, shutdown)
   passTimeIn(file)
@@ -78,6 +80,7 @@ async function openServed(directory: string, shutdown: Shutdown) {
 
 /** Commands open the ledger beside the process that serves it. */
 export async function openForCommand(directory: string) {
+  await mustNotHaveMoved(directory)
   const { file, id } = await openFile(directory, ledgerFile)
   return { file, store: createSqliteStore(file, { clock: systemClock, tableId: id }), where: fileIn(directory) }
 }

@@ -28,7 +28,7 @@ import {
   WrongSettings,
 } from '../../../../shared/platform/settings.ts'
 import { makePrivateFile, withoutFound } from '../../data-directory.ts'
-import { fileMarker } from '../../database/marker-store.ts'
+import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
@@ -117,6 +117,7 @@ async function beginIn(folder: string): Promise<boolean> {
   const { TRACKING_BASE_URL: service } = parseSettings(ownService, env)
   openingHere()
   return whileNotServed(folder, 'npm run account', async () => {
+    await mustNotHaveMoved(folder)
     const known = await fileMarker(folder).read()
     const isThere = existsSync(join(folder, ledgerFile))
     if (known) {

@@ -6,7 +6,7 @@ import { systemClock, toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { environment, type Marker } from '../../../../shared/platform/settings.ts'
 import { withoutFound } from '../../data-directory.ts'
 import { replaceLedger, unpackBackup } from '../../database/backup.ts'
-import { fileMarker } from '../../database/marker-store.ts'
+import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
@@ -50,6 +50,7 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
   if (folder === null || withoutFound(environment()).DATA_DIR === 'memory')
     throw new CannotContinue('A backup of npm run backup is restored to DATA_DIR on this machine alone.')
   return whileNotServed(folder, 'npm run restore', async () => {
+    await mustNotHaveMoved(folder)
     const copy = join(folder, `${ledgerFile}.new`)
     try {
       const { identity, at } = await unpackBackup(backup, copy)

@@ -1,0 +1,236 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { DescribeTableCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
+import { count, list } from '../../../../shared/guard/sentences.ts'
+import type { AuditedCounter } from '../../../../shared/ledger/book/audit.ts'
+import type { Identity } from '../../../../shared/ledger/book/definitions.ts'
+import { definitionsKey, fromDefinitionsItem } from '../../../../shared/ledger/book/definitions-item.ts'
+import { accountOf, identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
+import { createLedger } from '../../../../shared/ledger/ledger.ts'
+import { createDynamoClient, createDynamoStore } from '../../../../shared/ledger/store/dynamo-store.ts'
+import { firstValue, type SqliteFile } from '../../../../shared/ledger/store/sqlite-file.ts'
+import { createSqliteStore } from '../../../../shared/ledger/store/sqlite-store.ts'
+import type { Store, Value } from '../../../../shared/ledger/store/store.ts'
+import { systemClock } from '../../../../shared/platform/clock.ts'
+import { digest, systemIds } from '../../../../shared/platform/ids.ts'
+import { usualPrefix } from '../../../../shared/platform/prefix.ts'
+import { accountSettings, type Marker, parseSettings } from '../../../../shared/platform/settings.ts'
+import { openFile } from '../../database/file.ts'
+import { fileMarker, type MarkerStore, moving, parameterMarker } from '../../database/marker-store.ts'
+import { whileNotServed } from '../../database/server-lock.ts'
+import { CannotContinue, reasonOf } from '../../failures.ts'
+import { directoryOf, type Environment, ledgerFile } from '../../settings.ts'
+import { commandEnvironment, defineCommand } from '../command.ts'
+import { copyItems } from './copy-items.ts'
+
+const usage = `Moves the ledger of this machine into a table of DynamoDB, which the next deployment uses (docs/deploy.md, "From one machine").
+
+  npm run move -- <table> [--dry-run]
+
+  table      the empty table of a stack that was deployed with -c firstLedger=true: its output TableName
+  --dry-run  checks everything, and changes nothing
+
+It takes the file in DATA_DIR, which nothing may serve, and your AWS credentials. If it was interrupted, the same
+command continues; from its first step on nothing else opens the file.`
+
+export const command = defineCommand({
+  usage,
+  flags: { 'dry-run': { type: 'boolean' } },
+  takes: ['<table>'],
+  async run({ 'dry-run': isDry = false }, table = '') {
+    const env = commandEnvironment()
+    const directory = directoryOf(env)
+    if (!existsSync(join(directory, ledgerFile)))
+      throw new CannotContinue(`There is no ledger in ${directory}: set DATA_DIR to its folder.`)
+    return whileNotServed(directory, 'npm run move', async (killed) => {
+      const marker = fileMarker(directory)
+      const known = await marker.read()
+      const place = known === null || known.tableName === ledgerFile ? table : known.tableName
+      if (place !== table) throw new CannotContinue(`The ledger of ${directory} belongs into the table ${place}.`)
+      if (known?.tableName === table && known.table !== moving) {
+        console.log(`The ledger of ${directory} has moved into the table ${table} already. ${next}`)
+        return true
+      }
+      const { file, id } = await openFile(directory, ledgerFile, { mustCheck: killed !== null })
+      const source = createSqliteStore(file, { clock: systemClock, tableId: id })
+      const account = accountOf(parseSettings(accountSettings, env))
+      const ledgerOf = (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
+      return move({ file, id, source, known, marker, target: openTarget(env, table), ledgerOf, isDry })
+    })
+  },
+})
+
+const next =
+  'Deploy again, without -c firstLedger=true: that turns on schedules, Slack and events (docs/deploy.md, "From one machine").'
+
+type Target = ReturnType<typeof openTarget>
+
+function openTarget(env: Environment, name: string) {
+  const endpoint = env.DYNAMODB_ENDPOINT || undefined
+  const client = createDynamoClient(endpoint, env.DYNAMODB_ACCESS_KEY || undefined)
+  return {
+    ...{ name, client },
+    store: createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds }),
+    where: `the table ${name} ${endpoint === undefined ? 'on AWS' : `at ${endpoint}`}`,
+    /** A table elsewhere has no parameter. */
+    marker: endpoint === undefined ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : null,
+  }
+}
+
+interface Move {
+  readonly file: SqliteFile
+  /** Of the file. */
+  readonly id: string
+  readonly source: Store
+  /** Beside the file. */
+  readonly marker: MarkerStore
+  readonly known: Marker | null
+  readonly target: Target
+  readonly ledgerOf: (store: Store) => ReturnType<typeof createLedger>
+  readonly isDry: boolean
+}
+
+/** Each step can be repeated, so that the same command ends a move that was interrupted. */
+export async function move(parts: Move): Promise<boolean> {
+  const { file, source, marker, target, isDry } = parts
+  const identity = await identityIn(source)
+  if (!identity) throw new CannotContinue('This ledger knows no service: npm run account -- adopt')
+  const hasBegun = identity.replacedBy === target.name
+  if (!hasBegun) await mustBeReady(parts)
+  const { tableId, isThere } = await lookAt(target, identity, hasBegun)
+  const moved = movedTo(tableId, identity)
+  const items = Number(firstValue(file.db, 'SELECT count(*) FROM items'))
+  const { ledger, epoch = 0 } = moved
+  console.log(`The ledger ${ledger} moves into ${target.where} (epoch ${epoch}): ${count(items)} items.`)
+  if (isDry) {
+    console.log('Nothing was changed (--dry-run).')
+    return true
+  }
+  if (!hasBegun) await leave(parts, identity)
+  await marker.write({ ledger, epoch: epoch - 1, table: moving, tableName: target.name })
+  if (!isThere) await fill(parts, moved, items)
+  const there = { ledger, epoch, table: tableId, tableName: target.name }
+  await target.marker?.write(there)
+  await marker.write(there)
+  console.log(`Moved. ${next}`)
+  return true
+}
+
+/** @throws CannotContinue or WrongLedger where a move would lose or spread something. */
+async function mustBeReady({ file, id, source, known, ledgerOf }: Move): Promise<void> {
+  const { definitions } = await ledgerOf(source).view()
+  const faults = identityFaults(definitions, { marker: known }, { table: id, place: source.place })
+  if (faults.length > 0) throw new WrongLedger(faults)
+  mustBeAtRest(file)
+  if ((await ledgerOf(source).audit()).some(({ ok }) => !ok))
+    throw new CannotContinue(
+      'The audit of this ledger fails: repair it first (docs/runbook.md, "The audit is not ok").',
+    )
+}
+
+const restless = { requested: 'requested', running: 'running', 'in-doubt': 'in doubt' } as const
+
+function mustBeAtRest({ db }: SqliteFile): void {
+  const open = db.prepare<[string]>('SELECT count(*) FROM items WHERE open_as = ?').raw()
+  const found = Object.entries(restless).flatMap(([as, words]) => {
+    const [number = 0] = open.get(as) as [number]
+    return number === 0 ? [] : [`${several(number, 'update')} ${words}`]
+  })
+  const unread = Number(firstValue(db, 'SELECT count(*) FROM changes'))
+  if (unread > 0) found.push(`${several(unread, 'change')} unread`)
+  if (found.length === 0) return
+  throw new CannotContinue(
+    `The ledger cannot move now: ${list(found)}. Let npm start finish them, resolve what is in doubt, stop it, and call this again.`,
+  )
+}
+
+const several = (number: number, what: string): string =>
+  number === 1 ? `1 ${what} is` : `${count(number)} ${what}s are`
+
+/** Nothing is written to the file from here on: the look and the mark are one transaction, and each later one looks at the mark. */
+async function leave({ file, source, target }: Move, { ledger, epoch = 0 }: Identity): Promise<void> {
+  file.checkFirst(() => mustBeAtRest(file))
+  const set = [[['identity', 'replacedBy'], target.name]] as const
+  const writes = [{ kind: 'update', key: definitionsKey, set, add: [], when: [{ kind: 'present-item' }] }] as const
+  await source.transact(writes, digest('leave', ledger, String(epoch), target.name))
+}
+
+async function fill({ file, source, target, ledgerOf }: Move, moved: Identity, items: number): Promise<void> {
+  const { store } = target
+  await copyItems(file, store, (copied) => console.log(`  ${count(copied)} of ${count(items)} items …`))
+  const [audited, before] = await Promise.all(
+    [store, source].map(async (each) => inOrder(await ledgerOf(each).audit())),
+  )
+  if (!audited || !isDeepStrictEqual(audited, before))
+    throw new CannotContinue(
+      'The audit of the table is another than that of the file, perhaps because an index of it is late: call this again.',
+    )
+  console.log(
+    `  all are there, and the audit of the table is that of the file: ${count(audited.length)} counters match`,
+  )
+  const copied = await identityIn(store)
+  const set = [[['identity'], plain(moved)]] as const
+  const when = [{ kind: 'equal', path: ['identity'], value: plain(copied) }] as const
+  const writes = [{ kind: 'update', key: definitionsKey, set, add: [], when }] as const
+  const { applied } = await store.transact(writes, digest('moved', JSON.stringify(writes)))
+  if (!applied) throw new CannotContinue('The definitions of the table have changed meanwhile: take another table.')
+}
+
+/** DynamoDB returns the members of a book in any order. */
+const inOrder = (rows: readonly AuditedCounter[]) =>
+  rows.toSorted((a, b) => (`${a.window} ${a.budget}` < `${b.window} ${b.budget}` ? -1 : 1))
+
+const plain = (identity: Identity | undefined) => JSON.parse(JSON.stringify(identity)) as Value
+
+async function identityIn(store: Store): Promise<Identity | undefined> {
+  const [item] = await store.get([definitionsKey])
+  return item && fromDefinitionsItem(item).identity
+}
+
+interface Seen {
+  readonly tableId: string
+  /** Whether the ledger is there already, and only the markers may be missing. */
+  readonly isThere: boolean
+}
+
+/** @throws CannotContinue for a table that must not take this ledger. */
+async function lookAt(
+  { name, where, client, store, marker }: Target,
+  identity: Identity,
+  hasBegun: boolean,
+): Promise<Seen> {
+  const { hasStream, tableId, first } = await describe(client, store, name).catch((error) => {
+    if (error instanceof Error && error.name === 'ResourceNotFoundException')
+      throw new CannotContinue(
+        `There is no ${where.replace(/^the /, '')}: take the output TableName, and check AWS_REGION.`,
+      )
+    throw new CannotContinue(`${where} cannot be read (${reasonOf(error)}): check AWS_PROFILE and AWS_REGION.`)
+  })
+  const known = (await marker?.read()) ?? null
+  if (known && (known.ledger !== identity.ledger || known.tableName !== name))
+    throw new CannotContinue(
+      `This deployment keeps the ledger ${known.ledger} in the table ${known.tableName} already.`,
+    )
+  const there = await identityIn(store)
+  if (there && there.ledger !== identity.ledger)
+    throw new CannotContinue(`${where} holds the ledger ${there.ledger}: take an empty one.`)
+  if (there?.table === tableId) return { tableId, isThere: true }
+  if (first !== undefined && !hasBegun)
+    throw new CannotContinue(`${where} is not empty (it has ${first}): take an empty one.`)
+  if (hasStream)
+    throw new CannotContinue(
+      `${where} has a stream, whose readers would tell of every item again: take the table of a stack whose only deployment had -c firstLedger=true.`,
+    )
+  return { tableId, isThere: false }
+}
+
+async function describe(client: DynamoDBClient, store: Store, name: string) {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }))
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: name, Limit: 1, ConsistentRead: true }))
+  return {
+    hasStream: Table?.StreamSpecification?.StreamEnabled === true,
+    tableId: (await store.tableId?.()) ?? name,
+    first: Items[0]?.pk?.S,
+  }
+}

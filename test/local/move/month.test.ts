@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
+import { createMemoryState } from '../../../functions/sandbox/state/state.ts'
+import { openFile } from '../../../infra/local/database/file.ts'
+import { keepMonth } from '../../../infra/local/demo/month.ts'
+import { createActors } from '../../../infra/local/demo/scenario.ts'
+import { callerScopes } from '../../../infra/local/demo/scenes.ts'
+import { ledgerFile } from '../../../infra/local/settings.ts'
+import { createServices } from '../../../shared/guard/services.ts'
+import { monthBefore } from '../../../shared/ledger/book/windows.ts'
+import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { createLog } from '../../../shared/platform/log.ts'
+import { type PlayedMonth, playedMonth } from '../../support/month.ts'
+import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { startParameters } from '../../support/process/parameters.ts'
+import { itemsIn, moveBack } from '../../support/store/back.ts'
+import { storeOf } from '../../support/store/copy.ts'
+import { createLocalTable } from '../../support/store/stores.ts'
+
+// The month of `npm run demo:month` goes into a table and back.
+
+const playedWithinMs = 90_000
+
+let month: PlayedMonth
+beforeAll(async () => {
+  // The command has the clock of this machine, and audits the books around it.
+  month = await playedMonth(new Date().toISOString())
+}, playedWithinMs)
+afterAll(() => month?.close())
+
+async function newFolder(): Promise<string> {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  return directory
+}
+
+/** What the ledger in a store says of itself: its audit, statements of two months by everything, lists and the summary of each budget. */
+async function accountsOf(store: Store) {
+  const { settings, clock } = month.scenario
+  const { guard } = createServices(settings, { clock, store, log: createLog({ write: () => {}, now: clock.now }) })
+  const { statement, outlook } = await guard.background()
+  const keys = ['budget', 'project', 'caller'] as const
+  const { view, budgets } = await outlook()
+  const months = [monthBefore(view.definitions.calendar, view.month).name, view.month.name]
+  const statements = await Promise.all(months.flatMap((name) => keys.map((key) => statement(name, key))))
+  return {
+    audit: (await guard.ledger.audit()).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
+    statements: statements.map((each) => each && { ...each, view: null }),
+    budgets,
+    book: view.book,
+    updates: (await guard.ledger.updates({}, 500)).rows,
+    entries: await Promise.all(months.map(async (name) => (await guard.ledger.entries({ month: name }, 500)).rows)),
+  }
+}
+
+describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
+  test('is refused while two updates are in doubt, and is the same in a table and back in a file', async () => {
+    const { scenario } = month
+    const directory = await newFolder()
+    const { file } = await openFile(directory, ledgerFile)
+    const store = createSqliteStore(file, { clock: systemClock })
+    const to = await createLocalTable()
+    const parameters = await startParameters({ '/unit-guard/ledger': 'none' })
+    onTestFinished(parameters.close)
+    const env = {
+      ...{ DATA_DIR: directory, AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') ?? '' },
+      ...{ AWS_ENDPOINT_URL_SSM: parameters.url, AWS_REGION: 'local' },
+      ...{ AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    }
+    const sandbox = () => createMemoryState(demonstrationProjects(scenario.startAt))
+    const keep = async () => {
+      file.db.exec('DELETE FROM items; DELETE FROM tokens')
+      await keepMonth(scenario, { store, sandbox: sandbox(), unitsPerMonth: 100_000 })
+    }
+
+    await keep()
+    const unread = await runLocal('move', [to.table], env)
+    expect(unread.err).toMatch(/^The ledger cannot move now: 2 updates are in doubt and \d+ changes are unread\. /)
+    file.db.exec('DELETE FROM changes')
+    const doubted = await runLocal('move', [to.table], env)
+    expect([doubted.code, doubted.err]).toEqual([
+      ...[1, expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /)],
+    ])
+
+    const { call } = createActors(scenario, callerScopes)
+    for (const { id } of (await scenario.guard.ledger.open('in-doubt', 10)).rows)
+      await call('mira', 'POST', `/updates/${id}/resolve`, { outcome: 'ran', reason: 'the vendor says so' })
+    await keep()
+    file.db.exec('DELETE FROM changes')
+    const before = { accounts: await accountsOf(store), items: itemsOf(file.db) }
+    expect(before.accounts.audit.length).toBeGreaterThan(10)
+    expect(before.accounts.audit.filter(({ ok }) => !ok)).toEqual([])
+    expect(before.accounts.statements.filter((each) => each?.addsUp !== true)).toEqual([])
+
+    const moved = await runLocal('move', [to.table], env)
+    expect(moved.err).toBe('')
+    expect(moved.code).toBe(0)
+    expect(rest(await itemsIn(to))).toEqual(rest(before.items))
+    expect(await accountsOf(storeOf(to))).toEqual(before.accounts)
+
+    const back = await moveBack(to, await newFolder())
+    expect(rest(itemsOf(back.file.db))).toEqual(rest(before.items))
+    expect(await accountsOf(back.store)).toEqual(before.accounts)
+    back.file.db.close()
+    file.db.close()
+  }, 60_000)
+})
+
+const nameOf = ({ window, budget }: { window: string; budget: string }) => `${window} ${budget}`
+
+const itemsOf = (db: Awaited<ReturnType<typeof openFile>>['file']['db']) =>
+  (db.prepare('SELECT item FROM items').raw().all() as [string][]).map(([item]) => JSON.parse(item))
+
+/** All but which table and epoch it is. */
+const rest = (items: readonly { readonly pk: string }[]) =>
+  items
+    .map((item) => (item.pk === 'definitions' ? { ...item, identity: { ...Object(item).identity, ...unknown } } : item))
+    .toSorted((a, b) => (a.pk < b.pk ? -1 : 1))
+
+const unknown = { table: null, epoch: null }

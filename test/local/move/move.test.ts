@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { move } from '../../../infra/local/commands/ledger/move.ts'
+import { openFile } from '../../../infra/local/database/file.ts'
+import { fileMarker, type MarkerStore } from '../../../infra/local/database/marker-store.ts'
+import { whileNotServed } from '../../../infra/local/database/server-lock.ts'
+import { usualAccount } from '../../../shared/ledger/identity.ts'
+import { createLedger } from '../../../shared/ledger/ledger.ts'
+import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
+import type { Item, Store } from '../../../shared/ledger/store/store.ts'
+import { systemClock } from '../../../shared/platform/clock.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { startParameters, startProxy } from '../../support/process/parameters.ts'
+import { itemsIn } from '../../support/store/back.ts'
+import { storeOf } from '../../support/store/copy.ts'
+import { makeSmallLedger } from '../../support/store/small-ledger.ts'
+import { createLocalTable } from '../../support/store/stores.ts'
+
+const parameter = '/unit-guard/ledger'
+
+async function newFolder(): Promise<string> {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  return directory
+}
+
+/** AWS as a process of ours finds it: DynamoDB Local, and the parameter of a stack that was deployed for the first time. */
+async function startAws(dynamodb = inject('dynamodb') ?? '') {
+  const parameters = await startParameters({ [parameter]: 'none' })
+  onTestFinished(parameters.close)
+  const env = {
+    ...{ AWS_ENDPOINT_URL_DYNAMODB: dynamodb, AWS_ENDPOINT_URL_SSM: parameters.url },
+    ...{ AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+  }
+  return { env, values: parameters.values }
+}
+
+/** Without the definitions, which name the table. */
+const sorted = (items: readonly Item[]) =>
+  items.filter(({ pk }) => pk !== 'definitions').toSorted((a, b) => (a.pk < b.pk ? -1 : 1))
+
+const itemsOfFile = (db: Awaited<ReturnType<typeof makeSmallLedger>>['file']['db']): Item[] =>
+  (db.prepare('SELECT item FROM items').raw().all() as [string][]).map(([item]) => JSON.parse(item))
+
+const definitionsIn = (items: readonly Item[]) => items.find(({ pk }) => pk === 'definitions')
+
+describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
+  test('moves every item with its expiry into the table, both markers name it, and nothing opens the file any more', async () => {
+    const directory = await newFolder()
+    const { file, ledger } = await makeSmallLedger(directory)
+    const before = itemsOfFile(file.db)
+    file.db.close()
+    const backup = join(directory, 'backup.db')
+    expect((await runLocal('backup', [backup], { DATA_DIR: directory })).code).toBe(0)
+    const to = await createLocalTable()
+    const aws = await startAws()
+    const env = { DATA_DIR: directory, ...aws.env }
+
+    const dry = await runLocal('move', [to.table, '--dry-run'], env)
+    expect([dry.code, dry.err]).toEqual([0, ''])
+    expect(dry.out).toContain('Nothing was changed (--dry-run).')
+    expect(await itemsIn(to)).toEqual([])
+
+    const { code, out, err } = await runLocal('move', [to.table], env)
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain(
+      `The ledger ${ledger} moves into the table ${to.table} on AWS (epoch 1): ${before.length} items.`,
+    )
+    expect(out).toContain('Deploy again, without -c firstLedger=true')
+
+    const moved = await itemsIn(to)
+    expect(sorted(moved)).toEqual(sorted(before))
+    expect(moved.filter(({ expiresAt }) => typeof expiresAt === 'number').length).toBeGreaterThan(0)
+    const id = (await storeOf(to).tableId?.()) ?? ''
+    const { identity, ...definitions } = Object(definitionsIn(before))
+    expect(definitionsIn(moved)).toEqual({ ...definitions, identity: { ...identity, table: id, epoch: 1 } })
+    const marker = `${ledger} 1 ${id} ${to.table}`
+    expect(aws.values[parameter]).toBe(marker)
+    expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(`${marker}\n`)
+
+    const sentence = `the ledger of ${directory} has moved into the table ${to.table}: use that one, or set DATA_DIR to another folder\n`
+    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: `unit-guard: ${sentence}` })
+    for (const [command, ...args] of [
+      ['restore', 'accept', '--to', '2026-11-20T09:55:00Z'],
+      ['restore', 'from', backup],
+      ['account', 'adopt'],
+      ['demo:month'],
+    ] as const)
+      expect(await runLocal(command, args, env)).toMatchObject({ code: 1, out: '', err: sentence })
+
+    expect(await runLocal('move', [to.table], env)).toMatchObject({ code: 0, out: expect.stringContaining('already') })
+    expect(await runLocal('move', ['another'], env)).toMatchObject({
+      ...{ code: 1, err: `The ledger of ${directory} belongs into the table ${to.table}.\n` },
+    })
+  })
+
+  test('is ended by the same command after kill -9, and until then nothing opens the file', async () => {
+    const directory = await newFolder()
+    const { file } = await makeSmallLedger(directory)
+    const before = itemsOfFile(file.db)
+    file.db.close()
+    const to = await createLocalTable()
+    let writes = 0
+    const proxy = await startProxy(inject('dynamodb') ?? '', (operation) => {
+      if (operation === 'TransactWriteItems' && ++writes === 2) killed.signalGroup('SIGKILL')
+    })
+    onTestFinished(proxy.close)
+    const { env: aws, values } = await startAws(proxy.url)
+    const env = { DATA_DIR: directory, ...aws }
+    const killed = spawnLocal('move', { args: [to.table], env })
+    expect((await killed.ended).code).toBeNull()
+    const part = await itemsIn(to)
+    expect([part.length > 0, part.length < before.length]).toEqual([true, true])
+
+    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: end that with npm run move -- ${to.table}\n`
+    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: `unit-guard: ${sentence}` })
+    expect(await runLocal('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
+    expect(await runLocal('move', ['another'], env)).toMatchObject({ code: 1, out: '' })
+
+    expect(await runLocal('move', [to.table], env)).toMatchObject({ code: 0, err: '' })
+    expect(sorted(await itemsIn(to))).toEqual(sorted(before))
+    expect(values[parameter]).toMatch(new RegExp(` 1 \\S+ ${to.table}$`))
+  })
+})
+
+/** Ends before or after its n-th effect, counted from 0. */
+function mortal(n: number) {
+  let left = n
+  const step = () => {
+    if (left-- === 0) throw new Error('killed')
+  }
+  const living = async <T>(act: () => Promise<T>): Promise<T> => {
+    step()
+    const result = await act()
+    step()
+    return result
+  }
+  return {
+    store: (inner: Store): Store => ({ ...inner, transact: (...how) => living(() => inner.transact(...how)) }),
+    marker: (inner: MarkerStore): MarkerStore => ({ ...inner, write: (marker) => living(() => inner.write(marker)) }),
+  }
+}
+
+describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () => {
+  const endless = mortal(Number.POSITIVE_INFINITY)
+
+  async function tryMove(directory: string, to: Awaited<ReturnType<typeof createLocalTable>>, life = endless) {
+    vi.spyOn(console, 'log').mockImplementation(() => {})
+    try {
+      const { file, id } = await openFile(directory, 'ledger.db')
+      const marker = life.marker(fileMarker(directory))
+      await move({
+        ...{ file, id, marker, isDry: false, known: await marker.read() },
+        source: life.store(createSqliteStore(file, { clock: systemClock, tableId: id })),
+        target: {
+          ...{ name: to.table, client: to.client, where: 'the table', store: life.store(storeOf(to)) },
+          marker: life.marker(fileMarker(join(directory, 'aws'))),
+        },
+        ledgerOf: (store) => createLedger({ store, clock: systemClock, account: usualAccount, begins: false }),
+      })
+      return 'moved'
+    } catch (error) {
+      return String(error)
+    } finally {
+      vi.restoreAllMocks()
+    }
+  }
+
+  // The mark in the file, its marker, three batches, the identity, and two markers: each before and after its effect.
+  test.each(Array.from({ length: 16 }, (_, n) => n))('at its step %i is ended by the same command', async (n) => {
+    const directory = await newFolder()
+    const { file, ledger } = await makeSmallLedger(directory)
+    const before = itemsOfFile(file.db)
+    file.db.close()
+    const to = await createLocalTable()
+    expect(await tryMove(directory, to, mortal(n))).toBe('Error: killed')
+    expect(await tryMove(directory, to)).toBe('moved')
+    const moved = await itemsIn(to)
+    expect(sorted(moved)).toEqual(sorted(before))
+    expect(definitionsIn(moved)).toMatchObject({ identity: { ledger, epoch: 1 } })
+    expect(definitionsIn(moved)?.identity).not.toHaveProperty('replacedBy')
+    const there = { ledger, epoch: 1, table: await storeOf(to).tableId?.(), tableName: to.table }
+    expect(await fileMarker(directory).read()).toEqual(there)
+    expect(await fileMarker(join(directory, 'aws')).read()).toEqual(there)
+  })
+
+  test('does not begin where another command has just written something', async () => {
+    const directory = await newFolder()
+    const { file } = await makeSmallLedger(directory)
+    const to = await createLocalTable()
+    const store = (inner: Store): Store => ({
+      ...inner,
+      transact: (...how) => {
+        file.db.exec("INSERT INTO changes (change, at, people) VALUES ('{}', 0, 0)")
+        return inner.transact(...how)
+      },
+    })
+    expect(await tryMove(directory, to, { ...endless, store })).toContain('1 change is unread')
+    expect(definitionsIn(itemsOfFile(file.db))?.identity).not.toHaveProperty('replacedBy')
+    expect([await itemsIn(to), (await fileMarker(directory).read())?.tableName]).toEqual([[], 'ledger.db'])
+    file.db.close()
+  })
+
+  test('has no further step', async () => {
+    const directory = await newFolder()
+    const { file } = await makeSmallLedger(directory)
+    file.db.close()
+    expect(await tryMove(directory, await createLocalTable(), mortal(16))).toBe('moved')
+  })
+})
+
+describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sentence, and changes nothing', () => {
+  let directory: string
+  let remove: () => Promise<void>
+  beforeAll(async () => {
+    const folder = await temporaryDirectory()
+    directory = folder.directory
+    remove = folder.remove
+    const { file } = await makeSmallLedger(directory)
+    file.db.close()
+    return remove
+  })
+
+  async function refused(table: string, more: Record<string, string> = {}, parameterIs = 'none') {
+    const { env, values } = await startAws()
+    values[parameter] = parameterIs
+    const before = await readFile(join(directory, 'ledger.db'))
+    const marker = await readFile(join(directory, 'ledger'), 'utf8')
+    const { code, out, err } = await runLocal('move', [table], { DATA_DIR: directory, ...env, ...more })
+    expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
+    expect(await readFile(join(directory, 'ledger.db'))).toEqual(before)
+    expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(marker)
+    expect(values[parameter]).toBe(parameterIs)
+    return err
+  }
+
+  const put = async (to: Awaited<ReturnType<typeof createLocalTable>>, item: Item) =>
+    storeOf(to).transact([{ kind: 'put', item, when: [] }], randomUUID().slice(0, 30))
+
+  test('a folder without a ledger', async () => {
+    const empty = await newFolder()
+    const { code, err } = await runLocal('move', ['units'], { DATA_DIR: empty })
+    expect([code, err]).toEqual([1, `There is no ledger in ${empty}: set DATA_DIR to its folder.\n`])
+  })
+
+  test('a table that does not exist', async () => {
+    expect(await refused('nowhere')).toBe(
+      'There is no table nowhere on AWS: take the output TableName, and check AWS_REGION.\n',
+    )
+  })
+
+  test('a shell without credentials', async () => {
+    const none = {
+      AWS_ACCESS_KEY_ID: '',
+      AWS_SECRET_ACCESS_KEY: '',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      HOME: directory,
+    }
+    expect(await refused('units', none)).toMatch(
+      /^the table units on AWS cannot be read \(Could not load credentials.*\): check AWS_PROFILE and AWS_REGION\.\n$/,
+    )
+  })
+
+  test('a table that is not empty, and one with another ledger', async () => {
+    const to = await createLocalTable()
+    await put(to, { pk: 'slack-event#1', sk: 'slack-event' })
+    expect(await refused(to.table)).toBe(
+      `the table ${to.table} on AWS is not empty (it has slack-event#1): take an empty one.\n`,
+    )
+    const other = await newFolder()
+    const { file, ledger } = await makeSmallLedger(other)
+    const definitions = definitionsIn(itemsOfFile(file.db))
+    if (definitions) await put(to, definitions)
+    file.db.close()
+    expect(await refused(to.table)).toBe(
+      `the table ${to.table} on AWS holds the ledger ${ledger}: take an empty one.\n`,
+    )
+  })
+
+  test('a table whose stream is on', async () => {
+    const { table } = await createLocalTable({ stream: true })
+    expect(await refused(table)).toContain('has a stream, whose readers would tell of every item again')
+  })
+
+  test('a deployment that has a ledger', async () => {
+    const { table } = await createLocalTable()
+    expect(await refused(table, {}, 'led_other 0 id other-table')).toBe(
+      'This deployment keeps the ledger led_other in the table other-table already.\n',
+    )
+  })
+
+  test('a ledger that is being served', async () => {
+    const { env } = await startAws()
+    const { code, err } = await whileNotServed(directory, 'npm run backup', () =>
+      runLocal('move', ['units'], { DATA_DIR: directory, ...env }),
+    )
+    expect([code, err]).toEqual([1, expect.stringContaining('another Unit Guard is using')])
+  })
+
+  test.each<[string, { open?: readonly string[]; changes?: number }, string]>([
+    ['is requested', { open: ['requested'] }, '1 update is requested.'],
+    ['runs', { open: ['running', 'running'] }, '2 updates are running.'],
+    ['is in doubt', { open: ['in-doubt'] }, '1 update is in doubt.'],
+    ['is unread', { changes: 3 }, '3 changes are unread.'],
+    [
+      'is of several kinds',
+      { open: ['requested', 'in-doubt'], changes: 1 },
+      '1 update is requested, 1 update is in doubt and 1 change is unread.',
+    ],
+  ])('a ledger in which something %s', async (_name, { open = [], changes = 0 }, sentence) => {
+    const folder = await newFolder()
+    const { file, store } = await makeSmallLedger(folder)
+    for (const [place, as] of ['awaiting-approval', ...open].entries()) {
+      const item = { pk: `update#upd_${place}`, sk: 'update', openAs: as, openSince: `2026-11-20#${place}` }
+      await store.transact([{ kind: 'put', item, when: [] }], `open-${place}`)
+    }
+    file.db.exec('DELETE FROM changes')
+    for (let id = 0; id < changes; id++)
+      file.db.exec(`INSERT INTO changes (change, at, people) VALUES ('{}', 0, ${id - 1})`)
+    const before = itemsOfFile(file.db)
+    const { table } = await createLocalTable()
+    const { env } = await startAws()
+    const { code, out, err } = await runLocal('move', [table], { DATA_DIR: folder, ...env })
+    expect([code, out]).toEqual([1, ''])
+    expect(err).toContain(`The ledger cannot move now: ${sentence} Let npm start finish them`)
+    expect(itemsOfFile(file.db)).toEqual(before)
+    file.db.close()
+  })
+})
