@@ -21,10 +21,18 @@ import { addForecast } from './routes/forecast.ts'
 import { addPlans } from './routes/plans.ts'
 import { addReference, unknownAddress } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
+import { addStatus, type MachineFacts, unknownFacts } from './routes/status.ts'
 import { addUpdates } from './routes/updates.ts'
 
-/** @param reference Without it, no document is served. */
-export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
+/**
+ * @param reference Without it, no document is served.
+ * @param facts of a ledger on this machine.
+ */
+export function createApi(
+  services: Services,
+  reference: Reference = async () => null,
+  facts: () => Promise<MachineFacts> = async () => unknownFacts,
+): Hono<ApiEnv> {
   const { guard, log } = services
   const tokens = createTokens(services)
   const rates = createRequestRates(services)
@@ -78,6 +86,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addPlans(app, services)
   addForecast(app)
   addStatements(app)
+  addStatus(app, services, facts)
   app.notFound((c) => answerProblem(c, unknownAddress))
 
   app.onError((error, c) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { appAt } from '../../shared/api/paths.ts'
@@ -14,6 +14,7 @@ export interface App {
 
 export interface Listener {
   readonly port: number
+  /** From this machine. */
   readonly url: string
   /** Before this call every request returns 503. */
   open(app: App): void
@@ -29,19 +30,28 @@ const starting = () => new Response('still starting\n', { status: 503, headers: 
  * @param setting the variable that the error names.
  * @throws CannotContinue when the port is taken or forbidden.
  */
-export async function createListener({ port, setting }: { port: number; setting?: string }): Promise<Listener> {
+export async function createListener({
+  port,
+  host = '127.0.0.1',
+  setting,
+}: {
+  port: number
+  host?: string
+  setting?: string
+}): Promise<Listener> {
   let answer: Parameters<typeof getRequestListener>[0] = starting
   const server = createServer(getRequestListener((request, env) => answer(request, env)))
   server.on('clientError', refuseUnreadable)
   try {
-    await once(server.listen(port, '127.0.0.1'), 'listening')
+    await once(server.listen(port, host), 'listening')
   } catch (error) {
-    throw new CannotContinue(portProblem(port, setting, error), { cause: error })
+    throw new CannotContinue(portProblem({ port, host, setting }, error), { cause: error })
   }
   const taken = (server.address() as AddressInfo).port
+  const isEverywhere = ['0.0.0.0', '::'].includes(host)
   return {
     port: taken,
-    url: `http://127.0.0.1:${taken}`,
+    url: `http://${isEverywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host}:${taken}`,
     open: (app) => {
       answer = async (request, env) => closeAfterUnread(await app.fetch(request, env))
     },
@@ -79,8 +89,12 @@ function closeAfterUnread(response: Response): Response {
   return response
 }
 
-function portProblem(port: number, setting: string | undefined, error: unknown): string {
+function portProblem(
+  { port, host, setting }: { port: number; host: string; setting: string | undefined },
+  error: unknown,
+): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}; set HOST to another one`
   const what = code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`
   return setting === undefined ? what : `${what}; set ${setting} to another one`
 }

@@ -13,12 +13,10 @@ import { createSecret, createSecretsClient } from '../../shared/platform/secrets
 import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { makeDirectory } from './data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
+import { storedKey } from './given-secrets.ts'
 
-/** HS256 needs 32 (RFC 7518, section 3.2). */
 const keyBytes = 48
-const keySchema = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
-const stored = z.object({ current: keySchema, previous: z.optional(keySchema) })
-const fileSchema = z.object({ callerKey: stored, quoteKey: z.exactOptional(stored) })
+const fileSchema = z.object({ callerKey: storedKey, quoteKey: z.exactOptional(storedKey) })
 
 interface Keys {
   readonly callerKey: StoredSecret

@@ -1,65 +1,45 @@
 import { createApi } from '../../functions/api/app.ts'
+import type { MachineFacts } from '../../functions/api/routes/status.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createMcp } from '../../functions/mcp/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
-import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
-import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
-import { leavesInWords } from '../../shared/guard/plans/verdict.ts'
+import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import { createServices, type Services } from '../../shared/guard/services.ts'
-import { rootBudget } from '../../shared/ledger/book/definitions.ts'
-import { ifUnavailable, LedgerUnavailable } from '../../shared/ledger/errors.ts'
-import { sandboxService, WrongLedger } from '../../shared/ledger/identity.ts'
+import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
+import { WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
+import { backedUpAt, instantIn, type SqliteFile, sweptAt } from '../../shared/ledger/store/sqlite-file.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
-import { systemClock } from '../../shared/platform/clock.ts'
+import type { Log } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
-import { describePlans, startBackground } from './background.ts'
-import { aboutNames } from './commands/attention.ts'
-import { describeIssuers } from './commands/doctor-identity.ts'
-import { checkToken } from './commands/doctor-service.ts'
-import { writeEnvFile } from './data-directory.ts'
+import { startBackground } from './background.ts'
+import { setAsideIn } from './database/changes.ts'
 import { fileMarker } from './database/marker-store.ts'
-import { type LocalLedger, openSandbox } from './database/open.ts'
-import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
-import { reasonOf } from './failures.ts'
-import { createGuardLog } from './guard-log.ts'
+import type { LocalLedger } from './database/open.ts'
 import { createListener, createRouter, type Listener, localReference } from './listener.ts'
-import { createLoginLink, createSecretsEndpoint, newAccessKey, readKeys, signAdminToken } from './secrets.ts'
-import {
-  completeSettings,
-  type Environment,
-  type LocalSettings,
-  type LocalSlack,
-  ledgerFile,
-  localSigningSecret,
-  recorderChannel,
-  recorderToken,
-  sandboxToken,
-  sandboxUrl,
-} from './settings.ts'
+import { createSecretsEndpoint, newAccessKey, readKeys, type StoredSecret } from './secrets.ts'
+import { completeSettings, type Environment, type LocalSettings, ledgerFile } from './settings.ts'
 import type { Shutdown } from './shutdown.ts'
-import { createRecorder } from './slack/recorder.ts'
-import { createWorkspace } from './slack/workspace.ts'
 
-/** Called once the ports are free. */
-type Open = () => Promise<LocalLedger>
+interface Parts {
+  readonly shutdown: Shutdown
+  readonly main: Listener
+  readonly ledger: LocalLedger
+  readonly log: Log
+  /** `null`: they wait for `npm run plan`. */
+  readonly fires: readonly Plan[] | null
+  /** Whether an empty file becomes a ledger. */
+  readonly begins: boolean
+  /** Settings of the stand-ins. */
+  readonly own?: Environment
+}
 
-export async function startGuard(local: LocalSettings, shutdown: Shutdown, open: Open): Promise<void> {
-  const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
-  const issuers = readTrustedIssuers(local.guard)
-  const main = await createListener({ port: local.port, setting: 'PORT' })
-  const sandboxListener =
-    local.sandboxPort === null ? null : await createListener({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
-  const ledger = await open()
-  const { log, file, close } = await createGuardLog(local.directory)
-  shutdown.onStop(close)
-  const workspace = sandboxListener && local.recordsSlack ? `${sandboxListener.url}/slack` : null
-  const sandbox =
-    sandboxListener &&
-    (await startSandbox(local, { listener: sandboxListener, shutdown, guardUrl: main.url, workspace }))
+/** All parts of Unit Guard on one machine, for `npm start` and `npm run serve`. */
+export async function startServer(local: LocalSettings, parts: Parts) {
+  const { shutdown, main, ledger, log, fires, begins, own } = parts
   const secrets = await createListener({ port: 0 })
   shutdown.onStop(secrets.close)
   const secretsKey = newAccessKey()
@@ -70,75 +50,25 @@ export async function startGuard(local: LocalSettings, shutdown: Shutdown, open:
     ...(known && { LEDGER_MARKER: toMarkerText(known) }),
     SECRETS_ENDPOINT: secrets.url,
     SECRETS_ACCESS_KEY: secretsKey,
-    ...(sandbox !== null && { TRACKING_BASE_URL: sandbox, LEDGER_SERVICE: sandboxService }),
-    ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
-    ...(workspace !== null && { SLACK_API_URL: `${workspace}/api`, SLACK_CHANNEL: recorderChannel }),
-    ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: main.url }),
+    ...own,
+    ...(local.guard.DASHBOARD_URL === undefined && { DASHBOARD_URL: local.publicUrl ?? main.url }),
   }
   const { settings, text } = completeSettings(local, found)
-  const keys = await readKeys(local.keptIn)
+  const kept = await readKeys(local.callerKey ? null : local.keptIn)
+  const keys = { callerKey: local.callerKey ?? kept.callerKey, quoteKey: local.quoteKey ?? kept.quoteKey }
   secrets.open(createSecretsEndpoint(secretsOf(local, settings, keys), secretsKey))
 
-  const services = createServices(settings, { log, store: ledger.store })
+  const { isStopping } = shutdown
+  const services = createServices(settings, { log, store: ledger.store, begins, isStopping })
   const first = await firstView(services.guard.ledger)
   const written = first && markerOf(first)
   if (written) await marker?.write(written)
-  // At a user's own service, only requests spend units.
-  const background = await startBackground(services, { follow: ledger.follow, plans: sandbox === null ? null : plans })
+  const background = await startBackground(services, { ...ledger, plans: fires })
   shutdown.onStop(background.stop)
-  main.open(createRouter(appsOf(services, settings, { ...local, url: main.url })))
+  main.open(createRouter(appsOf(services, settings, { ...local, url: main.url, file: ledger.file })))
   shutdown.onStop(main.close)
-
-  const token = await signAdminToken(keys.callerKey.current, systemClock.now())
-  const own = environmentOf(local, { url: main.url, token, sandbox })
-  const env = await writeEnvFile(local.directory, { ...own, ...text }, found)
-  tellParts({
-    ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
-    ...{ ledger: ledger.where, secrets: secrets.url },
-    ...{ slack: describeSlack(local.slack, workspace), plans: describePlans(plans, { areFired: sandbox !== null }) },
-    ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings, first?.definitions.budgets) }),
-    ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
-    log: file,
-  })
-  const names = first && (await aboutNames(services.guard, first).catch(ifUnavailable(null)))
-  for (const sentence of [names ?? [], first ? leavesInWords(first, plans) : []].flat()) console.log(`${sentence}\n`)
-  if (local.serviceToken === null) {
-    console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
-  }
-  if (local.demonstrates) await demonstrate({ url: main.url, token })
-  const login = first && (await createLoginLink(services))
-  const isKept = local.keptIn !== null
-  const hasLittle = isKept && sandbox !== null && first !== null && hasNoBudgetOfItsOwn(first)
-  const { acceptsMinted } = local
-  tellWhatToTry(env, { login, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [], acceptsMinted })
-  console.log(`ready ${main.url}`)
-  if (sandbox === null) checkTokenLater(local, settings)
-}
-
-/** For the env file, without the user's own secrets. */
-function environmentOf(
-  local: LocalSettings,
-  { url, token, sandbox }: { url: string; token: string; sandbox: string | null },
-): Environment {
-  return {
-    DATA_DIR: local.directory,
-    UNIT_GUARD_URL: url,
-    ...(local.acceptsMinted && { UNIT_GUARD_TOKEN: token }),
-    UNIT_GUARD_PID: String(process.pid),
-    ...(sandbox !== null && { SANDBOX_URL: sandbox }),
-    ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
-    ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
-    ...(local.keptIn === null && { LEDGER: 'memory' }),
-  }
-}
-
-/** Not awaited, because a hanging service must not delay the start. */
-function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSettings): void {
-  if (serviceToken === null) return
-  const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
-  void checkToken({ baseUrl, token: serviceToken, timeoutMs }).catch((error) =>
-    console.error('unit-guard: the token could not be checked:', reasonOf(error)),
-  )
+  const { callerKey } = keys
+  return { services, settings, first, callerKey: callerKey.current, secretsUrl: secrets.url, text, found }
 }
 
 /** `null` where the ledger does not answer now: the start continues, and requests are answered 503. */
@@ -157,16 +87,25 @@ function markerOf({ definitions: { identity } }: View): Marker | null {
   return { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table, tableName: ledgerFile }
 }
 
-const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>
-  Object.keys(definitions.budgets).every((name) => [rootBudget, demonstration.budget].includes(name))
+/** Written by the sweep and by backups. */
+const factsOf = (file: SqliteFile) => (): Promise<MachineFacts> =>
+  file.read(() => ({
+    sweptAt: instantIn(file.db, sweptAt),
+    backedUpAt: instantIn(file.db, backedUpAt),
+    setAside: setAsideIn(file.db),
+  }))
 
-function appsOf(services: Services, settings: GuardSettings, local: LocalSettings & { readonly url: string }) {
-  const { quoteKeySecret: id, publicUrl, url } = local
+function appsOf(
+  services: Services,
+  settings: GuardSettings,
+  { url, file, ...local }: LocalSettings & { readonly url: string; readonly file: SqliteFile },
+) {
+  const { quoteKeySecret: id, publicUrl } = local
   const { guard, slackSecret, edge, clock, log } = services
   const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
   const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
   return {
-    api: createApi(services, localReference),
+    api: createApi(services, localReference, factsOf(file)),
     dashboard: createDashboard(services, localReference),
     slack: createSlackApp({
       ...{ ledger: guard.ledger, secret: slackSecret, edge, clock, log },
@@ -176,7 +115,11 @@ function appsOf(services: Services, settings: GuardSettings, local: LocalSetting
   }
 }
 
-const secretsOf = (local: LocalSettings, names: GuardSettings, keys: Awaited<ReturnType<typeof readKeys>>) => ({
+const secretsOf = (
+  local: LocalSettings,
+  names: GuardSettings,
+  keys: { callerKey: StoredSecret; quoteKey: StoredSecret },
+) => ({
   [names.CALLER_KEY_SECRET]: keys.callerKey,
   [local.quoteKeySecret]: keys.quoteKey,
   ...(local.serviceToken !== null && { [names.SERVICE_TOKEN_SECRET]: { current: local.serviceToken } }),
@@ -184,85 +127,3 @@ const secretsOf = (local: LocalSettings, names: GuardSettings, keys: Awaited<Ret
   ...local.events.secrets,
   ...(local.loginClient !== null && { [names.LOGIN_CLIENT_SECRET]: { current: local.loginClient } }),
 })
-
-async function startSandbox(
-  local: LocalSettings,
-  {
-    listener,
-    shutdown,
-    guardUrl,
-    workspace,
-  }: {
-    listener: Listener
-    shutdown: Shutdown
-    guardUrl: string
-    workspace: string | null
-  },
-): Promise<string> {
-  const app = await openSandbox(local, local.serviceToken ?? sandboxToken)
-  const { signingSecret } = local.slack
-  const slack =
-    workspace === null
-      ? null
-      : createWorkspace(
-          createRecorder({
-            token: recorderToken,
-            clock: systemClock,
-            told: tellMessage,
-          }),
-          { guardUrl, url: workspace, signingSecret, channel: recorderChannel },
-        )
-  listener.open({
-    fetch: (request, env) =>
-      (slack && new URL(request.url).pathname.startsWith('/slack/') ? slack : app).fetch(request, env),
-  })
-  shutdown.onStop(listener.close)
-  return sandboxUrl(listener.port)
-}
-
-function tellParts(parts: Readonly<Record<string, string>>): void {
-  console.log('Unit Guard on this machine')
-  for (const [name, what] of Object.entries(parts)) console.log(`  ${name.padEnd(8)} ${what}`)
-  console.log()
-}
-
-function tellMessage({ text, edits }: { readonly text: string; readonly edits: number }): void {
-  if (edits === 0) console.log(`slack: ${text.replace(/\s+/g, ' ')}`)
-}
-
-function describeSlack({ signingSecret, webhookUrl, botToken }: LocalSlack, workspace: string | null): string {
-  const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
-  const place = botToken ? 'the given channel' : webhookUrl ? 'the given webhook' : 'this terminal'
-  return `signing secret: ${secret}; announcements go to ${workspace === null ? place : `this terminal and ${workspace}/`}`
-}
-
-function tellWhatToTry(
-  envFile: string,
-  of: {
-    login: string | null
-    hasSandbox: boolean
-    hasLittle: boolean
-    plans: readonly Plan[]
-    acceptsMinted: boolean
-  },
-): void {
-  const { login, hasSandbox, hasLittle, plans, acceptsMinted } = of
-  const source = envFile.includes('/') ? envFile : `./${envFile}`
-  const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
-  const plan = plans.find(({ enabled }) => enabled)
-  if (login !== null) {
-    console.log('The dashboard, logged in (once, within five minutes):')
-    console.log(`  ${login}\n`)
-  }
-  console.log('Try next, in another terminal:')
-  console.log(`  source ${source}`)
-  if (!acceptsMinted) console.log('  export UNIT_GUARD_TOKEN=…     # of one of the issuers above')
-  if (login !== null) console.log('  npm run login     # prints another link to the dashboard')
-  console.log(`  ${get('/budgets')}`)
-  if (hasSandbox) console.log(`  ${get('/estimates?kind=ranking&project=initech')}`)
-  // Not suggested for a user's own service, where it spends units.
-  if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
-  console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
-  if (hasLittle) console.log(`\nFor a month to look at, stop this with Ctrl-C, and:\n${fillAMonth}`)
-  console.log()
-}

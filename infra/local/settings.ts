@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod/mini'
@@ -6,12 +8,13 @@ import { sandboxSettings } from '../../functions/sandbox/settings.ts'
 import { unitPricesOf } from '../../shared/guard/money.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
+import { isLoopback } from '../../shared/platform/http.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
-import { mustFitLimit, parseSettings } from '../../shared/platform/settings.ts'
+import { mustFitLimit, parseSettings, WrongSettings } from '../../shared/platform/settings.ts'
 import { targetOf } from '../../shared/slack/tell/client.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
-import { readLocalEvents } from './event-secrets.ts'
+import { keySetting, readLocalEvents, secretFileVariables, withGivenSecrets } from './given-secrets.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -47,6 +50,8 @@ const defaults = {
   SLACK_SIGNING_SECRET: localSigningSecret,
 } satisfies Environment
 
+const loopback = '127.0.0.1'
+
 const port = z.pipe(
   z
     .string()
@@ -74,9 +79,23 @@ const localSettings = z.object({
   /** The secret `unit-guard/login-client`: locally `unit-guard/x/y` is read from `X_Y`. */
   LOGIN_CLIENT: z.optional(z.string().check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters'))),
   TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'must be visible ASCII characters'))),
+  CALLER_KEY: z.optional(keySetting),
+  QUOTE_KEY: z.optional(keySetting),
+})
+
+/** `npm run serve` has a default for none of these. */
+const servedSettings = z.object({
+  TRACKING_BASE_URL: z.string('must be the address of the service, ending in /v3'),
+  TRACKING_TOKEN: z.string("must be the service's token"),
+  CALLER_KEY: z.string("must be the key of callers' tokens, such as openssl rand -hex 32 prints"),
+  DATA_DIR: z.optional(z.string().check(z.refine((text) => text !== 'memory', 'must be a folder that is kept'))),
+  // Shells set it to the name of the machine.
+  HOST: z._default(z.string().check(z.refine((text) => isIP(text) !== 0, 'must be an IP address')), loopback),
+  PUBLIC_URL: z.optional(z.string()),
 })
 
 const otherVariables = [
+  ...['HOST', ...secretFileVariables],
   'UNIT_GUARD_URL',
   'UNIT_GUARD_TOKEN',
   'UNIT_GUARD_PID',
@@ -99,7 +118,7 @@ export function readSettings(env: Environment) {
     DATA_DIR: dataDirOf(env),
     // The sandbox separates projects with commas; the separator of a user's own service is unknown.
     ...(env.TRACKING_BASE_URL ? {} : { PROJECT_SEPARATOR: ',' }),
-    ...Object.fromEntries(Object.entries(env).filter(([, value]) => value)),
+    ...Object.fromEntries(Object.entries(withGivenSecrets(env)).filter(([, value]) => value)),
     ...inFile,
   }
   const hasSandbox = !env.TRACKING_BASE_URL
@@ -109,6 +128,7 @@ export function readSettings(env: Environment) {
   const recordsSlack = hasSandbox && !parsed.SLACK_WEBHOOK_URL && !parsed.SLACK_BOT_TOKEN
   const keepsNothing = parsed.DATA_DIR === 'memory'
   return {
+    host: loopback,
     port: parsed.PORT,
     sandboxPort: hasSandbox ? parsed.SANDBOX_PORT : null,
     /** `null` keeps nothing. */
@@ -119,6 +139,8 @@ export function readSettings(env: Environment) {
     acceptsMinted: parsed.MINTED_TOKENS === 'on',
     events: readLocalEvents(given),
     loginClient: parsed.LOGIN_CLIENT ?? null,
+    callerKey: parsed.CALLER_KEY ?? null,
+    quoteKey: parsed.QUOTE_KEY ?? null,
     serviceToken: parsed.TRACKING_TOKEN ?? (hasSandbox ? sandboxToken : null),
     slack: {
       signingSecret: parsed.SLACK_SIGNING_SECRET,
@@ -135,6 +157,19 @@ export function readSettings(env: Environment) {
     sandboxUnitsPerMonth: parsed.SANDBOX_UNITS_PER_MONTH,
     guard: onlyGuardSettings(given),
   }
+}
+
+/** Where people rely on it, what protects them must be set. @throws as `readSettings` */
+export function readServedSettings(env: Environment): LocalSettings {
+  const given = withGivenSecrets(env)
+  const { HOST: host, PUBLIC_URL: publicUrl } = parseSettings(servedSettings, given)
+  if (!isLoopback(host) && publicUrl === undefined)
+    throw new WrongSettings(
+      `PUBLIC_URL: must be the address that people use, such as https://units.example, because HOST is ${host}`,
+    )
+  // The usual one is public. Until another is set, no request of Slack is accepted.
+  const { SLACK_SIGNING_SECRET: signingSecret = randomBytes(32).toString('hex') } = given
+  return { ...readSettings({ ...given, SLACK_SIGNING_SECRET: signingSecret }), host }
 }
 
 export function completeSettings(local: LocalSettings, found: Environment) {

@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** For running work; the whole stop has to fit into five seconds. */
-const patienceMs = 2_000
+/** How a process stops; by default the whole stop fits into five seconds. */
+interface How {
+  /** For running work. */
+  readonly patienceMs: number
+  readonly tell: () => void
+  /** Whether a second signal ends running work. */
+  readonly mayEnd: boolean
+}
+
+const usual: How = { patienceMs: 2_000, tell: () => console.log('\nstopping …'), mayEnd: false }
+/** Ctrl-C arrives twice at once, from the terminal and from npm. */
+const sameSignalMs = 1_000
 
 type Step = (patience: Promise<void>) => Promise<unknown>
 
@@ -10,10 +20,11 @@ export type Shutdown = ReturnType<typeof createShutdown>
 /** Reverse order of the start: the API before its ledger. */
 export function createShutdown() {
   const steps: Step[] = []
+  let how = usual
   let stopping: Promise<void> | undefined
 
   async function run(): Promise<void> {
-    const patience = sleep(patienceMs)
+    const patience = sleep(how.patienceMs)
     for (const step of steps.toReversed()) {
       await step(patience).catch((error) => console.error('unit-guard: while stopping:', error))
     }
@@ -28,14 +39,19 @@ export function createShutdown() {
     onStop: (step: Step) => void steps.push(step),
     isStopping: () => stopping !== undefined,
     stop,
-    /** Ctrl-C arrives twice, from the terminal and from npm; the second has no effect. */
+    change: (other: Partial<How>) => {
+      how = { ...how, ...other }
+    },
     onSignal: () => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-        process.on(signal, () => {
-          if (!stopping) console.log('\nstopping …')
-          void stop().then(() => process.exit(0))
-        })
+      let first = 0
+      const onSignal = () => {
+        if (how.mayEnd && stopping && performance.now() - first > sameSignalMs) process.exit(1)
+        if (stopping) return
+        how.tell()
+        first = performance.now()
+        void stop().then(() => process.exit(0))
       }
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
     },
   }
 }

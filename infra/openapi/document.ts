@@ -10,6 +10,7 @@ import { forecastOperations } from '../../functions/api/routes/forecast.ts'
 import { planOperations } from '../../functions/api/routes/plans.ts'
 import { referenceOperations } from '../../functions/api/routes/reference.ts'
 import { statementOperations } from '../../functions/api/routes/statements.ts'
+import { statusOperations } from '../../functions/api/routes/status.ts'
 import { updateOperations } from '../../functions/api/routes/updates.ts'
 import packaged from '../../package.json' with { type: 'json' }
 import { problems, type Slug } from '../../shared/guard/problems.ts'
@@ -32,7 +33,7 @@ const groups: Readonly<Record<string, readonly Operation[]>> = {
   'Entries and statements': [...entryOperations, ...statementOperations, ...auditOperations, ...changeOperations],
   Callers: callerOperations,
   Plans: planOperations,
-  'The guard itself': referenceOperations,
+  'The guard itself': [...referenceOperations, ...statusOperations],
 }
 
 type GroupedOperation = Operation & { readonly group: string }

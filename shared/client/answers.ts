@@ -183,6 +183,16 @@ export interface Audit {
   restored?: { at: string; to?: string }
 }
 
+export interface Status {
+  /** `null`: never, or the guard is on AWS. */
+  sweptAt: string | null
+  backedUpAt: string | null
+  /** How many updates wait; 1000 may be more. */
+  waiting: { requested: number; awaitingApproval: number; inDoubt: number }
+  /** How many changes could not be passed on; `null` on AWS. */
+  setAside: number | null
+}
+
 export interface Estimate {
   kind: Kind
   units: number

@@ -10,7 +10,7 @@ import {
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Connection, type Patience, pause, send } from './request.ts'
 
-export type { Audit, Budget, Entry, Estimate, Figures, Kind, Limit, Plan, State, Update } from './answers.ts'
+export type { Audit, Budget, Entry, Estimate, Figures, Kind, Limit, Plan, State, Status, Update } from './answers.ts'
 export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './answers.ts'
 export { EventError, type UnitGuardEvent, type VerifyOptions, verifyEvent } from './events.ts'
 export type { Outcome } from './outcome.ts'

@@ -20,6 +20,8 @@ export interface GuardOptions {
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
   /** Separates several projects in one path segment; absent: unknown. */
   readonly separator?: string
+  /** Whether this process stops: from then on no hold begins. */
+  readonly isStopping?: () => boolean
 }
 
 /** Maps a kept token's claims by the present file of issuers; `null`: its issuer is not trusted any more. */
@@ -63,6 +65,9 @@ export const runsAtOnce = 5
 export const beginLateAfterMs = 2 * minuteMs
 /** Two reads, a run, and the time to write its outcome. */
 export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
+/** Whether a step of this length can end before the process does. */
+export const hasTime = ({ clock, options }: Pick<GuardParts, 'clock' | 'options'>, endsAt: number, stepMs: number) =>
+  !options.isStopping?.() && clock.now() + stepMs <= endsAt
 export const refusalsWithinMs = 10 * minuteMs
 /** In per cent, for budgets without thresholds. */
 export const usualThresholds: readonly number[] = [80, 100]

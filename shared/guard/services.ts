@@ -64,6 +64,9 @@ export function createServices(
     clock?: Clock
     log?: Log
     kinds?: Kinds
+    /** Whether a ledger may be made; on AWS an operator makes it. */
+    begins?: boolean
+    isStopping?: () => boolean
     secretsWithinMs?: number
     issuersWithinMs?: number
   } = {},
@@ -80,17 +83,12 @@ export function createServices(
   const acceptsMinted = settings.MINTED_TOKENS === 'on'
   const serviceToken = async () => (await token.read()).current
   const tracking = trackingOf(settings, { token, log, kinds })
-  const ledger = openLedger(settings, { clock, ...(own.store && { store: own.store }) })
+  const ledger = openLedger(settings, { ...own, clock })
   const identity = identityOf(settings, { keys: ledger.issuerKeys, clock, log, withinMs: own.issuersWithinMs })
   const plans = once(async () =>
     settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
   )
-  const options = {
-    serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
-    serviceFlightMs: settings.SERVICE_FLIGHT_MS,
-    cooldown: eachKind(kinds, (kind) => settings[kind.settings.cooldown] ?? toCooldown(kind.cooldown)),
-    ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),
-  }
+  const options = optionsOf(settings, kinds, own.isStopping)
   return {
     guard: createGuard({
       ledger,
@@ -124,6 +122,14 @@ export function createServices(
     log,
   }
 }
+
+const optionsOf = (settings: GuardSettings, kinds: Kinds, isStopping?: () => boolean): GuardOptions => ({
+  serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
+  serviceFlightMs: settings.SERVICE_FLIGHT_MS,
+  cooldown: eachKind(kinds, (kind) => settings[kind.settings.cooldown] ?? toCooldown(kind.cooldown)),
+  ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),
+  ...(isStopping && { isStopping }),
+})
 
 function trackingOf(
   settings: GuardSettings,

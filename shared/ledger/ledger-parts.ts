@@ -14,7 +14,10 @@ export type LedgerSettings = LedgerOnlySettings & {
 type IdentitySettings = AccountSettings & Pick<LedgerSettings, 'LEDGER_SERVICE' | 'LEDGER_MARKER' | 'TRACKING_BASE_URL'>
 
 /** Nothing is read before the first request. */
-export function ledgerPartsOf(settings: LedgerSettings, own: { clock: Clock; store?: Store }): LedgerParts {
+export function ledgerPartsOf(
+  settings: LedgerSettings,
+  own: { clock: Clock; store?: Store; begins?: boolean },
+): LedgerParts {
   const { clock } = own
   const store =
     own.store ??
@@ -25,7 +28,7 @@ export function ledgerPartsOf(settings: LedgerSettings, own: { clock: Clock; sto
       ids: systemIds,
     })
   // On AWS an operator begins: an empty table may be a mistake, and would be a fresh allowance.
-  const begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined
+  const { begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined } = own
   const [account, expected] = [accountOf(settings), expectedLedgerOf(settings)]
   return { store, clock, account, expected, begins, flightMs: settings.SERVICE_FLIGHT_MS }
 }

@@ -42,6 +42,7 @@ const serviceRoutes = ({ get }: World): readonly Route[] => [
   ['GET /estimates', () => () => get('/estimates?kind=ranking&project=estimated&budget=team-1')],
   ['GET /changes', () => () => get('/changes')],
   ['GET /audit', () => () => get('/audit')],
+  ['GET /status', () => () => get('/status')],
 ]
 
 const updateRoutes = ({ get, post, asked, awaiting, queued, doubted, settled }: World): readonly Route[] => [

@@ -17,6 +17,7 @@ import {
   type Estimate,
   type Plan,
   type ProblemMembers,
+  type Status,
   UnitGuard,
   type Update,
 } from '../../shared/client/client.ts'
@@ -505,6 +506,7 @@ test('the types of the client are those of the answers', () => {
   expectTypeOf<Budget>().branded.toEqualTypeOf<Answer<'Budget'>>()
   expectTypeOf<Entry>().branded.toEqualTypeOf<Answer<'Entry'>>()
   expectTypeOf<Plan>().branded.toEqualTypeOf<Answer<'Plan'>>()
+  expectTypeOf<Status>().branded.toEqualTypeOf<Answer<'Status'>>()
   expectTypeOf<Audit>().branded.toEqualTypeOf<Answer<'Audit'>>()
   type Shown = Answer<'Estimate'>
   expectTypeOf<Omit<Estimate, 'problem' | 'projects'>>().branded.toEqualTypeOf<Omit<Shown, 'problem' | 'projects'>>()

@@ -1,7 +1,8 @@
 import { runUntilStopped } from '../../infra/local/commands/command.ts'
 import { withoutFound } from '../../infra/local/data-directory.ts'
-import { startGuard } from '../../infra/local/server.ts'
+import { openLedger } from '../../infra/local/database/open.ts'
 import { readSettings } from '../../infra/local/settings.ts'
+import { startTrial } from '../../infra/local/trial.ts'
 import { createDynamoClient, createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
@@ -13,8 +14,9 @@ await runUntilStopped('kills', 'Starts the product on a table.\n\n  npm run kill
   const { DYNAMODB_ENDPOINT: endpoint = '', TABLE_NAME: table = '' } = process.env
   const client = createDynamoClient(endpoint)
   await createTable(client, table)
-  await startGuard(readSettings(withoutFound(process.env)), shutdown, async () => ({
+  await startTrial(readSettings(withoutFound(process.env)), shutdown, async () => ({
     store: createDynamoStore({ client, table, clock: systemClock, ids: systemIds }),
+    file: (await openLedger(null, shutdown)).file,
     where: `the table ${table}`,
     follow: async ({ log }, reader) => {
       const delivery = createDelivery({ ...reader, log })

@@ -4,7 +4,6 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createTicker } from '../../infra/local/background.ts'
 import { attentionOf } from '../../infra/local/commands/attention.ts'
 import { commandEnvironment } from '../../infra/local/commands/command.ts'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
@@ -15,13 +14,14 @@ import { createListener } from '../../infra/local/listener.ts'
 import { createSecretsEndpoint, readKeys } from '../../infra/local/secrets.ts'
 import { readSettings, sandboxToken } from '../../infra/local/settings.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
+import { createTicker } from '../../infra/local/ticker.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { parsePlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { toUnits } from '../../shared/platform/words.ts'
-import { createTestClock } from '../support/clock.ts'
+import { createTestClock, days } from '../support/clock.ts'
 import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -447,7 +447,11 @@ describe('the ticker', () => {
     ...{ name, kind: 'ranking', projects: ['acme.example'], schedule, enabled },
   })
   const at = (time: string) => Date.parse(`2026-11-20T${time}Z`)
-  const create = (from: string, ...plans: object[]) => createTicker(parsePlans(JSON.stringify(plans)), at(from))
+  const plansOf = (...plans: object[]) => parsePlans(JSON.stringify(plans))
+  const create = (from: string, ...plans: object[]) => {
+    const ticker = createTicker(plansOf(...plans), at(from))
+    return (now: number) => ticker.due(now).map(({ event }) => event)
+  }
 
   it('the ticker sends each due event once, and none from before its start', () => {
     const due = create('04:58:30', plan('morning', 'cron(0 5 * * ? *)'), plan('never', 'cron(0 5 * * ? *)', false))
@@ -470,6 +474,24 @@ describe('the ticker', () => {
     const times = create('00:00:00', plan('always', 'cron(* * * * ? *)'))(at('05:00:00'))
     expect(times).toHaveLength(60)
     expect(times.at(-1)).toEqual({ plan: 'always', time: '2026-11-20T05:00:00.000Z' })
+  })
+
+  it('the ticker sends what an earlier process could not, and nothing of before for a plan that is new or changed', () => {
+    const plans = plansOf(
+      plan('kept', 'cron(0 * * * ? *)'),
+      plan('changed', 'cron(30 * * * ? *)'),
+      plan('new', 'cron(0 * * * ? *)'),
+    )
+    const fired = { 'kept cron(0 * * * ? *)': at('02:00:00'), 'changed cron(0 * * * ? *)': at('02:00:00') }
+    const ticker = createTicker(plans, at('04:10:00'), { ...fired, digest: at('06:00:00') - days(1) })
+    expect(ticker.due(at('04:10:01')).map(({ event }) => event)).toEqual([
+      { plan: 'kept', time: '2026-11-20T03:00:00.000Z' },
+      { plan: 'kept', time: '2026-11-20T04:00:00.000Z' },
+    ])
+    expect(Object.fromEntries(ticker.fired)).toEqual({
+      ...{ 'kept cron(0 * * * ? *)': at('02:00:00'), digest: at('06:00:00') - days(1) },
+      ...{ 'changed cron(30 * * * ? *)': at('04:10:00'), 'new cron(0 * * * ? *)': at('04:10:00') },
+    })
   })
 })
 

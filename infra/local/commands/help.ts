@@ -14,6 +14,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     help: 'prints this list',
   },
   'Every day': {
+    serve: 'serves a ledger of this machine to people, for a service of your own, until SIGTERM',
     token: 'prints a bearer token for a person or a tool',
     budgets: 'creates and changes budgets from a file, shows the difference, exports a file',
     plan: 'runs a plan now and reports the outcome for each project',

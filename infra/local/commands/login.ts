@@ -7,7 +7,7 @@ import { createLoginLink } from '../secrets.ts'
 import { commandEnvironment, defineCommand, isInMemory } from './command.ts'
 import { openGuard } from './open.ts'
 
-const usage = `Prints a link that logs you in to the dashboard of npm start as its administrator, once, within five minutes.
+const usage = `Prints a link that logs you in to the dashboard of this machine as its administrator, once, within five minutes.
 
   npm run login`
 
@@ -26,7 +26,7 @@ export const command = defineCommand({
     const { services } = await openGuard(env, systemClock)
     if (!services.isLocal)
       throw new CannotContinue(
-        'There is no npm start on this machine; on AWS, log in at your identity provider, with a token or with /units login.',
+        'There is no Unit Guard on this machine; on AWS, log in at your identity provider, with a token or with /units login.',
       )
     console.log(await createLoginLink(services))
     return true

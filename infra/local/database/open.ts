@@ -18,16 +18,14 @@ import { mustNotHaveMoved } from './marker-store.ts'
 import { takeServer } from './server-lock.ts'
 
 export interface LocalLedger {
+  readonly file: SqliteFile
   readonly store: Store
   readonly follow: Follow
   readonly where: string
 }
 
 /** The ledger of the process that serves. @param keptIn `null` keeps nothing. */
-export async function openLedger(
-  keptIn: string | null,
-  shutdown: Shutdown,
-): Promise<LocalLedger & { file: SqliteFile }> {
+export async function openLedger(keptIn: string | null, shutdown: Shutdown): Promise<LocalLedger> {
   if (keptIn !== null) await mustNotHaveMoved(keptIn)
   const bell = createBell()
   const { file, id } = keptIn === null ? openMemory() : await openServed(keptIn, shutdown)

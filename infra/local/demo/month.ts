@@ -11,7 +11,7 @@ import { createViews } from '../../../shared/ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, systemClock } from '../../../shared/platform/clock.ts'
 import { digest } from '../../../shared/platform/ids.ts'
 import { environment } from '../../../shared/platform/settings.ts'
-import { createTicker, workLastsMs } from '../background.ts'
+import { workLastsMs } from '../background.ts'
 import { attentionOf } from '../commands/attention.ts'
 import { defineCommand } from '../commands/command.ts'
 import { withoutFound } from '../data-directory.ts'
@@ -20,6 +20,7 @@ import { CannotContinue } from '../failures.ts'
 import { readKeys } from '../secrets.ts'
 import { defaultDirectory, type LocalSettings, readSettings } from '../settings.ts'
 import { type Shutdown, withShutdown } from '../shutdown.ts'
+import { createTicker } from '../ticker.ts'
 import { fillAMonth } from './demonstration.ts'
 import { type Actors, createActors, openScenario, type Scenario } from './scenario.ts'
 import { callerScopes, scenes, weekly } from './scenes.ts'
@@ -115,7 +116,6 @@ async function printSummary(
 
 /** On the first day, plans run only after the scene that creates budgets. */
 const plansAfterMs = 9 * hourMs
-const digestAfterMs = 6 * hourMs
 /** Weekly scenes leave out the last day, because its scenes leave updates open. */
 const quietMs = dayMs
 
@@ -142,9 +142,9 @@ export async function runMonth(scenario: Scenario, onDay: (day: number, days: nu
 function momentsOf({ startAt, end, plans, triggers, clock }: Scenario): readonly Moment[] {
   const trigger = (event: object) => () => triggers.handle(event, clock.now() + workLastsMs)
   const nights = Array.from({ length: Math.ceil((end - startAt) / dayMs) }, (_, day) => startAt + day * dayMs)
-  const eventsUntil = createTicker(plans, startAt + plansAfterMs)
+  const ticker = createTicker(plans, startAt + plansAfterMs)
   const planMoments = nights.flatMap((night) =>
-    eventsUntil(Math.min(night + dayMs, end)).map((event) => ({ at: timeOf(event, night), act: trigger(event) })),
+    ticker.due(Math.min(night + dayMs, end)).map(({ at, event }) => ({ at, act: trigger(event) })),
   )
   const sweepMoments = nights.map((night) => ({
     at: Math.min(night + dayMs - hourMs, end),
@@ -168,9 +168,6 @@ function momentsOf({ startAt, end, plans, triggers, clock }: Scenario): readonly
     .filter(({ at }) => at <= end)
     .toSorted((a, b) => a.at - b.at)
 }
-
-const timeOf = (event: object, night: number): number =>
-  'time' in event && typeof event.time === 'string' ? Date.parse(event.time) : night + digestAfterMs
 
 function sinceMidnight(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)

@@ -29,6 +29,7 @@ export const answers = {
   Caller: budgets.caller,
   CallerList: budgets.callerList,
   ChangeList: updates.changeList,
+  Status: budgets.status,
   Health: z.strictObject({ status: z.literal('ok') }),
   Problem: problem,
 }

@@ -209,6 +209,19 @@ export const audit = z.strictObject({
   ),
 })
 
+export const status = z.strictObject({
+  sweptAt: described(z.nullable(time), 'When the last sweep ended; `null` before the first one, and on AWS.'),
+  backedUpAt: described(z.nullable(time), 'When the last backup ended; `null` where none is known of, and on AWS.'),
+  waiting: described(
+    z.strictObject({ requested: whole, awaitingApproval: whole, inDoubt: whole }),
+    'How many updates wait for a process, for an approval and for the outcome of their run; 1000 may be more.',
+  ),
+  setAside: described(
+    z.nullable(whole),
+    'How many changes could not be passed on, so that updates may wait and messages may be missing: `npm run sweep`. `null` on AWS.',
+  ),
+})
+
 export const forecast = z.strictObject({
   budgets: described(
     z.array(

@@ -6,7 +6,7 @@ import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
-import { type GuardOptions, planStepMs } from '../options.ts'
+import { type GuardOptions, hasTime, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
 import type { StartResult } from '../update/resume.ts'
 import {
@@ -81,7 +81,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
     const isDue =
       roundAt !== undefined && mayAttempt(before, { roundAt: occurrence.startedAt + roundAt, ...occurrence })
     if (isDue && row.unanswered < maxFailuresInARow) {
-      if (clock.now() + planStepMs(options) > endsAt)
+      if (!hasTime(parts, endsAt, planStepMs(options)))
         return { occurrence, next: { round: occurrence.round, nextAt: clock.now() } }
       occurrence = await renewed(parts, occurrence)
       const begun = await attempt(parts, plan, occurrence, before, endsAt)

@@ -8,7 +8,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { type Clock, dayMs } from '../../platform/clock.ts'
 import { aboutUpdate, type Log } from '../../platform/log.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
-import { beginLateAfterMs, type GuardOptions, planStepMs, requestLastsMs } from '../options.ts'
+import { beginLateAfterMs, type GuardOptions, hasTime, planStepMs, requestLastsMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { targetOfRequest } from '../update/quote.ts'
@@ -157,7 +157,7 @@ const maxReruns = 100
 async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<readonly Occurrence[]> {
   const { ledger, clock, options, log } = parts
   const advanced: Occurrence[] = []
-  const hasTime = () => clock.now() + planStepMs(options) <= endsAt
+  const mayBegin = () => hasTime(parts, endsAt, planStepMs(options))
   const attempt = async (id: string, step: () => Promise<Occurrence | null>) => {
     const occurrence = await step().catch((cause) => {
       log.error('occurrence-failed', { occurrence: id, cause })
@@ -168,10 +168,10 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
   // First, because people wait for these.
   await attempt('reruns', async () => {
     for (const rerun of (await ledger.reruns.open(maxReruns)).rows.toReversed())
-      if (hasTime()) await attempt(occurrenceId(rerun.plan, rerun.time), () => parts.runAsked(rerun, endsAt))
+      if (mayBegin()) await attempt(occurrenceId(rerun.plan, rerun.time), () => parts.runAsked(rerun, endsAt))
     return null
   })
-  await ledger.occurrences.round(hasTime, async ({ id, nextAt }, mayTake) => {
+  await ledger.occurrences.round(mayBegin, async ({ id, nextAt }, mayTake) => {
     if (clock.now() < nextAt) return
     mayTake()
     await attempt(id, () => parts.advance(id, endsAt))

@@ -12,6 +12,7 @@ import type { HoldFields, RunFields } from '../log-lines.ts'
 import {
   estimateLastsMs,
   type GuardOptions,
+  hasTime,
   type MapToken,
   maxDecisionPauseMs,
   minRunMs,
@@ -56,8 +57,8 @@ export function createExecution(parts: ExecutionParts) {
   }
 }
 
-const hasTime = ({ clock, options }: ExecutionParts, endsAt: number) =>
-  clock.now() + options.serviceTimeoutMs + settleMarginMs <= endsAt
+const mayBegin = (parts: ExecutionParts, endsAt: number) =>
+  hasTime(parts, endsAt, parts.options.serviceTimeoutMs + settleMarginMs)
 
 /** A later hold leaves `run` too little time. */
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
@@ -88,7 +89,7 @@ async function admit(
     const taken = takenUnder(known)
     if (taken) return { update: taken, ours: false }
     const seen = known.asked.update
-    if (round > 1 && !hasTime(parts, endsAt))
+    if (round > 1 && !mayBegin(parts, endsAt))
       throw new Contention(`gave up on ${first.request.id} after ${round} decisions`)
     const decision = decide(known, quote, options)
     // A refusal's numbers must be read after the estimate.
@@ -101,7 +102,7 @@ async function admit(
       if ((await ledger.record(update, seen)) === 'recorded') return { update, ours: false }
       continue
     }
-    if (!hasTime(parts, endsAt)) return { update: await queue(parts, known), ours: false }
+    if (!mayBegin(parts, endsAt)) return { update: await queue(parts, known), ours: false }
     const quoteUntil = quote.at + estimateLastsMs
     if (clock.now() > quoteUntil) return 'stale'
     const update = runningRecord({ ...known, quote }, { ...decision, attempt, endsAt, options })

@@ -91,6 +91,14 @@ const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
 const reading = <T>(db: Database.Database, act: () => T): T =>
   db.inTransaction ? act() : inTransaction(db, toRead, act)
 
+export const sweptAt = 'swept-at'
+export const backedUpAt = 'backed-up-at'
+
+export function instantIn(db: Database.Database, name: string): number | null {
+  const text = noteIn(db, name)
+  return text === null ? null : Number(text)
+}
+
 /** Everything between BEGIN and COMMIT is one turn of this process. @throws AnswerLost, or an error of SQLite. */
 function inTransaction<T>(
   db: Database.Database,

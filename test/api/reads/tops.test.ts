@@ -41,7 +41,10 @@ describe('a caller whose readable budgets have no common top', () => {
     expect((await clients.call('DELETE', '/budgets/gone', { token })).status).toBe(204)
     const statuses = await Promise.all(gets.map(async (path) => [path, (await clients.as('GET', path)).status]))
     expect(statuses.filter(([, status]) => status !== 200)).toEqual(
-      ['/audit', '/changes', '/callers', '/v3/projects', '/v3/marketshare/projects'].map((path) => [path, 403]),
+      ['/audit', '/changes', '/callers', '/status', '/v3/projects', '/v3/marketshare/projects'].map((path) => [
+        path,
+        403,
+      ]),
     )
     const reports = await reportsOf(clients, readsBudgets)
     expect(reports).not.toContain('overco')

@@ -29,7 +29,7 @@ export async function temporaryDirectory() {
 
 /** The program of a script, and its first arguments. */
 const programOf = (script: string): [string, ...string[]] =>
-  script === 'start' || script === 'sandbox' ? [script] : ['run', script]
+  ['start', 'serve', 'sandbox'].includes(script) ? [script] : ['run', script]
 
 /**
  * A command of `infra/local` in a process group of its own, without the user's settings.
@@ -67,7 +67,7 @@ export function spawnLocal(
   async function ready(): Promise<string> {
     const deadline = Date.now() + readyWithinMs
     for (;;) {
-      const url = /^ready (\S+)$/m.exec(said.out)?.[1]
+      const url = /^ready (\S+)$|"event":"serving".*?"url":"([^"]+)"/m.exec(said.out)?.slice(1).find(Boolean)
       if (url !== undefined) return url
       if (child.exitCode !== null || Date.now() > deadline) throw new Error(`not ready:\n${said.out}${said.err}`)
       await sleep(20)

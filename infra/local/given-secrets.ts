@@ -1,0 +1,91 @@
+import * as z from 'zod/mini'
+import { readTargets } from '../../shared/events/targets-file.ts'
+import { WrongSettings } from '../../shared/platform/settings.ts'
+import { readSettingsFile } from '../../shared/platform/settings-file.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** HS256 needs 32 (RFC 7518, section 3.2). */
+const key = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
+export const storedKey = z.object({ current: key, previous: z.exactOptional(key) })
+export type StoredKey = z.output<typeof storedKey>
+
+const takesKey = 'must be at least 32 visible ASCII characters, or {"current":"…","previous":"…"} while it is rotated'
+
+export const keySetting = z.pipe(
+  z.string(takesKey),
+  z.transform((text, context): StoredKey => {
+    const parsed = storedKey.safeParse(text.startsWith('{') ? jsonOf(text) : { current: text })
+    if (parsed.success) return parsed.data
+    context.issues.push({ code: 'custom', message: takesKey, input: undefined })
+    return z.NEVER
+  }),
+)
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Those of event targets have names of their own. */
+const secretVariables = [
+  ...['TRACKING_TOKEN', 'CALLER_KEY', 'QUOTE_KEY', 'LOGIN_CLIENT'],
+  ...['SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'SLACK_BOT_TOKEN'],
+]
+export const secretFileVariables = secretVariables.map((name) => `${name}_FILE`)
+
+/** With each secret in its variable, also one that is in a file. @throws WrongSettings */
+export const withGivenSecrets = (env: Variables): Variables => ({
+  ...env,
+  ...Object.fromEntries(secretFileVariables.map((name) => [name, undefined])),
+  ...Object.fromEntries(secretVariables.map((name) => [name, givenSecret(env, name)])),
+})
+
+/** From its variable, or from the file that the same variable with `_FILE` names. @throws WrongSettings */
+function givenSecret(env: Variables, name: string): string | undefined {
+  const setting = `${name}_FILE`
+  const { [name]: given, [setting]: path } = env
+  if (!path) return given || undefined
+  if (given) throw new WrongSettings(`${name} and ${setting} are both set: unset one of them`)
+  const wrong = (message: string) =>
+    new WrongSettings(`${setting}: ${message}; it must hold the secret and nothing else`)
+  const { text, file } = readSettingsFile(path, 'file', wrong)
+  // Editors and `echo` end a file with a newline.
+  const secret = text.replace(/\r?\n$/, '')
+  if (secret === '') throw wrong(`the file ${file} is empty`)
+  return secret
+}
+
+/** On one machine the secret `unit-guard/x/y` is the environment variable `X_Y`. */
+const variableOf = (secret: string): string =>
+  secret
+    .replace(/^[^/]+\//, '')
+    .replace(/[/-]/g, '_')
+    .toUpperCase()
+
+export interface LocalEvents {
+  /** Where events go, for the terminal. */
+  readonly to: readonly string[]
+  readonly secrets: Readonly<Record<string, { readonly current: string }>>
+}
+
+/** @throws WrongTargets, WrongSettings */
+export function readLocalEvents(env: Variables): LocalEvents {
+  const targets = readTargets({ EVENT_TARGETS: env.EVENT_TARGETS, EVENT_BUS: env.EVENT_BUS })
+  const secrets = targets.flatMap((target): [string, { current: string }][] => {
+    if (target.kind === 'bus') return []
+    const name = variableOf(target.secret)
+    const current = givenSecret(env, name)
+    if (current) return [[target.secret, { current }]]
+    throw new WrongSettings(
+      `${name}: must be the key of the event target ${target.name}, whsec_ and 24 bytes in base64`,
+    )
+  })
+  return {
+    to: targets.map((target) => (target.kind === 'bus' ? `the bus ${target.bus}` : target.name)),
+    secrets: Object.fromEntries(secrets),
+  }
+}

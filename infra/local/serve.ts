@@ -1,0 +1,49 @@
+import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
+import { settleMarginMs } from '../../shared/guard/options.ts'
+import { readPlans } from '../../shared/guard/plans/plans-file.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { createLog } from '../../shared/platform/log.ts'
+import { environment } from '../../shared/platform/settings.ts'
+import { ledgerFolderOf, runUntilStopped } from './commands/command.ts'
+import { withoutFound, writeEnvFile } from './data-directory.ts'
+import { mustBeHere, openLedger } from './database/open.ts'
+import { CannotContinue } from './failures.ts'
+import { createListener } from './listener.ts'
+import { startServer } from './server.ts'
+import { readServedSettings } from './settings.ts'
+
+const usage = `Serves a ledger of this machine to people, until it gets SIGTERM: no stand-in, no demonstration, and its log on stdout.
+
+  npm run serve
+
+The ledger is begun once with npm run account -- begin. Settings and secrets come from the environment, or from files:
+TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_FILE=… npm run serve. docs/settings.md lists them.`
+
+/** A run, the time to write its outcome, and what closing takes. */
+const finishMs = settleMarginMs + 2_000
+
+await runUntilStopped('unit-guard', usage, async (shutdown) => {
+  const env = withoutFound(environment())
+  mustBeHere(env)
+  const local = readServedSettings(env)
+  const plans = readPlans(local.guard.PLANS)
+  readTrustedIssuers(local.guard)
+  // Else a volume that is not mounted would be a fresh allowance.
+  const folder = ledgerFolderOf({ DATA_DIR: local.directory })
+  if (folder === null)
+    throw new CannotContinue(
+      `${local.directory} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
+    )
+  const main = await createListener({ port: local.port, host: local.host, setting: 'PORT' })
+  const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
+  shutdown.change({ tell: () => log.info('stopping') })
+  const ledger = await openLedger(folder, shutdown)
+  const { settings, text, found } = await startServer(local, {
+    ...{ shutdown, main, ledger, log, fires: plans, begins: false },
+  })
+  shutdown.change({ patienceMs: settings.SERVICE_TIMEOUT_MS + finishMs, mayEnd: true })
+  // Commands find the server by it. It holds no secret that outlives this process.
+  const place = { DATA_DIR: folder, UNIT_GUARD_URL: main.url, UNIT_GUARD_PID: String(process.pid) }
+  await writeEnvFile(folder, { ...place, ...text }, found)
+  log.info('serving', { url: main.url, ledger: ledger.where })
+})

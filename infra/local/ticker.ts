@@ -1,0 +1,114 @@
+import * as z from 'zod/mini'
+import type { Plan } from '../../shared/guard/plans/plans-file.ts'
+import { type Schedule, timesOf } from '../../shared/guard/plans/schedule.ts'
+import { noteIn, type SqliteFile, setNote } from '../../shared/ledger/store/sqlite-file.ts'
+import { type Clock, dayMs, hourMs, minuteMs, toRfc3339 } from '../../shared/platform/clock.ts'
+import { createSlots } from '../../shared/platform/parallel.ts'
+import type { createBackgroundTasks } from './shutdown.ts'
+
+const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
+const digestAnchor = 6 * hourMs
+
+/** As far as a machine that slept or was off looks back. */
+const looksBackMs = 7 * dayMs
+const max = looksBackMs / minuteMs
+const maxAtOnce = 60
+
+interface Due {
+  readonly schedule: string
+  readonly at: number
+  readonly event: object
+}
+
+interface Ticker {
+  /** Until when each schedule had fired before. */
+  readonly fired: ReadonlyMap<string, number>
+  /** What became due since the last call. */
+  due(now: number): readonly Due[]
+}
+
+/**
+ * Rates count from the epoch, so that a restart keeps their times.
+ *
+ * @param fired by earlier processes. What is new since then, begins at `from`.
+ */
+export function createTicker(
+  plans: readonly Plan[],
+  from: number,
+  fired: Readonly<Record<string, number>> = {},
+): Ticker {
+  const schedules = [
+    ...plans
+      .filter(({ enabled }) => enabled)
+      .map(({ name, schedule }) => ({
+        ...{ name: `${name} ${schedule.text}`, schedule, anchor: 0, most: maxAtOnce },
+        eventAt: (at: number) => ({ plan: name, time: toRfc3339(at) }),
+      })),
+    { name: 'digest', schedule: digest, anchor: digestAnchor, most: 1, eventAt: () => ({ task: 'digest' }) },
+  ]
+  const begun = new Map(schedules.map(({ name }) => [name, Math.min(fired[name] ?? from, from)]))
+  const sent = new Map(begun)
+
+  return {
+    fired: begun,
+    due: (now) =>
+      schedules.flatMap(({ name, schedule, anchor, most, eventAt }) => {
+        const after = sent.get(name) ?? now
+        // A clock that is set back sends no event twice.
+        sent.set(name, Math.max(after, now))
+        const span = { from: Math.max(after, now - looksBackMs), until: now, max, anchor }
+        return timesOf(schedule, span)
+          .slice(-most)
+          .map((at) => ({ schedule: name, at, event: eventAt(at) }))
+      }),
+  }
+}
+
+/** The last time of each schedule that was fired, so that the next process fires what this one could not. */
+const plansFired = 'plans-fired'
+const firedSchema = z.record(z.string(), z.number())
+
+const firesAtOnce = 3
+/** As Lambda. */
+const maxTries = 3
+
+/** @param parts.tried resolves to whether the work ended well. */
+export async function createClockwork(
+  plans: readonly Plan[],
+  parts: {
+    file: SqliteFile
+    clock: Clock
+    tasks: ReturnType<typeof createBackgroundTasks>
+    handle: (event: object) => Promise<void>
+    tried: (work: () => Promise<void>) => Promise<boolean>
+  },
+): Promise<() => Promise<void>> {
+  const { file, clock, tasks, handle, tried } = parts
+  const before = await file.read(() => noteIn(file.db, plansFired))
+  const ticker = createTicker(plans, clock.now(), firedSchema.parse(JSON.parse(before ?? '{}')))
+  const fired = new Map(ticker.fired)
+  const keep = () => file.write(() => setNote(file.db, plansFired, JSON.stringify(Object.fromEntries(fired))))
+  const slots = createSlots(firesAtOnce)
+  const latest = new Map<string, Promise<void>>()
+  await keep()
+
+  async function fire({ schedule, at, event }: Due): Promise<void> {
+    const work = async () => {
+      await slots.use(() => handle(event))
+      fired.set(schedule, at)
+      await keep()
+    }
+    for (let tries = 1; tries <= maxTries && !tasks.isStopping() && !(await tried(work)); tries++)
+      await tasks.pause(tries * minuteMs)
+  }
+
+  return async () => {
+    for (const due of ticker.due(clock.now())) {
+      // One after another, because the note says up to which time all were fired.
+      latest.set(
+        due.schedule,
+        (latest.get(due.schedule) ?? Promise.resolve()).then(() => fire(due)),
+      )
+    }
+  }
+}
