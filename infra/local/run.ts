@@ -2,6 +2,7 @@ import { type Command, runCommand } from './commands/command.ts'
 
 // `npm run budgets -- …` is `run.ts budgets …`. Each command is loaded alone, because most need few modules.
 const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+  serve: () => import('./serve.ts'),
   help: () => import('./commands/help.ts'),
   login: () => import('./commands/login.ts'),
   doctor: () => import('./commands/doctor.ts'),

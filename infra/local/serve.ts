@@ -4,13 +4,14 @@ import { readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { environment } from '../../shared/platform/settings.ts'
-import { ledgerFolderOf, runUntilStopped } from './commands/command.ts'
+import { defineCommand, ledgerFolderOf } from './commands/command.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { mustBeHere, openLedger } from './database/open.ts'
 import { CannotContinue } from './failures.ts'
 import { createListener } from './listener.ts'
 import { startServer } from './server.ts'
 import { readServedSettings } from './settings.ts'
+import { type Shutdown, withShutdown } from './shutdown.ts'
 
 const usage = `Serves a ledger of this machine to people, until it gets SIGTERM: no stand-in, no demonstration, and its log on stdout.
 
@@ -22,7 +23,15 @@ TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_
 /** A run, the time to write its outcome, and what closing takes. */
 const finishMs = settleMarginMs + 2_000
 
-await runUntilStopped('unit-guard', usage, async (shutdown) => {
+export const command = defineCommand({
+  usage,
+  // A signal ends the process.
+  run: () => withShutdown(async (shutdown) => serve(shutdown).then(() => new Promise<never>(() => {}))),
+})
+
+async function serve(shutdown: Shutdown): Promise<void> {
+  // A closed pipe must not end running updates.
+  process.stdout.on('error', () => {})
   const env = withoutFound(environment())
   mustBeHere(env)
   const local = readServedSettings(env)
@@ -46,4 +55,4 @@ await runUntilStopped('unit-guard', usage, async (shutdown) => {
   const place = { DATA_DIR: folder, UNIT_GUARD_URL: main.url, UNIT_GUARD_PID: String(process.pid) }
   await writeEnvFile(folder, { ...place, ...text }, found)
   log.info('serving', { url: main.url, ledger: ledger.where })
-})
+}

@@ -191,7 +191,7 @@ describe('npm run serve refuses with one sentence', () => {
     const data = join(directory, 'unmounted')
     await mkdir(data)
     expect(await refused({ ...own, DATA_DIR: data })).toBe(
-      `unit-guard: ${data} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
+      `${data} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
     )
     expect(readdirSync(data)).toEqual([])
   })

@@ -29,7 +29,7 @@ export async function temporaryDirectory() {
 
 /** The program of a script, and its first arguments. */
 const programOf = (script: string): [string, ...string[]] =>
-  ['start', 'serve', 'sandbox'].includes(script) ? [script] : ['run', script]
+  script === 'start' || script === 'sandbox' ? [script] : ['run', script]
 
 /**
  * A command of `infra/local` in a process group of its own, without the user's settings.

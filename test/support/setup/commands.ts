@@ -28,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 export async function buildCommands(folder: string, start = `${sources}/start.ts`): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
-    entryPoints: { start, serve: `${sources}/serve.ts`, sandbox: `${sources}/sandbox.ts`, run: `${sources}/run.ts` },
+    entryPoints: { start, sandbox: `${sources}/sandbox.ts`, run: `${sources}/run.ts` },
     outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
