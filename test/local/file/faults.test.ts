@@ -41,4 +41,16 @@ describe('a file that other processes use', () => {
     await ledger.store.get([item(0)])
     expect(() => other.exec('BEGIN EXCLUSIVE; COMMIT')).not.toThrow()
   })
+
+  test('is read right by others while a reading waits for it', async () => {
+    const { path, store, put } = await newLedger()
+    for (const number of [1, 2]) await put(number)
+    const other = new Database(path)
+    onTestFinished(() => void other.close())
+    other.exec('BEGIN EXCLUSIVE')
+    const waits = store.get([item(0), item(1)])
+    other.exec('ROLLBACK')
+    expect(await store.get([item(2)])).toEqual([item(2)])
+    expect(await waits).toEqual([item(0), item(1)])
+  })
 })
