@@ -20,6 +20,7 @@ import { command as sweep } from '../../infra/local/commands/sweep.ts'
 import { command as token } from '../../infra/local/commands/token.ts'
 import { command as month } from '../../infra/local/demo/month.ts'
 import { createListener } from '../../infra/local/listener.ts'
+import { command as serve } from '../../infra/local/serve.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
@@ -49,6 +50,7 @@ const commands: Readonly<Record<string, Command>> = {
     plan,
     recover,
     restore,
+    serve,
     sweep,
     token,
   },
@@ -92,7 +94,7 @@ describe('npm run help', () => {
 
   test('every command that infra/local/run.ts runs has a script and the other way round', () => {
     const own = Object.entries(scripts).flatMap(([name, script]) =>
-      script === `tsx infra/local/run.ts ${name}` ? [name] : [],
+      script.endsWith(`tsx infra/local/run.ts ${name}`) ? [name] : [],
     )
     expect(own.toSorted()).toEqual(Object.keys(commands).toSorted())
     const table = [...readFileSync('infra/local/run.ts', 'utf8').matchAll(/^ {2}'?([\w:]+)'?: \(\) => import/gm)]
