@@ -6,11 +6,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const slowest = [
   'browser/dashboard',
   'ledger/ledger',
-  'local/identity',
-  'local/start',
   'local/readme',
+  'local/start',
   'guard/faults/floods',
   'guard/plans/occurrences',
+  'local/one-machine',
   'ledger/audit',
   'api/budgets/entries',
   'guard/faults/ledger-faults',

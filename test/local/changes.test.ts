@@ -192,12 +192,19 @@ describe('changes in the ledger’s file', () => {
 
   test('that one reader cannot handle do not delay the other reader', async () => {
     const ledger = await openLedger()
-    const start = follow(ledger, () => new Promise(() => {}), { name: 'start' })
+    let end = () => {}
+    const held = new Promise<string[]>((resolve) => {
+      end = () => resolve([])
+    })
+    const start = follow(ledger, () => held, { name: 'start' })
     const tell = follow(ledger, none)
     await put(ledger.store, update(1))
     await until(() => start.seen.length === 1 && tell.seen.length === 1)
     await put(ledger.store, update(2))
     await until(() => tell.seen.length === 2)
+    expect(start.seen).toHaveLength(1)
+    // The stop need not wait for it.
+    end()
   })
 
   test('of a batch that is read while the process stops are not read again', async () => {

@@ -1,0 +1,239 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { signCallerToken } from '../../infra/local/secrets.ts'
+import { scopes } from '../../shared/platform/words.ts'
+import { patienceMs } from '../support/patience.ts'
+import { buildImage, type Image, removeImage } from '../support/process/image.ts'
+import { callerKey, json, serviceToken } from '../support/product.ts'
+import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
+
+const files = 'infra/machine'
+const megabyte = 1_000_000
+/** Debian's base of the image and its libraries, uncompressed, without Node. */
+const baseBytes = 40 * megabyte
+
+const isRoot = process.getuid?.() === 0
+const has = (command: string, ...args: string[]) => spawnSync(command, args).status === 0
+const canMount = isRoot && has('unshare', '--mount', 'true')
+
+describe('the image of one machine', () => {
+  let into: string
+  let image: Image
+  let service: ScriptedService
+  let token: string
+  /** What it said before there was a ledger. */
+  let unbegun: Awaited<ReturnType<typeof run>>
+  const started: ChildProcess[] = []
+
+  beforeAll(async () => {
+    // Not below the folder of the run, which another user may not enter.
+    into = await mkdtemp('/tmp/unit-guard-image-')
+    await chmod(into, 0o755)
+    image = await buildImage(`${files}/Dockerfile`, into)
+    service = await startScriptedService({ fallback: answerOf })
+    const claims = { sub: 'ada', scopes, budgets: '*' as const, now: Date.now(), lastsMs: 3_600_000 }
+    token = await signCallerToken({ key: callerKey, ...claims })
+    unbegun = await run('serve')
+    const begun = await run('account', 'begin')
+    expect(begun.code, begun.text).toBe(0)
+  })
+  afterAll(async () => {
+    for (const child of started) child.kill('SIGKILL')
+    await Promise.all([service.close(), removeImage(into)])
+  })
+
+  /** A program of the image as its user, where root may write nothing but the volume. */
+  function programOf([node = '', ...args]: readonly string[]): [string, string[]] {
+    expect(node).toBe('/nodejs/bin/node')
+    const program = [process.execPath, ...args]
+    if (!isRoot) return [process.execPath, args]
+    const [uid, gid] = image.user.split(':')
+    const asUser = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', ...program]
+    if (!canMount) return ['setpriv', asUser.slice(1)]
+    const data = join(image.root, 'data')
+    const readOnly = 'mount --bind "$0" "$0"; for at in / /tmp /var/tmp /dev/shm; do mount -o remount,bind,ro $at; done'
+    return ['unshare', ['--mount', 'sh', '-c', `${readOnly} 2>/dev/null; exec "$@"`, data, ...asUser]]
+  }
+
+  const environment = () => {
+    const inImage = ([name, value]: [string, string]) => [name, value.startsWith('/') ? join(image.root, value) : value]
+    return {
+      ...Object.fromEntries(Object.entries(image.env).map(inImage)),
+      PORT: '0',
+      ...{ TRACKING_BASE_URL: service.baseUrl, TRACKING_TOKEN: serviceToken, CALLER_KEY: callerKey },
+      ...{ ACCOUNT_UNITS_PER_MONTH: '1000', ACCOUNT_UNITS_USED_AT_START: '0' },
+      ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC', PUBLIC_URL: 'https://units.example' },
+    }
+  }
+
+  const start = (command: readonly string[]) => {
+    const [file, args] = programOf(command)
+    const child = spawn(file, args, { cwd: join(image.root, image.folder), env: environment(), stdio: 'pipe' })
+    started.push(child)
+    const said = { text: '' }
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said.text += text
+      })
+    return { child, said }
+  }
+
+  async function run(...args: string[]) {
+    const { child, said } = start([...image.command.slice(0, 2), ...args])
+    const [code] = await once(child, 'close')
+    return { code, text: said.text }
+  }
+
+  /** As the timer names its file. */
+  async function backupIn(folder: string): Promise<string> {
+    const unit = await readFile(`${files}/unit-guard-backup.service`, 'utf8')
+    const [, name = ''] = /run\.mjs backup "\/var\/backups\/unit-guard\/(.*)"'$/m.exec(unit) ?? []
+    const { stdout } = spawnSync('sh', ['-c', `echo "${name.replaceAll('$$', '$').replaceAll('%%', '%')}"`])
+    return join(folder, stdout.toString().trim())
+  }
+
+  async function serve() {
+    const { child, said } = start(image.command)
+    const url = () => /"url":"(http:[^"]+)"/.exec(said.text)?.[1]
+    await expect.poll(() => url() ?? said.text, { timeout: patienceMs }).toMatch(/^http:/)
+    const at = url() ?? ''
+    const call = (path: string, given: RequestInit = {}) =>
+      fetch(`${at}${path}`, {
+        ...given,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...given.headers },
+      })
+    const end = async (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      return once(child, 'close')
+    }
+    return { at, call, end, said }
+  }
+
+  test('the image serves as its user on a read-only root, and loses nothing when it is killed', async () => {
+    expect(unbegun).toEqual({ code: 1, text: expect.stringContaining('holds no ledger') })
+    const first = await serve()
+    expect((await first.call('/health')).status).toBe(200)
+    for (const [path, part] of [
+      ['/docs', '<!doctype html>'],
+      ['/openapi.json', '"openapi": "3.1.1"'],
+      ['/login', '<h1>Log in</h1>'],
+    ] as const)
+      expect((await (await fetch(`${first.at}${path}`)).text()).replaceAll('":"', '": "'), path).toContain(part)
+    const asked = await first.call('/updates', {
+      method: 'POST',
+      body: JSON.stringify({ kind: 'ranking', project: 'initech' }),
+    })
+    expect([asked.status, await asked.json()]).toEqual([
+      201,
+      { updates: [expect.objectContaining({ state: 'settled' })] },
+    ])
+    await first.end('SIGKILL')
+
+    const second = await serve()
+    expect(await (await second.call('/audit')).json()).toMatchObject({ ok: true })
+    expect(await (await second.call('/budgets/account')).json()).toMatchObject({ windows: [{ spent: 40 }] })
+    const backups = join(image.root, 'data', 'backups')
+    await mkdir(backups)
+    await chmod(backups, 0o777)
+    const ended = await run('backup', await backupIn(backups))
+    expect(ended.code, ended.text).toBe(0)
+    const made = await readdir(backups)
+    expect(made).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{4}\.db$/)])
+    expect(await (await second.call('/status')).json()).toMatchObject({ backedUpAt: expect.any(String) })
+    expect(await second.end('SIGTERM')).toEqual([0, null])
+    expect(second.said.text).not.toContain(serviceToken)
+  })
+
+  test('the image’s health check is what Docker runs', async () => {
+    const guard = await serve()
+    const [, flag = '', program = ''] = image.health
+    const check = (text: string) => promisify(execFile)(process.execPath, [flag, text])
+    await check(program.replace('http://127.0.0.1:8787', guard.at))
+    await expect(check(program.replace('http://127.0.0.1:8787', `${guard.at}/missing`))).rejects.toThrow()
+    await guard.end('SIGKILL')
+  })
+
+  test('the image has Node, Debian’s base and this folder alone: at most 200 MB', async () => {
+    expect(image.base).toMatch(/^gcr\.io\/distroless\/nodejs\d+-debian\d+:nonroot$/)
+    expect(image.user).toMatch(/^[1-9]\d+:[1-9]\d+$/)
+    const own = await bytesIn(join(image.root, image.folder))
+    expect(own).toBeLessThan(20 * megabyte)
+    expect(own + (await stat(process.execPath)).size + baseBytes).toBeLessThan(200 * megabyte)
+    const packages = await readdir(join(image.root, image.folder, 'node_modules/@libsql'))
+    expect([await readdir(join(image.root, image.folder, 'node_modules')), packages.length]).toEqual([['@libsql'], 1])
+    // Keys of a trial must not travel.
+    expect(await readFile(`${files}/Dockerfile.dockerignore`, 'utf8')).toMatch(/^\*$/m)
+  })
+})
+
+describe('the units of systemd', () => {
+  const units = ['unit-guard.service', 'unit-guard-backup.service', 'unit-guard-backup.timer']
+
+  test.each(units)('%s starts programs that exist, in the folder of npm run bundle', async (name) => {
+    const text = await readFile(join(files, name), 'utf8')
+    const programs = [...text.matchAll(/^Exec\w+=(.*)$/gm)].map(([, line = '']) => line)
+    for (const program of programs.filter((each) => each.includes('node')))
+      expect(program).toMatch(/\/usr\/bin\/node (\/opt\/unit-guard\/run\.mjs serve|run\.mjs backup)/)
+    expect(/^User=(.*)$/m.exec(text)?.[1] ?? 'unit-guard').toBe('unit-guard')
+  })
+
+  test.skipIf(!has('systemd-analyze', '--version'))(
+    'systemd accepts the units, and finds them little exposed',
+    async () => {
+      const folder = await mkdtemp('/tmp/unit-guard-units-')
+      onTestFinished(() => removeImage(folder))
+      for (const name of units) await copyFile(join(files, name), join(folder, name))
+      // Node may lie elsewhere on this machine.
+      for (const name of units.slice(0, 2)) {
+        const text = await readFile(join(folder, name), 'utf8')
+        await writeFile(join(folder, name), text.replaceAll('/usr/bin/node', process.execPath))
+      }
+      const analyze = (...args: string[]) => promisify(execFile)('systemd-analyze', args, { cwd: folder })
+      for (const name of units) expect((await analyze('verify', '--man=no', `./${name}`)).stderr, name).toBe('')
+      await analyze('security', '--offline=yes', '--threshold=20', './unit-guard.service')
+    },
+  )
+
+  test('the service has the time to finish a run when it is stopped', async () => {
+    const text = await readFile(join(files, 'unit-guard.service'), 'utf8')
+    const settings = await readFile('infra/local/settings.ts', 'utf8')
+    const timeout = Number(/SERVICE_TIMEOUT_MS: '(\d+)'/.exec(settings)?.[1]) / 1000
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(timeout + 15)
+  })
+})
+
+describe('the Caddyfile', () => {
+  test('the Caddyfile passes requests to the usual port, each once and as it is', async () => {
+    const text = await readFile(`${files}/Caddyfile`, 'utf8')
+    const settings = await readFile('infra/local/settings.ts', 'utf8')
+    const directives = text.split('\n').map((line) => line.trim())
+    expect(directives).toContain(`reverse_proxy 127.0.0.1:${/PORT: '(\d+)'/.exec(settings)?.[1]} {`)
+    expect(directives).toEqual(expect.arrayContaining(['keepalive off', 'compression off']))
+    // A changed header, path or answer, or a second try, would not be what the caller sent.
+    const changing = /^(header|uri|rewrite|handle_path|encode|lb_|trusted_proxies|redir)/
+    expect(directives.filter((each) => changing.test(each))).toEqual([])
+  })
+
+  test.skipIf(!has('caddy', 'version'))('Caddy accepts the Caddyfile', async () => {
+    await promisify(execFile)('caddy', ['validate', '--adapter', 'caddyfile', '--config', `${files}/Caddyfile`])
+  })
+})
+
+async function bytesIn(folder: string): Promise<number> {
+  const found = await readdir(folder, { recursive: true, withFileTypes: true })
+  const sizes = await Promise.all(
+    found.filter((each) => each.isFile()).map(async (each) => (await stat(join(each.parentPath, each.name))).size),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** A service that behaves: it knows every project, and each costs 40. */
+function answerOf({ url }: { url: string }) {
+  const operation = new URL(url, 'http://x').pathname.split('/').at(-1)
+  if (operation === 'dates') return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })
+  return json({ response_code: 0, data: { keyword_units: 40 } })
+}
