@@ -10,7 +10,7 @@ const slowest = [
   'local/start',
   'guard/faults/floods',
   'guard/plans/occurrences',
-  'local/one-machine',
+  'local/machine/image',
   'ledger/audit',
   'api/budgets/entries',
   'guard/faults/ledger-faults',

@@ -11,7 +11,7 @@ export default mergeConfig(
         'test/mcp/conformance/*.check.ts',
         'test/runtime/**/*.check.ts',
         'test/infra/bundles.test.ts',
-        'test/local/one-machine.test.ts',
+        'test/local/machine/image.test.ts',
         'test/sandbox/handler.test.ts',
       ],
     },

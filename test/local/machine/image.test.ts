@@ -4,12 +4,12 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, stat, writeFile } f
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { signCallerToken } from '../../infra/local/secrets.ts'
-import { scopes } from '../../shared/platform/words.ts'
-import { patienceMs } from '../support/patience.ts'
-import { buildImage, type Image, removeImage } from '../support/process/image.ts'
-import { callerKey, json, serviceToken } from '../support/product.ts'
-import { type ScriptedService, startScriptedService } from '../support/scripted-service.ts'
+import { signCallerToken } from '../../../infra/local/secrets.ts'
+import { scopes } from '../../../shared/platform/words.ts'
+import { patienceMs } from '../../support/patience.ts'
+import { buildImage, type Image, removeImage } from '../../support/process/image.ts'
+import { callerKey, json, serviceToken } from '../../support/product.ts'
+import { type ScriptedService, startScriptedService } from '../../support/scripted-service.ts'
 
 const files = 'infra/machine'
 const megabyte = 1_000_000
