@@ -15,7 +15,7 @@ type Started = Pick<Server, 'url' | 'token'>
 
 const service = async (): Promise<Started> => ({ url: (await startService()).url })
 
-const slowService = async (): Promise<Started> => ({ url: (await startService(slowMs)).url })
+const slowService = async (): Promise<Started> => ({ url: (await startService({ afterMs: slowMs })).url })
 
 async function guard(): Promise<Started> {
   const { api, tokens } = await startGuard({ store: createMemoryStore(), serviceUrl })

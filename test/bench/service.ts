@@ -17,12 +17,14 @@ const bodies: Readonly<Record<string, string>> = { estimate: units, run: units, 
  * A service that answers at once. An update costs 40 units. It counts the runs of each project, and never answers a run
  * of `lost-…`.
  *
- * @param afterMs how long it thinks about each answer.
+ * @param how.afterMs how long it thinks about each answer.
+ * @param how.now the time that its answers say.
  */
-export async function startService(afterMs = 0) {
+export async function startService({ afterMs = 0, now = Date.now }: { afterMs?: number; now?: () => number } = {}) {
   const runs: Record<string, number> = {}
   const server = http.createServer(async (request, response) => {
     if (afterMs > 0) await sleep(afterMs)
+    response.setHeader('date', new Date(now()).toUTCString())
     const [, , , project = '', operation = ''] = (request.url ?? '').split('/')
     if (operation === 'run') runs[project] = (runs[project] ?? 0) + 1
     if (operation === 'run' && project.startsWith('lost-')) return request.socket.resetAndDestroy()

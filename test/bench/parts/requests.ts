@@ -26,8 +26,8 @@ async function countIn(endpoint: string, toCount: (guarded: Guarded) => Promise<
   const database = databaseAt(endpoint)
   const client = database.connect()
   const metering = meter(client, endpoint, Object.values(tableKey))
-  const service = await startService()
   const clock = createTestClock()
+  const service = await startService({ now: clock.now })
   const store = createDynamoStore({ client, table: await database.ledgerTable(), clock, ids: systemIds })
   const guarded = await startGuard({ store, serviceUrl: service.url, clock, plans })
   try {
