@@ -15,6 +15,8 @@ const fileFaults: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is a file',
   EACCES: 'you may not',
   EPERM: 'you may not',
+  EROFS: 'its disk is read-only',
+  ENOSPC: 'its disk is full',
 }
 
 export const fileFault = (error: unknown): string =>

@@ -26,12 +26,18 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
     ({ size }) => size,
     () => 0,
   )
-  const stream = createWriteStream(file, { flags: size > maxBytes ? 'w' : 'a', mode: 0o600 })
-  // `mode` is ignored for an existing file.
-  stream.once('open', () => void chmod(file, 0o600).catch(() => {}))
-  // A full disk must not stop the guard.
-  stream.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
+  const begin = (flags: 'w' | 'a') => {
+    const begun = createWriteStream(file, { flags, mode: 0o600 })
+    // `mode` is ignored for an existing file.
+    begun.once('open', () => void chmod(file, 0o600).catch(() => {}))
+    // A full disk must not stop the guard.
+    begun.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
+    return begun
+  }
+  let stream = begin(size > maxBytes ? 'w' : 'a')
   const write = (text: string) => {
+    // It ends with its first error, and the disk may have room again.
+    if (stream.destroyed) stream = begin('a')
     stream.write(`${text}\n`)
     tell(text)
   }

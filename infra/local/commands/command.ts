@@ -7,6 +7,7 @@ import { WrongTargets } from '../../../shared/events/targets-file.ts'
 import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
+import { DamagedItem } from '../../../shared/ledger/stored.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
 import { secretsOf } from '../../../shared/platform/prefix.ts'
@@ -99,6 +100,8 @@ const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongIssuers, Wr
 function toSentence(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (plainErrors.some((plain) => error instanceof plain)) return error.message
+  if (error instanceof DamagedItem)
+    return `The ledger cannot be used, because ${error.message}: use the version that wrote it, or restore a backup (docs/deploy.md, "Restoring").`
   const reason = reasonOf(error)
   if (error instanceof LedgerUnavailable) return `The ledger does not answer: ${reason}${hintFor(reason) || '.'}`
   if (error.name === 'ResourceNotFoundException')

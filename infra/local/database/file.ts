@@ -1,10 +1,13 @@
-import { closeSync, existsSync, openSync, readSync, statfsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { definitionsKey, storedForm } from '../../../shared/ledger/book/definitions-item.ts'
+import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import {
   connect,
   createSqliteFile,
   firstValue,
+  isOfDisk,
   OtherFormat,
   prepare,
   type SqliteFile,
@@ -14,6 +17,7 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { makePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
+import { fileMarker } from './marker-store.ts'
 import { holderOf } from './server-lock.ts'
 
 export const sandboxFile = 'sandbox.db'
@@ -37,33 +41,52 @@ export async function openFile(
   how: { mustCheck?: boolean; onDamage?: (sentence: string) => void } = {},
 ): Promise<Opened> {
   refuseFolder(directory)
+  await refuseJournal(directory, name)
   const path = await makePrivateFile(directory, name)
   refuseSharedDisk(directory)
   refuseHead(path)
   const isUnclean = how.mustCheck || (await sizeOf(`${path}-journal`)) > 0
-  const end = (reason: string) => {
-    throw new CannotContinue(damaged(path, reason))
+  const end = (sentence: string) => {
+    throw new CannotContinue(sentence)
   }
   let isOpen = false
   const file = createSqliteFile({
-    ...{ db: connect(path), clock: systemClock, ids: systemIds, holder: () => holderOf(directory) },
+    ...{
+      db: connect(path),
+      clock: systemClock,
+      ids: systemIds,
+      holder: () => processesWith(path) ?? holderOf(directory),
+    },
     onDamage: (error) => {
-      if (!isOpen || !how.onDamage) return end(reasonOf(error))
-      how.onDamage(damaged(path, reasonOf(error)))
+      const sentence = isOfDisk(error) ? ofDisk(path, reasonOf(error)) : damaged(path, reasonOf(error))
+      if (!isOpen || !how.onDamage) return end(sentence)
+      how.onDamage(sentence)
     },
   })
   try {
     await file.wait(() => {
       prepare(file.db)
       const found = isUnclean ? firstValue(file.db, 'PRAGMA quick_check(1)') : 'ok'
-      if (found !== 'ok') end(String(found).split('\n').at(-1) ?? '')
+      if (found !== 'ok') end(damaged(path, String(found).split('\n').at(-1) ?? ''))
+      const form = firstValue(
+        file.db,
+        `SELECT json_extract(item, '$.form') FROM items WHERE pk = '${definitionsKey.pk}'`,
+      )
+      if (form !== undefined && form !== storedForm)
+        throw new OtherFormat(`form ${form ?? 'none'} instead of ${storedForm}`)
     })
   } catch (error) {
-    throw error instanceof OtherFormat ? new CannotContinue(`${path} ${ofAnotherFormat} (${error.message})`) : error
+    if (error instanceof OtherFormat) throw new CannotContinue(`${path} ${ofAnotherFormat} (${error.message})`)
+    if (!(error instanceof LedgerUnavailable) || error instanceof Contention) throw error
+    throw new CannotContinue(ofDisk(path, reasonOf(error)))
   }
   isOpen = true
+  return { file, id: idOf(path) }
+}
+
+function idOf(path: string): string {
   const { ino, birthtimeNs } = statSync(path, { bigint: true })
-  return { file, id: `${ino}@${birthtimeNs}` }
+  return `${ino}@${birthtimeNs}`
 }
 
 const ofAnotherFormat =
@@ -71,6 +94,46 @@ const ofAnotherFormat =
 
 const damaged = (path: string, reason: string): string =>
   `${path} is damaged (${reason}): keep it, restore a backup (npm run restore -- from <file>), or set DATA_DIR to another folder, where a new ledger begins`
+
+const ofDisk = (path: string, reason: string): string =>
+  `${path} cannot be read or written (${reason}): check its disk and make room there, then start again`
+
+/** Linux knows who has a lock, and SQLite does not. */
+function processesWith(path: string): string | null {
+  try {
+    const { ino } = statSync(path)
+    const locks = [...readFileSync('/proc/locks', 'utf8').matchAll(/ (\d+) [\da-f]+:[\da-f]+:(\d+) /g)]
+    const others = locks.flatMap(([, pid, inode]) =>
+      Number(inode) === ino && Number(pid) !== process.pid ? [`process ${pid}`] : [],
+    )
+    return others.length > 0 ? [...new Set(others)].join(', ') : null
+  } catch {
+    return null
+  }
+}
+
+/** Of the file that it was left by: its pages before the change; none of a file that was just begun. */
+const pagesAt = 16
+
+/** SQLite replays what a killed process left over whatever file has the name now. */
+async function refuseJournal(directory: string, name: string): Promise<void> {
+  const path = join(directory, name)
+  const journal = `${path}-journal`
+  if ((await sizeOf(journal)) === 0) return
+  if ((await sizeOf(path)) === 0) {
+    if (headOf(journal)?.readUInt32BE(pagesAt) === 0) return
+    throw new CannotContinue(
+      `${journal} is there, and ${path}, which it belongs to, is not: put that file back, ${orRestore}`,
+    )
+  }
+  const marker = name === ledgerFile ? await fileMarker(directory).read() : null
+  if (marker === null || marker.table === idOf(path)) return
+  throw new CannotContinue(
+    `${journal} was left by another file than ${path}, and would be replayed over it: put the other file back, ${orRestore}`,
+  )
+}
+
+const orRestore = 'or restore a backup with npm run restore -- from <file>, which moves both away'
 
 /** Earlier versions kept their ledger in DynamoDB Local. */
 function refuseFolder(directory: string): void {

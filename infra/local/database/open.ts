@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
@@ -14,7 +15,7 @@ import { type Environment, type LocalSettings, ledgerFile } from '../settings.ts
 import type { Shutdown } from '../shutdown.ts'
 import { createBell, type Follow, followChanges } from './changes.ts'
 import { openFile, sandboxFile } from './file.ts'
-import { mustNotHaveMoved } from './marker-store.ts'
+import { fileMarker, mustNotHaveMoved } from './marker-store.ts'
 import { takeServer } from './server-lock.ts'
 
 export interface LocalLedger {
@@ -93,14 +94,28 @@ export function mustBeHere({ DYNAMODB_ENDPOINT: endpoint }: Environment): void {
   )
 }
 
-/** The stand-in, with its state beside the ledger. */
+/** The stand-in, with its state beside the ledger. @throws CannotContinue where only the ledger is there. */
 export async function openSandbox(local: LocalSettings, token: string) {
+  if (local.keptIn !== null) await mustHaveState(local.keptIn)
   return createSandbox({
     clock: systemClock,
     token,
     unitsPerMonth: local.sandboxUnitsPerMonth,
     state: await openSandboxState(local.keptIn, systemClock),
   })
+}
+
+/** A new state would have charged nothing of what the ledger has counted. */
+async function mustHaveState(directory: string): Promise<void> {
+  const path = join(directory, sandboxFile)
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  )
+  if (size > 0 || (await fileMarker(directory).read()) === null) return
+  throw new CannotContinue(
+    `${path}, the state of the stand-in, is missing beside a ledger that is there: put it back, set DATA_DIR to another folder, where both begin, or set TRACKING_BASE_URL if the ledger is of a real service`,
+  )
 }
 
 /** Where `npm start` may run beside it, so it has a folder of its own. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type Database from 'libsql'
 import { connect, firstValue, isBusy } from '../../../shared/ledger/store/sqlite-file.ts'
 import { makePrivateFile } from '../data-directory.ts'
-import { CannotContinue } from '../failures.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
 
 const serverFile = 'server.db'
 /** Begins the words of a process that serves. */
@@ -26,7 +26,8 @@ interface Server {
  * @throws CannotContinue
  */
 export async function takeServer(directory: string, as = ''): Promise<Server> {
-  const db = connect(await makePrivateFile(directory, serverFile))
+  const path = await makePrivateFile(directory, serverFile)
+  const db = connect(path)
   const own = `${as}${server} ${process.pid} on ${hostname()}`
   const lock = () => db.exec('BEGIN IMMEDIATE')
   try {
@@ -49,7 +50,10 @@ export async function takeServer(directory: string, as = ''): Promise<Server> {
       },
     }
   } catch (error) {
-    if (!isBusy(error)) throw error
+    if (!isBusy(error))
+      throw new CannotContinue(
+        `${path} cannot be used (${reasonOf(error)}): make room on its disk, or remove this file, which is a lock alone`,
+      )
     throw new CannotContinue(
       `another Unit Guard is using ${directory} (${holderOf(directory)}); stop it, or set DATA_DIR`,
     )

@@ -37,7 +37,7 @@ import type { Calendar, Renewal } from './windows.ts'
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
 /** Upgrades count from it: a change that items of before do not follow gets the next number, and a step that rewrites them. */
-const storedForm = 1
+export const storedForm = 1
 
 export const toDefinitionsItem = (definitions: Definitions): Item => ({
   ...definitionsKey,

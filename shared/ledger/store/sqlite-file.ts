@@ -146,6 +146,8 @@ export type SqliteFile = ReturnType<typeof createSqliteFile>
 export function createSqliteFile({ db, clock, ids, holder = () => 'other processes', onDamage = () => {} }: Parts) {
   /** @throws LedgerUnavailable; Contention if other processes kept the file until the time was over. */
   async function wait<T>(act: () => T, maxWaitMs = usualMaxWaitMs): Promise<T> {
+    // The binding ends the process for any other call.
+    if (!db.open) throw new LedgerUnavailable('the file of the ledger was closed')
     const until = clock.now() + maxWaitMs
     for (let round = 1; ; round++) {
       try {
@@ -186,4 +188,5 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 
 const isOfSqlite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_')
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
-const isDamage = (error: unknown): boolean => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error))
+export const isOfDisk = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR')
+const isDamage = (error: unknown): boolean => isOfDisk(error) || /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))

@@ -1,17 +1,24 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { readEnvFile } from '../../../infra/local/data-directory.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
-import { firstValue } from '../../../shared/ledger/store/sqlite-file.ts'
+import { connect, createSqliteFile, firstValue } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
-import { temporaryDirectory } from '../../support/process/local.ts'
+import { systemIds } from '../../../shared/platform/ids.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
 
 const item = (number: number, size = 10) => ({ pk: `item#${number}`, sk: 'item', text: 'x'.repeat(size) })
 
 /** A ledger with one item. */
-async function newLedger(how: Parameters<typeof openFile>[2] = {}) {
-  const { directory, remove } = await temporaryDirectory()
+async function newLedger(how: Parameters<typeof openFile>[2] = {}, given?: string) {
+  const { directory, remove } =
+    given === undefined ? await temporaryDirectory() : { directory: given, remove: () => {} }
   onTestFinished(remove)
   const { file } = await openFile(directory, 'ledger.db', how)
   const store = createSqliteStore(file, { clock: systemClock })
@@ -52,5 +59,200 @@ describe('a file that other processes use', () => {
     other.exec('ROLLBACK')
     expect(await store.get([item(2)])).toEqual([item(2)])
     expect(await waits).toEqual([item(0), item(1)])
+  })
+})
+
+const itemsIn = ({ file }: { file: { db: Database.Database } }) =>
+  (file.db.prepare('SELECT pk FROM items').raw().all() as string[][]).flat()
+
+describe('a transaction that does not end well', () => {
+  test('is undone where a reader of another process keeps the file at its COMMIT', async () => {
+    const ledger = await newLedger()
+    const script = `const db = new (require('libsql'))(${JSON.stringify(ledger.path)})
+      db.exec('BEGIN; SELECT 1 FROM sqlite_master')
+      console.log('reads')
+      process.stdin.once('data', () => db.exec('COMMIT') || process.exit(0))`
+    const reader = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    onTestFinished(() => void reader.kill())
+    await once(reader.stdout, 'data')
+    await expect(ledger.put(1)).rejects.toMatchObject({
+      ...{ name: 'Contention', message: `the file of the ledger is busy (process ${reader.pid})` },
+    })
+    expect([ledger.file.db.inTransaction, itemsIn(ledger)]).toEqual([false, ['item#0']])
+    const waiting = ledger.put(2, { maxWaitMs: 10_000 })
+    reader.stdin.write('end')
+    expect(await waiting).toEqual({ applied: true })
+  })
+
+  test('closes the file where it cannot be undone, and nothing more is read or written', async () => {
+    const { path } = await newLedger()
+    const db = connect(path)
+    const damage: unknown[] = []
+    const broken = new Proxy(db, {
+      get: (of, name) => {
+        if (name !== 'exec')
+          return typeof of[name as 'close'] === 'function' ? of[name as 'close'].bind(of) : of[name as 'open']
+        return (sql: string) => {
+          if (sql === 'ROLLBACK') throw new Error('disk I/O error')
+          of.exec(sql)
+        }
+      },
+    })
+    const file = createSqliteFile({
+      ...{ db: broken, clock: systemClock, ids: systemIds },
+      onDamage: (error) => damage.push(error),
+    })
+    const store = createSqliteStore(file, { clock: systemClock })
+    const writes = [
+      { kind: 'update', key: { pk: 'item#0', sk: 'item' }, set: [], add: [[['none', 'a'], 1]], when: [] },
+    ] as const
+    await expect(store.transact(writes, 'broken')).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    expect([db.open, damage.length]).toEqual([false, 1])
+    await expect(store.get([{ pk: 'item#0', sk: 'item' }])).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+  })
+
+  test('is undone where the file may not grow, and the next one has room', async () => {
+    const ledger = await newLedger()
+    const pages = Number(firstValue(ledger.file.db, 'PRAGMA page_count'))
+    ledger.file.db.exec(`PRAGMA max_page_count = ${pages}`)
+    await expect(ledger.put(1, { size: 20_000 })).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    expect([ledger.file.db.inTransaction, itemsIn(ledger)]).toEqual([false, ['item#0']])
+    ledger.file.db.exec('PRAGMA max_page_count = 100000')
+    expect(await ledger.put(1, { size: 20_000 })).toEqual({ applied: true })
+  })
+})
+
+const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'ignore' })
+
+/** A small disk; `null` where this user may not mount one. */
+function mountSmall(size: string): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'unit-guard-disk-'))
+  try {
+    run('mount', '-t', 'tmpfs', '-o', `size=${size},mode=700`, 'none', folder)
+    return folder
+  } catch {
+    rmSync(folder, { recursive: true })
+    return null
+  }
+}
+
+const canMount = (() => {
+  const folder = mountSmall('64k')
+  if (folder !== null) unmount(folder)
+  return folder !== null
+})()
+
+function unmount(folder: string): void {
+  run('umount', '-l', folder)
+  rmSync(folder, { recursive: true })
+}
+
+function smallDisk(size: string) {
+  const folder = mountSmall(size) ?? ''
+  onTestFinished(() => unmount(folder))
+  const room = () => {
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  }
+  return {
+    folder,
+    fill: (left: number) => writeFileSync(join(folder, 'fill'), Buffer.alloc(Math.max(0, room() - left))),
+    free: () => rmSync(join(folder, 'fill')),
+  }
+}
+
+describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a small one)', () => {
+  test('undoes a write wherever it was met, and the next write after room was made succeeds', async () => {
+    const { folder, fill, free } = smallDisk('300k')
+    const ledger = await newLedger({}, folder)
+    const met = new Set<string>()
+    let number = 0
+    for (let left = 0; left <= 40_960; left += 4_096) {
+      const before = itemsIn(ledger)
+      fill(left)
+      const failure = await ledger.put(++number, { size: 3_000 }).then(
+        () => null,
+        (error: Error) => error,
+      )
+      if (failure) {
+        met.add(failure.name)
+        expect([ledger.file.db.inTransaction, itemsIn(ledger)]).toEqual([false, before])
+      }
+      free()
+      expect(await ledger.put(number, { size: 3_000 })).toEqual({ applied: true })
+    }
+    // The second one is met at COMMIT, and leaves no transaction open.
+    expect(met).toEqual(new Set(['LedgerUnavailable', 'AnswerLost']))
+    expect(firstValue(ledger.file.db, 'PRAGMA integrity_check')).toBe('ok')
+  })
+
+  test('is 503 at the server, which continues once there is room', async () => {
+    const { folder, fill, free } = smallDisk('4m')
+    const server = spawnLocal('start', { env: { DATA_DIR: folder, DEMO: 'off' } })
+    onTestFinished(() => server.signalGroup('SIGKILL'))
+    const url = await server.ready()
+    const headers = {
+      authorization: `Bearer ${readEnvFile(folder).UNIT_GUARD_TOKEN}`,
+      ...{ 'content-type': 'application/json', 'idempotency-key': 'monday' },
+    }
+    const body = JSON.stringify({ kind: 'ranking', project: 'initech' })
+    const ask = () => fetch(`${url}/updates`, { method: 'POST', headers, body })
+    const statement = async () => (await fetch(`${url}/budgets/account`, { headers })).json()
+    const before = await statement()
+    fill(0)
+    expect((await ask()).status).toBe(503)
+    expect(await statement()).toEqual(before)
+    free()
+    expect((await ask()).status).toBe(201)
+    server.signal('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  })
+
+  test('ends a start with one sentence', async () => {
+    const { folder, fill } = smallDisk('64k')
+    fill(0)
+    const { code, out, err } = await runLocal('start', [], { DATA_DIR: folder, DEMO: 'off' })
+    expect([code, out, err.trim().split('\n')]).toEqual([1, '', [expect.stringContaining(`${folder}/`)]])
+    expect(err).toContain('make room')
+  })
+})
+
+describe('an error of the disk', () => {
+  test('ends the server before it answers, and the next start checks and uses the file', async () => {
+    const { directory, remove } = await temporaryDirectory()
+    onTestFinished(remove)
+    const env = { DATA_DIR: directory, DEMO: 'off' }
+    // No file may grow above 150 blocks of 1 KB: SQLite gets EFBIG, an error of input and output to it.
+    const server = spawnLocal('start', { env, under: ['bash', '-c', 'ulimit -f 150; exec "$@"', 'bash'] })
+    onTestFinished(() => server.signalGroup('SIGKILL'))
+    const url = await server.ready()
+    const headers = {
+      authorization: `Bearer ${readEnvFile(directory).UNIT_GUARD_TOKEN}`,
+      'content-type': 'application/json',
+    }
+    const ask = (number: number) =>
+      fetch(`${url}/budgets/b${number}`, {
+        ...{ method: 'PUT', headers },
+        body: JSON.stringify({
+          limits: [{ window: 'month', units: 10 }],
+          projects: [{ name: `p${number}${'x'.repeat(90)}` }],
+        }),
+      }).then(
+        async (answer) => (answer.ok ? null : answer.text()),
+        () => 'ended',
+      )
+    let failure: string | null = null
+    for (let number = 0; number < 300 && failure === null; number++) failure = await ask(number)
+    expect(failure).toBe('ended')
+    const { code, err } = await server.ended
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^unit-guard: .*ledger\.db cannot be read or written \(disk I\/O error\): check its disk/m),
+    ])
+    const again = spawnLocal('start', { env })
+    onTestFinished(() => again.signalGroup('SIGKILL'))
+    await again.ready()
+    again.signal('SIGTERM')
+    expect((await again.ended).code).toBe(0)
   })
 })

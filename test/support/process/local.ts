@@ -35,16 +35,24 @@ const programOf = (script: string): [string, ...string[]] =>
  * A command of `infra/local` in a process group of its own, without the user's settings.
  *
  * @param options.asIs compiled on the way, as `npm start` does it.
+ * @param options.under a program that starts it with fewer rights or room.
  */
 export function spawnLocal(
   script: string,
-  options: { args?: readonly string[]; env?: Environment; asIs?: boolean; cwd?: string } = {},
+  options: {
+    args?: readonly string[]
+    env?: Environment
+    asIs?: boolean
+    cwd?: string
+    under?: readonly string[]
+  } = {},
 ) {
   const [file, ...first] = programOf(script)
   const program = options.asIs
     ? ['--import', 'tsx', `infra/local/${file}.ts`]
     : [resolve(inject('commands'), `${file}.mjs`)]
-  const child = spawn(process.execPath, [...program, ...first, ...(options.args ?? [])], {
+  const [under = '', ...words] = [...(options.under ?? []), process.execPath, ...program, ...first]
+  const child = spawn(under, [...words, ...(options.args ?? [])], {
     detached: true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import Database from 'libsql'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openFile } from '../../../infra/local/database/file.ts'
+import { takeServer } from '../../../infra/local/database/server-lock.ts'
+import { spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
+
+async function newFolder(): Promise<string> {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  return directory
+}
+
+const openIn = (directory: string) => openFile(directory, 'ledger.db')
+
+/** A folder of `npm start` that has ended, without what a killed one leaves. */
+async function begun(): Promise<string> {
+  const directory = await newFolder()
+  const server = spawnLocal('start', { env: { DATA_DIR: directory, DEMO: 'off' } })
+  onTestFinished(() => server.signalGroup('SIGKILL'))
+  await server.ready()
+  server.signal('SIGTERM')
+  await server.ended
+  return directory
+}
+
+/** In a folder whose files this user may not write even as root. */
+async function sentenceOf(directory: string, script = 'start', args: string[] = []): Promise<string> {
+  const bare = ['setpriv', '--bounding-set=-dac_override,-dac_read_search']
+  const env = { DATA_DIR: directory, DEMO: 'off' }
+  const { ended } = spawnLocal(script, { env, args, ...(process.getuid?.() === 0 && { under: bare }) })
+  const { code, out, err } = await ended
+  expect([code, out, err.trim().split('\n')]).toEqual([1, '', [err.trim()]])
+  return err
+}
+
+describe('a start in a folder where something is missing or strange says one sentence and begins nothing', () => {
+  test('the state of the stand-in is missing, empty or damaged beside a ledger', async () => {
+    const directory = await begun()
+    const state = join(directory, 'sandbox.db')
+    await truncate(state, 0)
+    expect(await sentenceOf(directory)).toContain(`${state}, the state of the stand-in, is missing beside a ledger`)
+    await rm(state)
+    expect(await sentenceOf(directory)).toContain(`${state}, the state of the stand-in, is missing beside a ledger`)
+    expect(existsSync(state)).toBe(false)
+    await writeFile(state, 'spend '.repeat(1_000))
+    expect(await sentenceOf(directory)).toContain(`${state} is damaged (it does not begin as a file of SQLite)`)
+  })
+
+  test('the ledger is missing, or of another form, or not ours to write', async () => {
+    const directory = await begun()
+    const path = join(directory, 'ledger.db')
+    const db = new Database(path)
+    db.exec("UPDATE items SET item = json_remove(item, '$.form') WHERE pk = 'definitions'")
+    db.close()
+    const otherForm = `${path} was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins (form none instead of 1)\n`
+    expect(await sentenceOf(directory)).toBe(`unit-guard: ${otherForm}`)
+    expect(await sentenceOf(directory, 'account', ['renewal', '--day', '3'])).toBe(otherForm)
+
+    if (process.getuid?.() === 0) await chown(path, 65_534, 65_534)
+    await chmod(path, 0o400)
+    expect(await sentenceOf(directory)).toContain(`${path} cannot be written (you may not); set DATA_DIR`)
+
+    await rm(path)
+    expect(await sentenceOf(directory)).toContain('the file is empty, and the ledger led_')
+  })
+
+  test('the file of the lock is none', async () => {
+    const directory = await newFolder()
+    await writeFile(join(directory, 'server.db'), 'spend '.repeat(1_000))
+    await expect(takeServer(directory)).rejects.toThrow(
+      /server\.db cannot be used \(.*\): make room on its disk, or remove/,
+    )
+  })
+})
+
+describe('a journal that a killed process has left', () => {
+  /** A ledger with a journal that SQLite would replay, as kill -9 leaves it. */
+  async function killed() {
+    const directory = await newFolder()
+    const path = join(directory, 'ledger.db')
+    const { file, id } = await openIn(directory)
+    file.db.close()
+    await writeFile(join(directory, 'ledger'), `led_${'0'.repeat(26)} 0 ${id} ledger.db\n`)
+    const script = `const db = new (require('libsql'))(${JSON.stringify(path)})
+      db.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+      for (let n = 0; n < 50; n++) db.exec("INSERT INTO items VALUES ('half" + n + "', 's', '" + 'x'.repeat(3000) + "', NULL, NULL, NULL, NULL, NULL)")
+      console.log('writes'); setTimeout(() => {}, 60000)`
+    const writer = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(writer.stdout, 'data')
+    writer.kill('SIGKILL')
+    await once(writer, 'exit')
+    expect((await stat(`${path}-journal`)).size).toBeGreaterThan(0)
+    return { directory, path }
+  }
+
+  test('is replayed over the file that it was left by', async () => {
+    const { directory } = await killed()
+    const { file } = await openIn(directory)
+    expect(file.db.prepare('SELECT count(*) FROM items').raw().get()).toEqual([0])
+  })
+
+  test('is not replayed over another file of that name, or lost where the file was renamed', async () => {
+    const { directory, path } = await killed()
+    await rename(path, `${path}.old`)
+    const left = (await stat(`${path}-journal`)).size
+    const missing = `${path}-journal is there, and ${path}, which it belongs to, is not: put that file back, or restore a backup`
+    await expect(openIn(directory)).rejects.toThrow(missing)
+    expect(existsSync(path)).toBe(false)
+    await writeFile(path, '')
+    await expect(openIn(directory)).rejects.toThrow(missing)
+
+    const other = await newFolder()
+    ;(await openIn(other)).file.db.close()
+    await rename(join(other, 'ledger.db'), path)
+    const before = await stat(path)
+    await expect(openIn(directory)).rejects.toThrow('-journal was left by another file than')
+    expect([(await stat(path)).mtimeMs, (await stat(`${path}-journal`)).size]).toEqual([before.mtimeMs, left])
+    await rename(`${path}.old`, path)
+    await openIn(directory)
+  })
+})
+
+test('a command waits ten seconds for a busy file, and then names the process that has it', async () => {
+  const directory = await newFolder()
+  const { file } = await openIn(directory)
+  file.db.exec('BEGIN EXCLUSIVE')
+  const from = Date.now()
+  const said = await sentenceOf(directory, 'account', ['renewal', '--day', '3'])
+  expect(Date.now() - from).toBeGreaterThan(10_000)
+  expect(said).toBe(`The ledger does not answer: the file of the ledger is busy (process ${process.pid}).\n`)
+  file.db.exec('COMMIT')
+})
+
+test('a folder that is a file is named', async () => {
+  const directory = join(await newFolder(), 'data')
+  await writeFile(directory, '')
+  expect(await sentenceOf(directory)).toContain(`${directory} cannot be made (it is a file)`)
+  await rm(directory)
+  await mkdir(directory)
+})
