@@ -69,7 +69,7 @@ describe('a start in a folder where something is missing or strange says one sen
     expect(await sentenceOf(directory)).toContain('the file is empty, and the ledger led_')
   })
 
-  test('the file of the lock is none', async () => {
+  test('the file of the lock belongs to another program', async () => {
     const directory = await newFolder()
     await writeFile(join(directory, 'server.db'), 'spend '.repeat(1_000))
     await expect(takeServer(directory)).rejects.toThrow(
