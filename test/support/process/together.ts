@@ -45,33 +45,12 @@ export async function startTogether(how: { units: number; nodes?: readonly [stri
     return type?.replace('/problems/', '') ?? updates[0].state
   }
 
-  /** Answers once it is told to go, so that all begin together. */
-  async function startAsker(node: string, projects: readonly string[]) {
-    const child = spawn(node, ['--import', 'tsx', 'test/support/process/asker.ts', ...projects], {
-      env: { PATH: process.env.PATH, ...env },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    let out = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text
-    })
-    const ended = once(child, 'close')
-    while (!out.includes('\n') && child.exitCode === null) await once(child.stdout, 'data')
-    const go = async (): Promise<readonly string[]> => {
-      child.stdin.end('go\n')
-      await ended
-      return JSON.parse(out.split('\n')[1] ?? '')
-    }
-    return { version: /^ready (\S+)/.exec(out)?.[1], go }
-  }
-
   const [first, second] = how.nodes ?? [process.execPath, process.execPath]
   return {
     runs: () => service.requests.flatMap(({ url }) => /\/on-demand\/(.+)\/run$/.exec(url)?.[1] ?? []),
     /** @returns how often each answer was given, and the versions of Node. */
     ask: async (parts: readonly [readonly string[], readonly string[], readonly string[]]) => {
-      const askers = [await startAsker(first, parts[1]), await startAsker(second, parts[2])]
+      const askers = [await startAsker(first, parts[1], env), await startAsker(second, parts[2], env)]
       const given = await Promise.all([Promise.all(parts[0].map(askByServer)), ...askers.map(({ go }) => go())])
       const counts: Record<string, number> = {}
       for (const answer of given.flat()) counts[answer] = (counts[answer] ?? 0) + 1
@@ -88,3 +67,24 @@ export async function startTogether(how: { units: number; nodes?: readonly [stri
 
 export const projectsOf = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name}-${index}`)
+
+/** Answers once it is told to go, so that all begin together. */
+async function startAsker(node: string, projects: readonly string[], env: Record<string, string>) {
+  const child = spawn(node, ['--import', 'tsx', 'test/support/process/asker.ts', ...projects], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text
+  })
+  const ended = once(child, 'close')
+  while (!out.includes('\n') && child.exitCode === null) await once(child.stdout, 'data')
+  const go = async (): Promise<readonly string[]> => {
+    child.stdin.end('go\n')
+    await ended
+    return JSON.parse(out.split('\n')[1] ?? '')
+  }
+  return { version: /^ready (\S+)/.exec(out)?.[1], go }
+}
