@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { type Found, publish } from './document.ts'
 import { benchColdStart } from './parts/cold-start.ts'
 import { benchContention } from './parts/contention.ts'
+import { benchEmbedded } from './parts/embedded.ts'
 import { benchGateway } from './parts/gateway.ts'
 import { benchGrowth } from './parts/growth.ts'
 import { benchGuardedUpdate } from './parts/guarded-update.ts'
@@ -17,6 +18,7 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 const parts: Readonly<Record<string, () => Promise<Found>>> = {
   requests: benchRequests,
   'guarded-update': benchGuardedUpdate,
+  embedded: benchEmbedded,
   contention: benchContention,
   'cold-start': benchColdStart,
   gateway: benchGateway,

@@ -1,14 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { BatchGetItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
 import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
+import { createSqliteFile, openSqlite } from '../../../shared/ledger/store/sqlite-file.ts'
+import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { startGuard } from '../product.ts'
 import { connect, type Ground, type Rival } from './rival.ts'
 
 /** Ten budgets; an update is charged to one of them and to the account. */
-export async function unitGuard({ database, client, serviceUrl, units }: Ground): Promise<Rival> {
+export async function unitGuard({ database, client, ...rest }: Ground): Promise<Rival> {
   const table = await database.ledgerTable()
-  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
+  return guardOn(createDynamoStore({ client, table, clock: systemClock, ids: systemIds }), rest)
+}
+
+/** Its ledger in a file, on the disk of temporary files. */
+export async function embedded(ground: Pick<Ground, 'serviceUrl' | 'units'>): Promise<Rival> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'))
+  const db = openSqlite(join(folder, 'ledger.db'))
+  const file = createSqliteFile({ db, clock: systemClock, ids: systemIds })
+  const { update, stop } = await guardOn(createSqliteStore(file, { clock: systemClock }), ground)
+  return {
+    update,
+    stop: async () => {
+      await stop?.()
+      db.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+async function guardOn(store: Store, { serviceUrl, units }: Pick<Ground, 'serviceUrl' | 'units'>): Promise<Rival> {
   const guarded = await startGuard({ store, serviceUrl, unitsPerMonth: units })
   const limits = [{ window: 'month', units }]
   const names = Array.from({ length: 9 }, (_, index) => ({ name: `team-${index}`, limits }))
