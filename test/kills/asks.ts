@@ -40,6 +40,7 @@ export async function makeBudgets({ url, tokens }: { url: string; tokens: Tokens
 }
 
 const isJson = { 'content-type': 'application/json' }
+/** The last ones are for the command. */
 const planCount = 200
 export const plans = Array.from({ length: planCount }, (_, index) => ({
   name: `plan-${index}`,

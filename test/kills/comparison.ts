@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { typeOfVersion } from '../../shared/events/types.ts'
 import { type Ask, get, isFinal } from './asks.ts'
+import type { ReceivedMessages } from './receivers.ts'
 import type { Running } from './scenario.ts'
 import { type Run, unitsOf } from './service.ts'
 
@@ -9,7 +11,7 @@ export interface Told {
   readonly project: string
   readonly state: string
   readonly units: { readonly estimated: number | null; readonly held: number | null; readonly charged: number | null }
-  readonly history: readonly { readonly state: string }[]
+  readonly history: Parameters<typeof typeOfVersion>[0]['history']
 }
 
 interface Figures {
@@ -105,6 +107,21 @@ function withinLimits(name: string, { window, limit, granted, available, held, i
     ...(available + held + inDoubt + spent === limit + granted ? [] : [`${name} ${window} does not add up`]),
     ...(available >= 0 ? [] : [`${name} ${window} is overspent by ${-available}`]),
   ]
+}
+
+/** Everything that the ledger wanted to tell. */
+export function missingMessages(updates: readonly Told[], { events, messages }: ReceivedMessages): string[] {
+  const inSlack = messages.join('\n')
+  return updates.flatMap(({ id, history }) => [
+    ...history.flatMap((_, index) =>
+      typeOfVersion({ history }, index + 1) === null || events.has(`${id}-${index + 1}`)
+        ? []
+        : [`the event ${id}-${index + 1} never arrived`],
+    ),
+    ...(history.some(({ state }) => state === 'awaiting-approval') && !inSlack.includes(id)
+      ? [`${id} waited for approval, and Slack never heard of it`]
+      : []),
+  ])
 }
 
 export function changedAnswers(asks: readonly Ask[]): string[] {

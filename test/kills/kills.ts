@@ -1,34 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import { chanceOf } from '../simulation/workloads/chance.ts'
 import { readOptions, say } from '../support/process/command-line.ts'
-import { type Ask, createAsks, isFinal, makeBudgets, send } from './asks.ts'
-import { changedAnswers, compare, sum, type Told } from './comparison.ts'
+import { type Ask, createAsks, isFinal, makeBudgets, plans, send } from './asks.ts'
+import { changedAnswers, compare, missingMessages, sum, type Told } from './comparison.ts'
 import { createScenario, type Running } from './scenario.ts'
 import { type Step, stepNames } from './steps.ts'
 
-const usage = `Kills the product (SIGKILL) at every step of an update's life, starts it again, and asks again; then compares the
-ledger with what the service saw. The database is a process of its own, and stays.
+const usage = `Kills the product (SIGKILL), starts it again, and asks again; compares the ledger with what the service saw, and with what
+other systems and Slack were told.
 
-  npm run kills                     204 kills: twelve at each step
+  npm run kills                     200 kills at random moments, with the ledger in a file and commands beside it
+  npm run kills -- --ledger table   34 kills, two at each step of an update's life, with the ledger in DynamoDB Local
   npm run kills -- --kills <number> --seed <number>`
 
-const values = readOptions(usage, { kills: '204', seed: '1' })
+const values = readOptions(usage, { ledger: 'file', kills: '', seed: String(Date.now() % 1_000_000) })
+const isFile = values.ledger === 'file'
 
 /** How many open asks a life repeats, beside new ones. */
 const askedAgain = 10
 /** As many as a busy machine answers within the service's deadline. */
 const askedAtOnce = 10
 const maxRounds = 4
+const maxLifeMs = 2_500
+const maxStartMs = 1_000
 
 const began = performance.now()
 const seconds = () => Math.round((performance.now() - began) / 1000)
-const kills = Number(values.kills)
+const kills = Number(values.kills || (isFile ? 200 : 2 * stepNames.length))
 const chance = chanceOf(Number(values.seed))
-const scenario = await createScenario(chance)
+const scenario = await createScenario(chance, isFile ? 'file' : 'table')
 const { asks, more, open } = createAsks(chance)
 const { runs } = scenario.service
-const killed = new Map<Step | 'at rest', number>()
+const killed = new Map<Step | 'at rest' | 'at random' | 'while it starts', number>()
 const broken: string[] = []
+let commands = 0
 
 const sendAll = (which: readonly Ask[], running: Running) =>
   inParallel(which, askedAtOnce, async (ask) => {
@@ -49,6 +55,45 @@ async function live(step: Step): Promise<void> {
   await scenario.kill()
   const at = scenario.trap.hasSprung() ? step : 'at rest'
   killed.set(at, (killed.get(at) ?? 0) + 1)
+}
+
+/** The ledger is compared at each start; other processes work on it before, during and after the kill. */
+async function liveAtRandom(life: number): Promise<void> {
+  const count = (what: 'at random' | 'while it starts') => killed.set(what, (killed.get(what) ?? 0) + 1)
+  if (chance(6) === 0) {
+    await scenario.killStarting(chance(maxStartMs))
+    return void count('while it starts')
+  }
+  const running = await scenario.up()
+  await check(`at the start of life ${life}`, running)
+  let isOver = false
+  const killing = scenario.killAfter(chance(maxLifeMs)).then(() => {
+    isOver = true
+  })
+  const others = commandsBeside(life)
+  const waiting = open()
+  const from = chance(waiting.length)
+  await sendAll(waiting.slice(from, from + askedAgain), running)
+  while (!isOver) {
+    await sendAll(more({ withPlan: chance(3) === 0 }), running)
+    await sleep(chance(100))
+  }
+  await killing
+  count('at random')
+  await others
+}
+
+async function commandsBeside(life: number): Promise<void> {
+  const all = [['sweep'], ['budgets', 'export'], ['plan', plans.at(-1 - (life % 50))?.name ?? '']]
+  await Promise.all(
+    all.map(async (args) => {
+      if (chance(2) === 0) return
+      const { text } = await scenario.command(args)
+      commands++
+      // A sentence is an answer; a stack is not.
+      if (/^\s+at /m.test(text)) broken.push(`${args.join(' ')} failed in life ${life}:\n${text}`)
+    }),
+  )
 }
 
 async function check(when: string, running: Running) {
@@ -84,6 +129,14 @@ async function finish(running: Running): Promise<void> {
   for (const { id, kind, project } of after.updates)
     if (!known.has(id)) broken.push(`asking again made another update: ${id}, ${kind} of ${project}`)
   broken.push(...(await scenario.leaks(JSON.stringify(asks.map(({ heard }) => heard)))))
+  // What was set aside or waits is told by the sweep.
+  let missing = missingMessages(after.updates, scenario.received)
+  for (let round = 0; missing.length > 0 && round < 10; round++) {
+    await scenario.sweep('+9d')
+    await sleep(1_000)
+    missing = missingMessages(after.updates, scenario.received)
+  }
+  broken.push(...missing)
   tell(after.updates, after.account.spent)
 }
 
@@ -94,20 +147,23 @@ const countsOf = (updates: readonly Told[]): string =>
 
 function tell(updates: readonly Told[], spent: number): void {
   say('\nkilled                                  times')
-  for (const step of [...stepNames, 'at rest' as const])
-    say(`  ${step.padEnd(36)} ${String(killed.get(step) ?? 0).padStart(5)}`)
+  for (const [step, times] of killed) say(`  ${step.padEnd(36)} ${String(times).padStart(5)}`)
   say(`  ${'in all'.padEnd(36)} ${String(sum([...killed.values()])).padStart(5)}`)
   say(`\n${asks.length} asks, heard ${sum(asks.map(({ heard }) => heard.length))} times; ${updates.length} updates`)
   const taken = sum(runs.map(({ consumed }) => consumed))
+  const { events, messages } = scenario.received
+  say(`${commands} commands beside; ${events.size} events and ${messages.length} messages arrived`)
   say(`the service saw ${runs.length} runs and took ${taken} units; the ledger charges ${spent}`)
 }
 
+say(`seed ${values.seed}`)
 try {
   await makeBudgets(await scenario.up())
   await scenario.kill()
   for (let life = 1; life <= kills; life++) {
     const step = stepNames[life % stepNames.length]
-    if (step !== undefined) await live(step)
+    if (isFile) await liveAtRandom(life)
+    else if (step !== undefined) await live(step)
     if (life % stepNames.length === 0 || life === kills)
       say(`${life} kills, ${asks.length} asks, ${runs.length} runs, ${seconds()} s`)
   }

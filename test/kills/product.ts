@@ -10,16 +10,23 @@ type Environment = Readonly<Record<string, string | undefined>>
  * The product as `npm start` starts it, compiled once so that it is up again in half a second. One SIGKILL ends all of
  * it.
  */
-export async function createProduct({ env }: { env: () => Environment }) {
+export async function createProduct({ env, start }: { env: () => Environment; start?: string }) {
   // Below node_modules, so that packages are found.
   const commands = `node_modules/.cache/unit-guard/kills-${process.pid}`
-  await buildCommands(commands, 'test/kills/start.ts')
+  await buildCommands(commands, start)
 
   const run = (program: 'start' | 'run', args: readonly string[] = []) =>
     spawn(process.execPath, [join(commands, `${program}.mjs`), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, PORT: '0', ...env() },
     })
+
+  async function command(args: readonly string[]) {
+    const running = run('run', args)
+    const said = collect(running)
+    const [code] = await once(running, 'close')
+    return { code: Number(code), text: said.text }
+  }
 
   let child: ChildProcess | null = null
   process.once('exit', () => {
@@ -36,12 +43,11 @@ export async function createProduct({ env }: { env: () => Environment }) {
     died: async (): Promise<void> => {
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
-    sweep: async (at: string): Promise<string> => {
-      const sweeping = run('run', ['sweep', '--at', at])
-      const said = collect(sweeping)
-      const [code] = await once(sweeping, 'close')
-      if (code !== 0) throw new Error(`the sweep at ${at} failed:\n${said.text}`)
-      return said.text
+    /** A process of its own, that may end badly where the product is dead. */
+    command,
+    sweep: async (at: string): Promise<void> => {
+      const { code, text } = await command(['sweep', '--at', at])
+      if (code !== 0) throw new Error(`the sweep at ${at} failed:\n${text}`)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
@@ -8,8 +9,9 @@ import type { Choose } from '../simulation/step.ts'
 import { startDynamoDbLocal } from '../support/dynamodb/dynamodb.ts'
 import { plans, type Tokens } from './asks.ts'
 import { createProduct } from './product.ts'
+import { startReceivers } from './receivers.ts'
 import { startService } from './service.ts'
-import { createTrap } from './steps.ts'
+import { createTrap, type Trap } from './steps.ts'
 import { startWire, type WireFault } from './wire.ts'
 
 export interface Running {
@@ -22,23 +24,55 @@ const table = 'kills'
 const faults: readonly WireFault[] = ['not-sent', 'answer-lost', 'conflict', 'throttled']
 const faultsInHundred = 3
 
-/** Everything that outlives the product: the database, the wire to it, the service, a directory. */
-export async function createScenario(chance: Choose) {
+export type LedgerKind = 'file' | 'table'
+
+/** What outlives the product of its ledger. */
+interface LedgerPlace {
+  readonly env: Readonly<Record<string, string>>
+  /** How the product starts on it. */
+  readonly start?: string
+  items(): Promise<string>
+  close(): Promise<unknown>
+}
+
+const inFile = (data: string): LedgerPlace => ({
+  env: {},
+  items: () => readFile(join(data, 'ledger.db'), 'latin1'),
+  close: async () => {},
+})
+
+async function inTable(parts: { trap: Trap; fault: () => WireFault | null }): Promise<LedgerPlace> {
+  const database = await startDynamoDbLocal()
+  const wire = await startWire({ endpoint: database.endpoint, ...parts })
+  return {
+    env: { DYNAMODB_ENDPOINT: wire.endpoint, TABLE_NAME: table },
+    start: 'test/kills/start.ts',
+    items: () => itemsAt(database.endpoint),
+    close: () => {
+      wire.close()
+      return database.stop()
+    },
+  }
+}
+
+/** Everything that outlives the product: the ledger, the service, those who are told, a directory. */
+export async function createScenario(chance: Choose, kind: LedgerKind) {
   const directory = await mkdtemp(join(tmpdir(), 'unit-guard-kills-'))
   const data = join(directory, 'data')
   const plansFile = join(directory, 'plans.json')
   await writeFile(plansFile, JSON.stringify({ plans }))
-  const database = await startDynamoDbLocal()
   let isGood = false
   const fault = () => (!isGood && chance(100) < faultsInHundred ? (faults[chance(faults.length)] ?? null) : null)
   const trap = createTrap(() => product.kill())
   const service = await startService({ chance, trap })
-  const wire = await startWire({ endpoint: database.endpoint, trap, fault })
+  const receivers = await startReceivers(directory)
+  const ledger = kind === 'file' ? inFile(data) : await inTable({ trap, fault })
   const product = await createProduct({
+    ...(ledger.start !== undefined && { start: ledger.start }),
     env: () => ({
+      ...ledger.env,
+      ...receivers.env,
       DATA_DIR: data,
-      DYNAMODB_ENDPOINT: wire.endpoint,
-      TABLE_NAME: table,
       TRACKING_BASE_URL: service.baseUrl,
       TRACKING_TOKEN: serviceToken,
       PLANS: plansFile,
@@ -58,17 +92,31 @@ export async function createScenario(chance: Choose) {
       product.kill()
       await product.died()
     },
+    /** Kills it at a moment of its start. */
+    killStarting: async (afterMs: number) => {
+      product.start().catch(() => {})
+      await sleep(afterMs)
+      product.kill()
+      await product.died()
+    },
+    killAfter: async (ms: number) => {
+      await sleep(ms)
+      product.kill()
+      await product.died()
+    },
     sweep: product.sweep,
+    command: product.command,
+    received: receivers.received,
     makeGood: () => {
       isGood = true
       service.setMood('kind')
     },
-    leaks: (answers: string) => leaksIn({ data, answers, endpoint: database.endpoint, sent: service.tokens() }),
+    leaks: async (answers: string) => leaksIn({ data, answers, items: await ledger.items(), sent: service.tokens() }),
     close: async () => {
       product.kill()
-      wire.close()
+      await receivers.close()
       await service.close()
-      await database.stop()
+      await ledger.close()
       await rm(directory, { recursive: true, force: true })
     },
   }
@@ -94,13 +142,13 @@ const callerKeyIn = async (data: string): Promise<string> =>
 async function leaksIn(places: {
   data: string
   answers: string
-  endpoint: string
+  items: string
   sent: ReadonlySet<string | undefined>
 }): Promise<string[]> {
-  const { data, answers, endpoint, sent } = places
+  const { data, answers, items, sent } = places
   const log = await readFile(join(data, 'guard.log'), 'utf8')
   const secrets = [serviceToken, await callerKeyIn(data)]
-  const leaks = Object.entries({ item: await itemsAt(endpoint), line: log, answer: answers }).flatMap(([place, text]) =>
+  const leaks = Object.entries({ item: items, line: log, answer: answers }).flatMap(([place, text]) =>
     secrets.filter((secret) => text.includes(secret)).map(() => `a secret is in a stored or given ${place}`),
   )
   const isOnlyOurs = [...sent].every((token) => token === `Bearer ${serviceToken}`)
