@@ -109,19 +109,26 @@ function withinLimits(name: string, { window, limit, granted, available, held, i
   ]
 }
 
-/** Everything that the ledger wanted to tell. */
-export function missingMessages(updates: readonly Told[], { events, messages }: ReceivedMessages): string[] {
+/**
+ * Each version of an update is an event.
+ *
+ * @param doubted those that were in doubt for a day. A decision that no one has to make any more is not told in Slack.
+ */
+export function missingMessages(
+  updates: readonly Told[],
+  doubted: readonly Told[],
+  { events, messages }: ReceivedMessages,
+): string[] {
   const inSlack = messages.join('\n')
-  return updates.flatMap(({ id, history }) => [
-    ...history.flatMap((_, index) =>
+  const missingEvents = updates.flatMap(({ id, history }) =>
+    history.flatMap((_, index) =>
       typeOfVersion({ history }, index + 1) === null || events.has(`${id}-${index + 1}`)
         ? []
         : [`the event ${id}-${index + 1} never arrived`],
     ),
-    ...(history.some(({ state }) => state === 'awaiting-approval') && !inSlack.includes(id)
-      ? [`${id} waited for approval, and Slack never heard of it`]
-      : []),
-  ])
+  )
+  const untold = doubted.filter(({ id }) => !inSlack.includes(id)).map(({ id }) => `${id} is in doubt, untold in Slack`)
+  return [...missingEvents, ...untold]
 }
 
 export function changedAnswers(asks: readonly Ask[]): string[] {
