@@ -144,7 +144,8 @@ async function examineLedger(
   const how = { isOnAws: isOnAws(env), separator: settings.PROJECT_SEPARATOR }
   try {
     const { lines, toDo, ...found } = await examineStore(settings, store, systemClock, { ...seen, ...how })
-    const waiting = file && setAsideIn(file.db) > 0 ? [unread(setAsideIn(file.db))] : []
+    const setAside = file ? await file.read(() => setAsideIn(file.db)) : 0
+    const waiting = setAside > 0 ? [unread(setAside)] : []
     const backup = file && found.view ? missingBackup(found.view, file.db, systemClock.now()) : []
     return { ...found, where, lines, toDo: [...toDo, ...waiting, ...backup] }
   } catch (error) {
@@ -154,7 +155,7 @@ async function examineLedger(
 }
 
 const unread = (many: number): string =>
-  `run npm run sweep: ${count(many)} changes could not be passed on, so updates may wait and messages may be missing`
+  `run npm run sweep: changes could not be passed on (${count(many)}), so updates may wait and messages may be missing`
 
 /** The stand-in's ledger has nothing to lose. */
 export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: number): string[] {

@@ -34,7 +34,7 @@ export const command = defineCommand({
     const again = file ? await tryAgain(file) : 0
     const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
     const lines = [
-      ...(again > 0 ? [`${count(again)} changes that were set aside are read again while npm start runs`] : []),
+      ...(again > 0 ? [`changes that were set aside, and are read again while Unit Guard runs: ${count(again)}`] : []),
       ...(swept ? linesOf(swept) : []),
       ...advanced.map(lineOf),
     ]
