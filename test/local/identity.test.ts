@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, readFile, rename } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
@@ -104,6 +104,15 @@ describe('a file that was restored', () => {
     return { url, env: readEnvFile(data), stop }
   }
 
+  it('a snapshot of the disk, which brings back file and marker, is accepted as restored', async () => {
+    const first = await begin()
+    await first.stop()
+    const accepted = await runLocal('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], { DATA_DIR: data })
+    expect([accepted.code, accepted.err]).toEqual([0, ''])
+    expect(await readFile(join(data, 'ledger'), 'utf8')).toMatch(/^led_\w{26} 1 /)
+    await rm(data, { recursive: true })
+  })
+
   it('a restored file is refused until an operator accepts it', async () => {
     const first = await begin()
     const marker = await readFile(join(data, 'ledger'), 'utf8')
@@ -111,7 +120,6 @@ describe('a file that was restored', () => {
     await first.stop()
     const restore = (...args: string[]) => runLocal('restore', args, { DATA_DIR: data })
     const to = '2026-11-20T09:55:00Z'
-    expect(await restore('accept', '--to', to)).toMatchObject({ code: 1, err: 'ledger.db holds the ledger already.\n' })
 
     await copyFile(join(data, 'ledger.db'), join(data, 'backup'))
     await rename(join(data, 'backup'), join(data, 'ledger.db'))
@@ -123,6 +131,7 @@ describe('a file that was restored', () => {
     expect(accepted.out).toContain(
       `moves from ledger.db (epoch 0) to the file ${join(data, 'ledger.db')} (epoch 1).\n  account is frozen until it is reconciled and unfrozen\n`,
     )
+    expect(await restore('accept', '--to', to)).toMatchObject({ code: 1, err: 'ledger.db holds the ledger already.\n' })
     const second = await begin()
     const authorization = `Bearer ${second.env.UNIT_GUARD_TOKEN}`
     const found = await fetch(`${second.url}/budgets/account`, { headers: { authorization } })

@@ -129,7 +129,7 @@ async function refuseJournal(directory: string, name: string): Promise<void> {
   const marker = name === ledgerFile ? await fileMarker(directory).read() : null
   if (marker === null || marker.table === idOf(path)) return
   throw new CannotContinue(
-    `${journal} was left by another file than ${path}, and would be replayed over it: put the other file back, ${orRestore}`,
+    `${journal} was left by another file than ${path}, and would be replayed over it: put the other file back, ${orRestore}; if both were copied together, let sqlite3 ${path} "PRAGMA quick_check" replay it, and accept the file with npm run restore -- accept`,
   )
 }
 

@@ -30,7 +30,9 @@ async function backedUp() {
 
 /** What a start would find, with the marker and the service that are set. */
 async function served(folder: string): Promise<string> {
-  const { store, file } = await openForCommand(folder)
+  const opened = await openForCommand(folder).catch((error: Error) => error)
+  if (opened instanceof Error) return opened.name
+  const { store, file } = opened
   const expected = { service: service.TRACKING_BASE_URL, marker: await fileMarker(folder).read() }
   const ledger = createLedger({ store, clock: systemClock, account: usualAccount, expected, begins: false })
   try {
@@ -223,7 +225,8 @@ test(
       const isThere = existsSync(join(folder, 'ledger.db'))
       // Another start may come between.
       const between = isThere || at % 2 === 0 ? await served(folder) : 'nothing'
-      expect(['all, open', 'WrongLedger', 'restored, frozen', 'nothing']).toContain(between)
+      // A journal of the restored file, whose id the marker does not know yet, counts as another file's.
+      expect(['all, open', 'WrongLedger', 'CannotContinue', 'restored, frozen', 'nothing']).toContain(between)
       seen.add(between)
 
       const again = await restore(folder, ['from', backup])
@@ -240,7 +243,7 @@ test(
       if (killed.code === 0) break
       expect(at).toBeLessThan(50)
     }
-    expect([...seen].sort()).toEqual(['WrongLedger', 'all, open', 'nothing', 'restored, frozen'])
+    expect([...seen].sort()).toEqual(['CannotContinue', 'WrongLedger', 'all, open', 'nothing', 'restored, frozen'])
   },
   kills,
 )

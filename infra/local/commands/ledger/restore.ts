@@ -98,7 +98,9 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
   if (known.ledger !== identity.ledger)
     throw new CannotContinue(`${table} holds the ledger ${identity.ledger}, and ${known.ledger} is known here.`)
   const { epoch = 0 } = identity
-  if (identity.table === tableId && epoch === known.epoch)
+  // A snapshot of a whole disk brings back the marker too. A table is never restored in its place.
+  const isInPlace = identity.table === tableId && epoch === known.epoch
+  if (isInPlace && (place === 'table' || identity.restored?.to === to))
     throw new CannotContinue(`${table} holds the ledger already.`)
 
   const next = Math.max(known.epoch, epoch) + 1
