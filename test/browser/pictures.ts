@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page, PageScreenshotOptions } from 'playwright-core'
-import { toPage } from '../../infra/local/slack/block-kit.ts'
 import { createComposer } from '../../shared/slack/tell/compose.ts'
 import { chromiumPath } from '../support/browser/chromium.ts'
 import { type Dashboard, openDashboard } from '../support/browser/dashboard.ts'
 import { readOptions } from '../support/process/command-line.ts'
+import { toPage } from '../support/slack/block-kit.ts'
 
 const usage = `Takes the pictures of the README in Chromium, of the month of npm run demo:month at an instant that does not move.
 

@@ -41,7 +41,9 @@ async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
     recorder.messages.map(({ text, edits, blocks, channel }) => ({
       ...{ text, edits, channel },
       buttons: blocks.flatMap((block) =>
-        block.type === 'actions' ? block.elements.map((each) => `${each.action_id} ${each.value}`) : [],
+        block.type === 'actions'
+          ? block.elements.flatMap((each) => ('value' in each ? `${each.action_id} ${each.value}` : []))
+          : [],
       ),
     }))
   return { product, recorder, ask, decide, sweep, shown }

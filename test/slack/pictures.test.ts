@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toHtml, toPage } from '../../infra/local/slack/block-kit.ts'
+import { toHtml, toPage } from '../support/slack/block-kit.ts'
 import { samples } from '../support/slack/samples.ts'
 
 /** What a reader sees, without the marks of HTML. */

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { workspacePage } from './page.ts'
+import { WorkspacePage } from './page.tsx'
 import type { createRecorder } from './recorder.ts'
 import { commandForm, eventBody, pressForm, signatureOf, submissionForm } from './requests.ts'
 
@@ -33,7 +33,7 @@ export function createWorkspace(
     const user = userOf(c.req.query('user'))
     const [modal] = recorder.modals.slice(-1)
     const messages = recorder.messages.toReversed()
-    return c.html(workspacePage({ user, messages, home: recorder.homes.get(user), modal }))
+    return c.html(WorkspacePage({ user, messages, home: recorder.homes.get(user), modal }))
   })
 
   for (const action of ['command', 'home', 'press', 'submit'] as const) {

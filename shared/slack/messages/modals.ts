@@ -39,8 +39,10 @@ export const pressOf = {
   'grant-units': 'grant',
 } as const satisfies Record<ModalAction, PressedAction>
 
+export type ModalView = ReturnType<typeof modalFor>
+
 /** @see https://docs.slack.dev/surfaces/modals */
-export function modalFor(opener: Opener): object {
+export function modalFor(opener: Opener) {
   const { action, shown, value } = opener
   const hint =
     action === 'grant-units'

@@ -1,8 +1,8 @@
 import { createListener } from '../../../infra/local/listener.ts'
-import { createRecorder } from '../../../infra/local/slack/recorder.ts'
 import { commandForm, eventBody, pressForm, signatureOf, submissionForm } from '../../../infra/local/slack/requests.ts'
 import type { TestClock } from '../clock.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../scripted-service.ts'
+import { createStrictRecorder } from './strict-recorder.ts'
 
 export const signingSecret = 'canary-slack-signing-secret'
 
@@ -15,7 +15,7 @@ export const slackSecretOf = (webhookUrl: string | undefined, botToken?: string)
 /** Slack's Web API over real sockets, as the local system has it. */
 export async function startRecorder(clock: TestClock) {
   const listener = await createListener({ port: 0 })
-  const recorder = createRecorder({ token: botToken, clock, channels: [channel, 'C0SEO'] })
+  const recorder = createStrictRecorder({ token: botToken, clock, channels: [channel, 'C0SEO'] })
   listener.open(recorder.app)
   return { ...recorder, apiUrl: `${listener.url}/api`, close: () => listener.close(Promise.resolve()) }
 }

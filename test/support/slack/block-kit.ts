@@ -7,11 +7,9 @@ import type { Block, Message } from '../../../shared/slack/blocks.ts'
  * @see https://docs.slack.dev/messaging/formatting-message-text
  */
 
-export function toHtml({ blocks }: Pick<Message, 'blocks'> & Partial<Message>, press: Press = buttonHtml): string {
-  return `<div class="message">${blocks.map((block) => blockHtml(block, press)).join('')}</div>`
+export function toHtml({ blocks }: Pick<Message, 'blocks'> & Partial<Message>): string {
+  return `<div class="message">${blocks.map(blockHtml).join('')}</div>`
 }
-
-export type Press = (button: Button, blockId: string) => string
 
 export function toPage(messages: readonly (readonly [name: string, message: Message])[]): string {
   const items = messages.map(
@@ -22,7 +20,7 @@ export function toPage(messages: readonly (readonly [name: string, message: Mess
   return `<!doctype html><meta charset="utf-8"><title>Messages</title><style>${style}</style>${items.join('')}`
 }
 
-function blockHtml(block: Block, press: Press): string {
+function blockHtml(block: Block): string {
   switch (block.type) {
     case 'header':
       return `<h3>${textHtml(block.text)}</h3>`
@@ -33,7 +31,7 @@ function blockHtml(block: Block, press: Press): string {
     case 'context':
       return `<p class="context">${block.elements.map((each) => ('text' in each ? textHtml(each) : '')).join(' ')}</p>`
     case 'actions':
-      return `<p>${block.elements.map((each) => (each.type === 'button' ? press(each, block.block_id ?? 'b') : '')).join(' ')}</p>`
+      return `<p>${block.elements.map((each) => (each.type === 'button' ? buttonHtml(each) : '')).join(' ')}</p>`
   }
 }
 
@@ -50,7 +48,7 @@ function buttonHtml({ text, style, confirm }: Button): string {
 const textHtml = (text: MrkdwnElement | PlainTextElement): string =>
   text.type === 'mrkdwn' ? markedHtml(text.text) : plainHtml(text.text)
 
-export const plainHtml = (text: string): string =>
+const plainHtml = (text: string): string =>
   text
     .replace(/&(?!(?:amp|lt|gt);)/g, '&amp;')
     .replace(/</g, '&lt;')
@@ -105,7 +103,7 @@ const dateHtml = (seconds: number): string =>
     minute: '2-digit',
   })
 
-export const style = `
+const style = `
 body { font: 15px/1.46 Lato, 'Noto Color Emoji', sans-serif; color: #1d1c1d; background: #fff; width: 720px; margin: 16px }
 h2 { font-size: 12px; color: #999; border-top: 1px solid #ddd; margin: 20px 0 6px; padding-top: 4px }
 h3 { font-size: 18px; margin: 8px 0 4px }

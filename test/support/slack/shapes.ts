@@ -100,10 +100,6 @@ export const modalView = z.strictObject({
   blocks: blocksOf(z.union([...shown, input]), 100),
 })
 
-export type ShownBlock = z.output<typeof blocks>[number]
-export type ModalView = z.output<typeof modalView>
-export type HomeView = z.output<typeof homeView>
-
 const message = { text: z.optional(z.string().check(z.maxLength(40_000))), blocks: z.optional(z.unknown()) }
 
 export const bodies = {
@@ -117,5 +113,3 @@ export const bodies = {
   'views.open': z.strictObject({ trigger_id: sized(200), view: z.unknown() }),
   'views.publish': z.strictObject({ user_id: z.string(), view: z.unknown() }),
 } as const
-
-export type Method = keyof typeof bodies
