@@ -44,7 +44,7 @@ const setHere = 'SET_HERE'
 
 const own = [
   ...['DATA_DIR', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
-  ...['SLACK_SIGNING_SECRET', 'LEDGER'],
+  'SLACK_SIGNING_SECRET',
 ]
 const variables = [...Object.keys(guardSettings.shape), ...own, foundHere, setHere]
 

@@ -37,6 +37,8 @@ const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
 export const defaultDirectory = '.local'
 export const ledgerFile = 'ledger.db'
+/** A DATA_DIR that keeps nothing. */
+export const inMemory = 'memory'
 
 /** Where settings name a table of DynamoDB. */
 const inFile = { TABLE_NAME: ledgerFile, DYNAMODB_ENDPOINT: undefined, DYNAMODB_ACCESS_KEY: undefined }
@@ -88,7 +90,7 @@ const servedSettings = z.object({
   TRACKING_BASE_URL: z.string('must be the address of the service, ending in /v3'),
   TRACKING_TOKEN: z.string("must be the service's token"),
   CALLER_KEY: z.string("must be the key of callers' tokens, such as openssl rand -hex 32 prints"),
-  DATA_DIR: z.optional(z.string().check(z.refine((text) => text !== 'memory', 'must be a folder that is kept'))),
+  DATA_DIR: z.optional(z.string().check(z.refine((text) => text !== inMemory, 'must be a folder that is kept'))),
   // Shells set it to the name of the machine.
   HOST: z._default(z.string().check(z.refine((text) => isIP(text) !== 0, 'must be an IP address')), loopback),
   PUBLIC_URL: z.optional(z.string()),
@@ -103,7 +105,6 @@ const otherVariables = [
   'SANDBOX_URL',
   'SANDBOX_TOKEN',
   'FOUND_HERE',
-  'LEDGER',
 ]
 
 function isWebhook(text: string): boolean {
@@ -126,13 +127,12 @@ export function readSettings(env: Environment) {
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
   unitPricesOf(parsed)
   const recordsSlack = hasSandbox && !parsed.SLACK_WEBHOOK_URL && !parsed.SLACK_BOT_TOKEN
-  const keepsNothing = parsed.DATA_DIR === 'memory'
   return {
     host: loopback,
     port: parsed.PORT,
     sandboxPort: hasSandbox ? parsed.SANDBOX_PORT : null,
     /** `null` keeps nothing. */
-    keptIn: keepsNothing ? null : parsed.DATA_DIR,
+    keptIn: parsed.DATA_DIR === inMemory ? null : parsed.DATA_DIR,
     directory: directoryOf(env),
     // It asks with a token of our own.
     demonstrates: hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on',
@@ -179,8 +179,8 @@ export function completeSettings(local: LocalSettings, found: Environment) {
 
 export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
 
-/** `memory` keeps no ledger, but the env file and the log need a directory. */
-export const directoryOf = (env: Environment): string => (env.DATA_DIR === 'memory' ? defaultDirectory : dataDirOf(env))
+/** Without a ledger, the env file and the log need a directory all the same. */
+export const directoryOf = (env: Environment): string => (env.DATA_DIR === inMemory ? defaultDirectory : dataDirOf(env))
 
 /** A user's own service gets its own ledger, because the sandbox's ledger counts units that no service charged. */
 function dataDirOf({ DATA_DIR: given, TRACKING_BASE_URL: service }: Environment): string {

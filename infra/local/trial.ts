@@ -21,6 +21,7 @@ import { createLoginLink, signAdminToken } from './secrets.ts'
 import { startServer } from './server.ts'
 import {
   type Environment,
+  inMemory,
   type LocalSettings,
   type LocalSlack,
   localSigningSecret,
@@ -94,14 +95,13 @@ function environmentOf(
   { url, token, sandbox }: { url: string; token: string; sandbox: string | null },
 ): Environment {
   return {
-    DATA_DIR: local.directory,
+    DATA_DIR: local.keptIn ?? inMemory,
     UNIT_GUARD_URL: url,
     ...(local.acceptsMinted && { UNIT_GUARD_TOKEN: token }),
     UNIT_GUARD_PID: String(process.pid),
     ...(sandbox !== null && { SANDBOX_URL: sandbox }),
     ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
     ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
-    ...(local.keptIn === null && { LEDGER: 'memory' }),
   }
 }
 

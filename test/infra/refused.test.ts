@@ -172,7 +172,7 @@ describe('npm start refuses, by name,', () => {
 
   test('npm start accepts the variables of its env file', () => {
     const env = {
-      ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '', LEDGER: 'memory' },
+      ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '' },
       PATH: '/bin',
       SLACK_BOT_TOKEN: 'xoxb-1',
     }

@@ -200,7 +200,7 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
     listener.open({ fetch: () => new Response() })
-    const { DYNAMODB_ENDPOINT: _none, ...env } = { ...stopped, UNIT_GUARD_URL: listener.url, LEDGER: 'memory' }
+    const { DYNAMODB_ENDPOINT: _none, ...env } = { ...stopped, UNIT_GUARD_URL: listener.url, DATA_DIR: 'memory' }
     const { code, err } = await run('login', [], env)
     expect([code, err.trim().split('\n')]).toEqual([
       1,

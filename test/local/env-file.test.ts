@@ -38,7 +38,7 @@ const trialFile = await writeEnvFile(
 )
 const memoryFile = await writeEnvFile(
   memory,
-  { DATA_DIR: memory, UNIT_GUARD_URL: 'http://127.0.0.1:3', UNIT_GUARD_TOKEN: 'of-the-memory', LEDGER: 'memory' },
+  { DATA_DIR: memory, UNIT_GUARD_URL: 'http://127.0.0.1:3', UNIT_GUARD_TOKEN: 'of-the-memory' },
   {},
 )
 await writeEnvFile(
@@ -58,7 +58,6 @@ describe('an env file', () => {
     const { PATH: _p, PWD: _w, ...alone } = sourced([memoryFile])
     expect(both).toEqual(alone)
     expect(Object.keys(both)).not.toContain('SECRETS_ENDPOINT')
-    expect(sourced([memoryFile, trialFile]).LEDGER).toBeUndefined()
   })
 
   test('an env file keeps variables that are not its own', () => {

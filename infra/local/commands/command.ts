@@ -14,7 +14,7 @@ import { secretsOf } from '../../../shared/platform/prefix.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, type Environment, ledgerFile } from '../settings.ts'
+import { defaultDirectory, directoryOf, type Environment, inMemory, ledgerFile } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
@@ -223,17 +223,18 @@ export function commandEnvironment(all: Environment = environment()): Environmen
     ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
     ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
     ...given,
+    ...(written.DATA_DIR === inMemory && { DATA_DIR: inMemory }),
   }
   return ledgerFolderOf(env) !== null || isInMemory(env) ? { ...env, TABLE_NAME: ledgerFile } : env
 }
 
 /** No other process reaches a ledger in the memory of `npm start`. */
-export const isInMemory = (env: Environment): boolean => env.LEDGER === 'memory' && !isInDynamoDb(env)
+export const isInMemory = (env: Environment): boolean => env.DATA_DIR === inMemory && !isInDynamoDb(env)
 
 /** The folder of a ledger on this machine; `null`: it is in DynamoDB, or no ledger exists. */
 export function ledgerFolderOf(env: Environment): string | null {
   const folder = directoryOf(env)
-  return !isInDynamoDb(env) && env.LEDGER !== 'memory' && existsSync(join(folder, ledgerFile)) ? folder : null
+  return !isInDynamoDb(env) && !isInMemory(env) && existsSync(join(folder, ledgerFile)) ? folder : null
 }
 
 export const isInDynamoDb = ({ DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets }: Environment): boolean =>

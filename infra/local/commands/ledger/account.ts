@@ -31,7 +31,7 @@ import { makePrivateFile, withoutFound } from '../../data-directory.ts'
 import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
-import { ledgerFile } from '../../settings.ts'
+import { inMemory, ledgerFile } from '../../settings.ts'
 import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from '../command.ts'
 import { folderHere, type OperatorLedger, serviceHere, withOperatorLedger } from '../open.ts'
 
@@ -109,7 +109,7 @@ async function adopt(opened: OperatorLedger, service: string, isDry: boolean): P
 /** @throws CannotContinue before the file exists, if it must not be made. */
 async function beginIn(folder: string): Promise<boolean> {
   const env = withoutFound(environment())
-  if (env.DATA_DIR === 'memory') throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
+  if (env.DATA_DIR === inMemory) throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
   if (!env.TRACKING_BASE_URL)
     throw new CannotContinue(
       'TRACKING_BASE_URL names the service of the new ledger; npm start begins a ledger of the stand-in by itself.',

@@ -3,14 +3,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { acceptance, replacement } from '../../../../shared/ledger/identity.ts'
 import { systemClock, toRfc3339 } from '../../../../shared/platform/clock.ts'
-import { environment, type Marker } from '../../../../shared/platform/settings.ts'
-import { withoutFound } from '../../data-directory.ts'
+import type { Marker } from '../../../../shared/platform/settings.ts'
 import { replaceLedger, unpackBackup } from '../../database/backup.ts'
 import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
-import { commandEnvironment, defineCommand, mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
+import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
 import { folderHere, type OperatorLedger, withOperatorLedger } from '../open.ts'
 
 const usage = `Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
@@ -46,8 +45,9 @@ export const command = defineCommand({
 
 /** Nothing is in place before the copy was checked. Each step can be repeated. */
 async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
-  const folder = folderHere(commandEnvironment())
-  if (folder === null || withoutFound(environment()).DATA_DIR === 'memory')
+  const env = commandEnvironment()
+  const folder = folderHere(env)
+  if (folder === null || isInMemory(env))
     throw new CannotContinue('A backup of npm run backup is restored to DATA_DIR on this machine alone.')
   return whileNotServed(folder, 'npm run restore', async () => {
     await mustNotHaveMoved(folder)
