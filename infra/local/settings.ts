@@ -179,8 +179,9 @@ export function completeSettings(local: LocalSettings, found: Environment) {
 
 export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
 
-/** Without a ledger, the env file and the log need a directory all the same. */
-export const directoryOf = (env: Environment): string => (env.DATA_DIR === inMemory ? defaultDirectory : dataDirOf(env))
+/** Without a ledger, the env file and the log need a folder all the same, other than that of a ledger that is kept. */
+export const directoryOf = (env: Environment): string =>
+  env.DATA_DIR === inMemory ? join(defaultDirectory, inMemory) : dataDirOf(env)
 
 /** A user's own service gets its own ledger, because the sandbox's ledger counts units that no service charged. */
 function dataDirOf({ DATA_DIR: given, TRACKING_BASE_URL: service }: Environment): string {

@@ -158,6 +158,7 @@ describe('a folder', () => {
   test('with a ledger of an earlier version is named, and gets no new ledger', async () => {
     const directory = await newFolder()
     await mkdir(join(directory, 'dynamodb'))
+    await writeFile(join(directory, 'ledger'), 'led_0mfe4kf5v3dx6pjcae741vxr3a 0 a-table-id unit-guard\n')
     const { code, out, err } = await runLocal('start', [], { DATA_DIR: directory })
     expect([code, out, err]).toEqual([
       ...[1, ''],

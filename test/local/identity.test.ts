@@ -22,9 +22,9 @@ describe('where a ledger is kept', () => {
     expect([keptIn, files]).toEqual([folder, folder])
   })
 
-  it('with DATA_DIR=memory, the env file and the log are in .local', () => {
+  it('with DATA_DIR=memory, the env file and the log are in .local/memory', () => {
     const { keptIn, directory: files } = readSettings({ ...ofAnAccount, DATA_DIR: 'memory' })
-    expect([keptIn, files]).toEqual([null, '.local'])
+    expect([keptIn, files]).toEqual([null, '.local/memory'])
   })
 })
 

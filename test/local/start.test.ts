@@ -316,7 +316,7 @@ describe('npm start with DATA_DIR=memory', () => {
     await local.ready()
     expect(local.said.out).toContain('ledger   IN MEMORY: nothing is kept, and other commands cannot see it\n')
     expect(local.said.out).toContain('201 settled. Estimated at 40 units; 40 were charged.')
-    const data = join(cwd, '.local')
+    const data = join(cwd, '.local/memory')
     expect(readdirSync(data).toSorted()).toEqual(['env', 'guard.log'])
     const env = readEnvFile(data)
     expect((await get('/budgets', env)).status).toBe(200)

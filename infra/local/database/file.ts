@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionsKey, storedForm } from '../../../shared/ledger/book/definitions-item.ts'
@@ -40,7 +40,6 @@ export async function openFile(
   name: string,
   how: { mustCheck?: boolean; onDamage?: (sentence: string) => void } = {},
 ): Promise<Opened> {
-  refuseFolder(directory)
   await refuseJournal(directory, name)
   const path = await makePrivateFile(directory, name)
   refuseSharedDisk(directory)
@@ -134,14 +133,6 @@ async function refuseJournal(directory: string, name: string): Promise<void> {
 }
 
 const orRestore = 'or restore a backup with npm run restore -- from <file>, which moves both away'
-
-/** Earlier versions kept their ledger in DynamoDB Local. */
-function refuseFolder(directory: string): void {
-  if (!existsSync(join(directory, 'dynamodb')) || existsSync(join(directory, ledgerFile))) return
-  throw new CannotContinue(
-    `${directory} holds a ledger of an earlier version, which this version cannot read: move the folder away, or set DATA_DIR to another one, and begin a new ledger`,
-  )
-}
 
 /** Of these file systems: NFS, SMB (three), 9p, FUSE and virtiofs. */
 const unsoundLocks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546]
