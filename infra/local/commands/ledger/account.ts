@@ -31,8 +31,8 @@ import { makePrivateFile, withoutFound } from '../../data-directory.ts'
 import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
-import { inMemory, ledgerFile } from '../../settings.ts'
-import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from '../command.ts'
+import { ledgerFile } from '../../settings.ts'
+import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, WrongUsage } from '../command.ts'
 import { folderHere, type OperatorLedger, serviceHere, withOperatorLedger } from '../open.ts'
 
 const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
@@ -81,7 +81,9 @@ export const command = defineCommand({
         return withOperatorLedger((opened) => adopt(opened, service, isDry))
       }
       case 'begin': {
-        const folder = folderHere(commandEnvironment())
+        const env = commandEnvironment()
+        if (isInMemory(env)) throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
+        const folder = folderHere(env)
         if (folder !== null) return beginIn(folder)
         const service = serviceHere()
         return withOperatorLedger((opened) => begin(opened, service))
@@ -109,7 +111,6 @@ async function adopt(opened: OperatorLedger, service: string, isDry: boolean): P
 /** @throws CannotContinue before the file exists, if it must not be made. */
 async function beginIn(folder: string): Promise<boolean> {
   const env = withoutFound(environment())
-  if (env.DATA_DIR === inMemory) throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
   if (!env.TRACKING_BASE_URL)
     throw new CannotContinue(
       'TRACKING_BASE_URL names the service of the new ledger; npm start begins a ledger of the stand-in by itself.',
