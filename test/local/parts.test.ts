@@ -170,7 +170,6 @@ describe('settings', () => {
       ownPlans: expect.stringMatching(/\/infra\/local\/plans\.json$/),
     })
     expect(readSettings({ PLANS: 'mine.json' })).toMatchObject({ ownPlans: null, guard: { PLANS: 'mine.json' } })
-    expect(readSettings({ DATA_DIR: 'memory' })).toMatchObject({ keptIn: null, directory: '.local/memory' })
   })
 })
 
