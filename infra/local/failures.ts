@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+
 /** An error that the user can repair. The terminal shows only its message, without a stack. */
 export class CannotContinue extends Error {
   override readonly name = 'CannotContinue'
@@ -28,3 +30,9 @@ export function reasonOf(error: unknown): string {
   if (error.cause !== undefined) return reasonOf(error.cause)
   return error.message.trim() === '' ? error.name : error.message
 }
+
+/** A file that an option names. @throws CannotContinue */
+export const readGiven = (file: string): Promise<Buffer> =>
+  readFile(file).catch((cause) => {
+    throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`, { cause })
+  })

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { readTargets } from '../../shared/events/targets-file.ts'
+import { parseLenientJson } from '../../shared/platform/json.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { readSettingsFile } from '../../shared/platform/settings-file.ts'
 
@@ -15,20 +16,12 @@ const takesKey = 'must be at least 32 visible ASCII characters, or {"current":"â
 export const keySetting = z.pipe(
   z.string(takesKey),
   z.transform((text, context): StoredKey => {
-    const parsed = storedKey.safeParse(text.startsWith('{') ? jsonOf(text) : { current: text })
+    const parsed = storedKey.safeParse(text.startsWith('{') ? parseLenientJson(text) : { current: text })
     if (parsed.success) return parsed.data
     context.issues.push({ code: 'custom', message: takesKey, input: undefined })
     return z.NEVER
   }),
 )
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
 
 /** Those of event targets have names of their own. */
 const secretVariables = [

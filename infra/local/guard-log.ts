@@ -3,6 +3,7 @@ import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { systemClock } from '../../shared/platform/clock.ts'
+import { parseLenientJson } from '../../shared/platform/json.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
 import { makeDirectory } from './data-directory.ts'
 
@@ -50,7 +51,8 @@ export const createQuietLog = (): Log =>
 
 function tell(text: string, { isQuiet = false } = {}): void {
   if (!text.includes('"level":"error"') && !text.includes('"event":"announced"')) return
-  const parsed = lineSchema.safeParse(toJson(text))
+  // A line that was cut for its length is not JSON.
+  const parsed = lineSchema.safeParse(parseLenientJson(text) ?? { level: 'error', event: text.slice(0, 200) })
   if (!parsed.success) return
   const { data } = parsed
   if (data.event === 'announced') console.log(`slack: ${(data.text ?? '').replace(/\s+/g, ' ')}`)
@@ -63,13 +65,4 @@ const isToldByCommand = ({ cause }: Line): boolean => !cause || cause.name === '
 function tellError({ event, cause, update, secret }: Line): void {
   const about = [update, secret].filter((value) => typeof value === 'string').join(' ')
   console.error(['unit-guard:', event, about, cause && `(${cause.message})`].filter(Boolean).join(' '))
-}
-
-/** A line that was cut for its length is not JSON. */
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return { level: 'error', event: text.slice(0, 200) }
-  }
 }

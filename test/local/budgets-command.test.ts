@@ -243,7 +243,16 @@ describe('a project that moves', () => {
   test.each([true, false])('keeps its id, and is one project of its new budget alone; with --prune: %s', (prune) => {
     const lists = [[initech, { name: 'hooli', id: '1004' }, { name: 'a', id: '1' }]]
     const file = fileOfRows([{ name: 'press', projects: [{ name: 'initech' }, { name: 'hooli' }] }])
-    const { file: filled, lines: told } = withIds(file, { budgets: before, move: true, prune }, lists)
+    const rows = [initech, { name: 'hooli' }]
+    const differences = [
+      {
+        budget: 'press',
+        isNew: false,
+        members: [{ member: 'projects', from: [], to: prune ? rows : [{ name: 'a' }, ...rows] }],
+      },
+      { budget: 'acme', isNew: false, members: [{ member: 'projects', from: rows, to: [] }] },
+    ]
+    const { file: filled, lines: told } = withIds(file, { budgets: before, differences }, lists)
     expect(filled.budgets).toEqual([{ name: 'press', projects: [{ name: 'initech' }, { name: 'hooli', id: '1004' }] }])
     expect(told).toEqual([
       '    hooli has the id 1004 at the service',

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import { budgetName } from '../../../shared/guard/fields.ts'
 import { type RemovableMember, removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
 import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
-import { CannotContinue, fileFault } from '../failures.ts'
+import { CannotContinue, readGiven } from '../failures.ts'
 
 export interface ShownBudget {
   readonly name: string
@@ -57,10 +56,7 @@ export async function readBudgetsFile(
   current: readonly ShownBudget[],
   how: { prune?: boolean } = {},
 ): Promise<BudgetsFile> {
-  const bytes = await readFile(file).catch((cause) => {
-    throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`, { cause })
-  })
-  const text = fromUtf8(bytes)
+  const text = fromUtf8(await readGiven(file))
   if (text === null) throw new CannotContinue(`${file} is not UTF-8: save it as CSV UTF-8, or as JSON in UTF-8`)
   return /\.csv$/i.test(file) ? fromCsv(file, text, { current, prune: how.prune === true }) : fromJson(file, text)
 }

@@ -82,8 +82,11 @@ function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
 }
 
 async function apply(service: Service, file: BudgetsFile, how: How): Promise<void> {
-  const { file: wanted, lines: aboutIds } = withIds(file, how, await service.listProjects())
-  const { revision, differences, notes } = await service.apply(wanted, { ...how, dryRun: true })
+  const asked = { ...how, dryRun: true }
+  const { differences: before } = await service.apply(file, asked)
+  const seen = { budgets: how.budgets, differences: before }
+  const { file: wanted, lines: aboutIds } = withIds(file, seen, await service.listProjects())
+  const { revision, differences, notes } = await service.apply(wanted, asked)
   const unnamed = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
   const lines = [
     ...linesOf(differences, wanted.budgets),

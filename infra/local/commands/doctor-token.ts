@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { IdentityUnavailable } from '../../../shared/auth/identity-unavailable.ts'
 import { createIssuers } from '../../../shared/auth/issuers.ts'
@@ -11,12 +10,12 @@ import { count, list } from '../../../shared/guard/sentences.ts'
 import { createServices } from '../../../shared/guard/services.ts'
 import type { IssuerKeys } from '../../../shared/ledger/issuer-keys.ts'
 import { type Clock, hourMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
-import { lineOf } from '../../../shared/platform/json.ts'
+import { lineOf, parseLenientJson } from '../../../shared/platform/json.ts'
 import { createLog } from '../../../shared/platform/log.ts'
 import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
 import { readSettingsFile } from '../../../shared/platform/settings-file.ts'
 import type { TokenFault } from '../../../shared/platform/words.ts'
-import { CannotContinue, fileFault, reasonOf } from '../failures.ts'
+import { CannotContinue, readGiven, reasonOf } from '../failures.ts'
 import type { Findings } from './doctor-service.ts'
 
 /** @param file `null`: the log is in CloudWatch. */
@@ -44,7 +43,8 @@ async function refusedSince(file: string, since: number) {
   try {
     for await (const line of lines) {
       if (!line.includes('"status":401') || !line.includes('"reason":')) continue
-      const { data } = requestLine.safeParse(toJson(line))
+      // The last line may be half written.
+      const { data } = requestLine.safeParse(parseLenientJson(line))
       if (data?.reason && Date.parse(data.at) >= since) refused.push({ reason: data.reason, issuer: data.issuer })
     }
   } catch (error) {
@@ -52,15 +52,6 @@ async function refusedSince(file: string, since: number) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
   }
   return refused
-}
-
-/** The last line may be half written. */
-function toJson(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
 }
 
 /** Says what is wrong with one token. @throws CannotContinue, WrongIssuers */
@@ -87,9 +78,7 @@ export async function tellToken(
 }
 
 async function readTokenFile(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((cause) => {
-    throw new CannotContinue(`${path} cannot be read: ${fileFault(cause)}`)
-  })
+  const text = String(await readGiven(path))
   return text.trim().replace(/^bearer\s+/i, '')
 }
 

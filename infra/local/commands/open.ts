@@ -2,6 +2,8 @@ import { createTriggers } from '../../../functions/scheduled/triggers.ts'
 import { createEvents } from '../../../shared/events/events.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
 import { createServices } from '../../../shared/guard/services.ts'
+import type { MakeChange } from '../../../shared/ledger/book/changes.ts'
+import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import { accountOf, sandboxService, serviceNameOf } from '../../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
@@ -70,21 +72,34 @@ export interface OperatorLedger {
   readonly ledgerIn: (table: string) => Promise<Ledger>
 }
 
-/** With an empty `SECRETS_ENDPOINT`, or without a ledger on this machine, it opens the one in DynamoDB. */
-export async function withOperatorLedger(work: (opened: OperatorLedger) => Promise<boolean>): Promise<boolean> {
+/** With an empty `SECRETS_ENDPOINT`, or without a ledger on this machine, the one in DynamoDB. */
+export async function openOperatorLedger(): Promise<OperatorLedger> {
   const env = commandEnvironment()
   const { store, where, file } = await openStore(env)
   const table = file ? ledgerFile : (env.TABLE_NAME ?? '')
   const account = accountOf(parseSettings(accountSettings, env))
   const ledgerOf = (of: Store) => createLedger({ store: of, clock: systemClock, account, begins: false })
-  return work({
+  return {
     ...{ table, where, store, ledger: ledgerOf(store) },
     tableId: (await store.tableId?.()) ?? table,
     marker: isOnAws(env) ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : fileMarker(directoryOf(env)),
     ledgerIn: async (name) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
     place: store.place ?? 'table',
     folder: ledgerFolderOf(env),
-  })
+  }
+}
+
+/** @throws CannotContinue where the ledger refuses the change. */
+export async function change({ ledger }: OperatorLedger, make: MakeChange): Promise<Definitions> {
+  const outcome = await ledger.change('setup', make)
+  if (outcome.kind === 'changed') return outcome.definitions
+  const reason = outcome.kind === 'refused' ? outcome.refused : outcome.faults.map(({ message }) => message).join(' ')
+  throw new CannotContinue(String(reason))
+}
+
+export function changesNothing(): true {
+  console.log('Nothing was changed (--dry-run).')
+  return true
 }
 
 /** Of a ledger that may not exist yet. `null`: it is in DynamoDB. */

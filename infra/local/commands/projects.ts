@@ -1,4 +1,5 @@
-import { folded, rootBudget, type Unowned, unownedRules } from '../../../shared/ledger/book/definitions.ts'
+import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
+import { folded, rootBudget, type Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { isObject, type Json, parseStrictJson } from '../../../shared/platform/json.ts'
 import { textOf } from '../../../shared/tracking/answer.ts'
 import { integerOf } from '../../../shared/tracking/read-units.ts'
@@ -137,10 +138,15 @@ export const unownedInWords = (names: readonly string[], rule: Unowned = 'pay'):
 export const unknownInWords = (listings: readonly string[]): string =>
   `the service does not list ${named(listings)}; correct the name, or create the project there`
 
-/** Adds the service's ids. @param lists `null` if unavailable. */
+/**
+ * Adds the service's ids.
+ *
+ * @param budgets with the differences that the file would make.
+ * @param lists `null` if unavailable.
+ */
 export function withIds(
   file: BudgetsFile,
-  how: { budgets: readonly ShownBudget[]; move: boolean; prune: boolean },
+  { budgets, differences }: { budgets: readonly ShownBudget[]; differences: readonly BudgetDifference[] },
   lists: readonly (readonly OwnedProject[])[] | null,
 ): { readonly file: BudgetsFile; readonly lines: readonly string[] } {
   if (lists === null) {
@@ -148,9 +154,20 @@ export function withIds(
     const line = '! the service does not list its projects now: no id is filled in, and no name is checked'
     return { file, lines: hasProjects ? [line] : [] }
   }
-  const { missing, twice, unowned, unknown } = findIds(ownersAfter(file, how), lists)
+  const after = new Map<string, Owner & { readonly unowned?: Unowned }>(budgets.map((each) => [each.name, each]))
+  for (const { budget: name, members } of differences) {
+    const made = Object.fromEntries(members.map(({ member, to }) => [member, to]))
+    after.set(name, { projects: [], ...after.get(name), ...made, name })
+  }
+  const named = new Set(file.budgets.flatMap(rowsOf).map(({ name }) => folded(name)))
+  const isUnnamed = ({ name }: OwnedProject) => Number(!named.has(folded(name)))
+  // First what the file names, because long lists are cut.
+  const owners = [...after.values()].map(({ name, projects }) => {
+    return { name, projects: projects.toSorted((a, b) => isUnnamed(a) - isUnnamed(b)) }
+  })
+  const { missing, twice, unowned, unknown } = findIds(owners, lists)
   const filled: string[] = []
-  const budgets = file.budgets.map((budget) => {
+  const wanted = file.budgets.map((budget) => {
     const found = new Map(missing.flatMap((row) => (row.budget === budget.name ? [[row.project, row.id]] : [])))
     const rows = rowsOf(budget)
     if (!rows.some(({ name }) => found.has(name))) return budget
@@ -165,49 +182,10 @@ export function withIds(
     ...filled,
     ...twice.map((sentence) => `! ${sentence}: keep one of them`),
     ...(unknown.length > 0 ? [`! ${unknownInWords(unknown)}`] : []),
-    ...(unowned.length > 0 ? [`! ${unownedInWords(unowned, ruleAfter(file, how))}`] : []),
+    ...(unowned.length > 0 ? [`! ${unownedInWords(unowned, after.get(rootBudget)?.unowned ?? 'pay')}`] : []),
   ]
-  return { file: { ...file, budgets }, lines }
+  return { file: { ...file, budgets: wanted }, lines }
 }
 
 const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
   Array.isArray(projects) && projects.every((row) => typeof row?.name === 'string') ? projects : []
-
-/** Of the file, or as it is now. */
-const ruleAfter = ({ budgets: wanted }: BudgetsFile, { budgets }: { readonly budgets: readonly ShownBudget[] }) =>
-  [...wanted, ...budgets].flatMap(({ name, unowned }) =>
-    name === rootBudget ? (unownedRules.find((rule) => rule === unowned) ?? []) : [],
-  )[0]
-
-function ownersAfter(
-  file: BudgetsFile,
-  { budgets, move, prune }: { budgets: readonly ShownBudget[]; move: boolean; prune: boolean },
-) {
-  const nameOf = (project: OwnedProject) => folded(project.name)
-  const takers = new Map(
-    file.budgets.flatMap((wanted) => (move ? rowsOf(wanted).map((row) => [nameOf(row), wanted.name] as const) : [])),
-  )
-  const moving = new Map(
-    budgets.flatMap(({ name, projects }) =>
-      projects.flatMap((project) =>
-        (takers.get(nameOf(project)) ?? name) === name ? [] : [[nameOf(project), project]],
-      ),
-    ),
-  )
-  const owners = new Map<string, Owner>(
-    budgets.map(({ name, projects }) => {
-      const stay = projects.filter((project) => moving.get(nameOf(project)) !== project)
-      return [name, { name, projects: stay }]
-    }),
-  )
-  const isPruned = prune && file.removableMembers.includes('projects')
-  for (const wanted of file.budgets) {
-    const listed = owners.get(wanted.name)?.projects ?? []
-    const rows = rowsOf(wanted)
-    const before = (row: OwnedProject) => listed.find((project) => nameOf(project) === nameOf(row))
-    const merged = rows.map((row) => ({ ...(before(row) ?? moving.get(nameOf(row))), ...row }))
-    const stay = listed.filter((project) => !rows.some((row) => nameOf(row) === nameOf(project)))
-    owners.set(wanted.name, { name: wanted.name, projects: [...merged, ...(isPruned ? [] : stay)] })
-  }
-  return [...owners.values()]
-}

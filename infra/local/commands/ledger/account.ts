@@ -33,7 +33,7 @@ import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
 import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, WrongUsage } from '../command.ts'
-import { folderHere, type OperatorLedger, serviceHere, withOperatorLedger } from '../open.ts'
+import { change, changesNothing, folderHere, type OperatorLedger, openOperatorLedger, serviceHere } from '../open.ts'
 
 const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
 
@@ -64,8 +64,6 @@ const flags = {
 const { ACCOUNT_RENEWAL_DAY: day, ACCOUNT_RENEWAL_TIME: time, ACCOUNT_TIME_ZONE: zone } = accountSettings.shape
 const renewalFlags = z.object({ day, time, zone })
 
-const actor = 'setup'
-
 export const command = defineCommand({
   usage,
   flags,
@@ -73,12 +71,12 @@ export const command = defineCommand({
   async run({ 'dry-run': isDry = false, ...renewal }, what = '') {
     switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])) {
       case 'renewal': {
-        const wanted = toRenewal(renewal)
-        return withOperatorLedger((opened) => apply(opened, renewalChange(wanted), isDry))
+        const make = renewalChange(toRenewal(renewal))
+        return apply(await openOperatorLedger(), make, isDry)
       }
       case 'adopt': {
         const service = serviceHere()
-        return withOperatorLedger((opened) => adopt(opened, service, isDry))
+        return adopt(await openOperatorLedger(), service, isDry)
       }
       case 'begin': {
         const env = commandEnvironment()
@@ -86,10 +84,10 @@ export const command = defineCommand({
         const folder = folderHere(env)
         if (folder !== null) return beginIn(folder)
         const service = serviceHere()
-        return withOperatorLedger((opened) => begin(opened, service))
+        return begin(await openOperatorLedger(), service)
       }
       case 'moved':
-        return withOperatorLedger((opened) => moved(opened, isDry))
+        return moved(await openOperatorLedger(), isDry)
     }
   },
 })
@@ -99,8 +97,9 @@ async function adopt(opened: OperatorLedger, service: string, isDry: boolean): P
   const { identity } = (await ledger.view()).definitions
   if (identity?.service === service && (await marker.read()) === null) {
     console.log(`The marker of the ledger ${identity.ledger} is missing: ${where}`)
-    if (!isDry) await mark(opened)
-    console.log(isDry ? 'Nothing was changed (--dry-run).' : 'It is there again.')
+    if (isDry) return changesNothing()
+    await mark(opened)
+    console.log('It is there again.')
     return true
   }
   const isDone = await apply(opened, adoption({ service, usedAtStart: await openingUnits(store), table }), isDry)
@@ -130,10 +129,9 @@ async function beginIn(folder: string): Promise<boolean> {
       )
     }
     await makePrivateFile(folder, ledgerFile)
-    return withOperatorLedger(async (opened) => {
-      await mustBeNew(opened)
-      return begin(opened, serviceNameOf(service))
-    })
+    const opened = await openOperatorLedger()
+    await mustBeNew(opened)
+    return begin(opened, serviceNameOf(service))
   })
 }
 
@@ -235,26 +233,20 @@ function parseFlags(given: Parameters<typeof toRenewal>[0]) {
   }
 }
 
-async function apply({ ledger, where }: OperatorLedger, make: MakeChange, isDry: boolean): Promise<boolean> {
-  const view = await ledger.view()
-  const change = make(view)
-  if ('refused' in change) throw new CannotContinue(String(change.refused))
-  console.log(`The ledger: ${where}`)
-  const { calendar } = change.definitions
+async function apply(opened: OperatorLedger, make: MakeChange, isDry: boolean): Promise<boolean> {
+  const view = await opened.ledger.view()
+  const made = make(view)
+  if ('refused' in made) throw new CannotContinue(String(made.refused))
+  console.log(`The ledger: ${opened.where}`)
+  const { calendar } = made.definitions
   const { zone } = latestRenewal(calendar)
-  console.log(`  ${change.note.reason}`)
+  console.log(`  ${made.note.reason}`)
   if (calendar !== view.definitions.calendar) {
     console.log(`  before, it turned ${showRenewal(latestRenewal(view.definitions.calendar))}`)
     const [end, before] = [monthAt(calendar, view.now).end, view.month.end]
     console.log(`  ${view.month.name} ends ${when(end, zone)} instead of ${when(before, zone)}`)
   }
-  if (isDry) {
-    console.log('Nothing was changed (--dry-run).')
-    return true
-  }
-  const outcome = await ledger.change(actor, make)
-  if (outcome.kind === 'refused') throw new CannotContinue(String(outcome.refused))
-  if (outcome.kind === 'faulty') throw new CannotContinue(outcome.faults.map(({ message }) => message).join(' '))
-  console.log(`Changed: revision ${outcome.definitions.revision}.`)
+  if (isDry) return changesNothing()
+  console.log(`Changed: revision ${(await change(opened, make)).revision}.`)
   return true
 }

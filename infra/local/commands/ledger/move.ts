@@ -22,6 +22,7 @@ import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { directoryOf, type Environment, ledgerFile } from '../../settings.ts'
 import { commandEnvironment, defineCommand } from '../command.ts'
+import { changesNothing } from '../open.ts'
 import { copyItems } from './copy-items.ts'
 
 const usage = `Moves the ledger of this machine into a table of DynamoDB, which the next deployment uses (docs/deploy.md, "From one machine").
@@ -103,10 +104,7 @@ export async function move(parts: Move): Promise<boolean> {
   const items = Number(firstValue(file.db, 'SELECT count(*) FROM items'))
   const { ledger, epoch = 0 } = moved
   console.log(`The ledger ${ledger} moves into ${target.where} (epoch ${epoch}): ${count(items)} items.`)
-  if (isDry) {
-    console.log('Nothing was changed (--dry-run).')
-    return true
-  }
+  if (isDry) return changesNothing()
   if (!hasBegun) await leave(parts, identity)
   await marker.write({ ledger, epoch: epoch - 1, table: moving, tableName: target.name })
   if (!isThere) await fill(parts, moved, items)

@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import { closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import { toRfc3339 } from '../../../../shared/platform/clock.ts'
+import { parseLenientJson } from '../../../../shared/platform/json.ts'
 import { parseSettings } from '../../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../../api-client.ts'
-import { CannotContinue, fileFault } from '../../failures.ts'
+import { CannotContinue, readGiven } from '../../failures.ts'
 import { commandEnvironment, defineCommand, parseInstant, WrongUsage } from '../command.ts'
 
 const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
@@ -36,9 +36,7 @@ export const command = defineCommand({
   async run({ log: file, since, 'dry-run': isDry = false }) {
     if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
     const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
-    const text = await readFile(file, 'utf8').catch((cause) => {
-      throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`)
-    })
+    const text = String(await readGiven(file))
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     if (!isLog(text))
       throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
@@ -194,7 +192,7 @@ type Line = z.infer<typeof line>
 /** @param text log lines, or the JSON of `aws logs filter-log-events`. */
 export function loggedRuns(text: string, since: number): LoggedRun[] {
   const lines = messagesIn(text)
-    .flatMap((message) => line.safeParse(jsonOf(message)).data ?? [])
+    .flatMap((message) => line.safeParse(parseLenientJson(message)).data ?? [])
     .filter(({ at }) => Date.parse(at) >= since)
     .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
   return [...new Set(lines.map(({ update }) => update))].map((update) => {
@@ -225,22 +223,14 @@ function isLog(text: string): boolean {
   const messages = messagesIn(text).filter((message) => message.trim() !== '')
   return (
     messages.length === 0 ||
-    messages.some((message) => z.object({ event: z.string() }).safeParse(jsonOf(message)).success)
+    messages.some((message) => z.object({ event: z.string() }).safeParse(parseLenientJson(message)).success)
   )
 }
 
 /** `{"events": [{"message"}]}`, `["…"]`, or one message a line. */
 function messagesIn(text: string): readonly string[] {
-  const whole = jsonOf(text)
+  const whole = parseLenientJson(text)
   if (Array.isArray(whole)) return whole.map(String)
   const events = z.object({ events: z.array(z.object({ message: z.string() })) }).safeParse(whole)
   return events.success ? events.data.events.map(({ message }) => message) : text.split('\n')
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -10,7 +10,7 @@ import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
 import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
-import { folderHere, type OperatorLedger, withOperatorLedger } from '../open.ts'
+import { change, changesNothing, folderHere, type OperatorLedger, openOperatorLedger } from '../open.ts'
 
 const usage = `Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
 
@@ -39,7 +39,7 @@ export const command = defineCommand({
     if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
     const instant = parseInstant(to ?? '', '--to', '2026-11-20T09:55:00Z')
     if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
-    return withOperatorLedger((opened) => accept(opened, instant, isDry))
+    return accept(await openOperatorLedger(), instant, isDry)
   },
 })
 
@@ -61,14 +61,11 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
       console.log(
         `${backup} has the ledger ${ledger} as of ${toRfc3339(at)}; it takes the place of ${join(folder, ledgerFile)}.`,
       )
-      if (isDry) {
-        console.log('Nothing was changed (--dry-run).')
-        return true
-      }
+      if (isDry) return changesNothing()
       if (!known) await marker.write({ ledger, epoch, table, tableName: ledgerFile })
       const aside = await replaceLedger(folder, copy)
       if (aside !== null) console.log(`  the ledger of before is ${join(folder, aside)}`)
-      return await withOperatorLedger((opened) => accept(opened, at, false))
+      return await accept(await openOperatorLedger(), at, false)
     } finally {
       await rm(copy, { force: true })
     }
@@ -108,17 +105,9 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
     `The ledger ${known.ledger} moves from ${known.tableName} (epoch ${known.epoch}) to ${where} (epoch ${next}).`,
   )
   console.log('  account is frozen until it is reconciled and unfrozen')
-  if (isDry) {
-    console.log('Nothing was changed (--dry-run).')
-    return true
-  }
+  if (isDry) return changesNothing()
   const isHalfDone = identity.table === tableId && epoch === known.epoch + 1
-  if (!isHalfDone) {
-    const make = acceptance({ table: tableId, epoch: next, to, toText: toRfc3339(to) })
-    const outcome = await ledger.change('setup', make)
-    if (outcome.kind !== 'changed')
-      throw new CannotContinue(String(outcome.kind === 'refused' ? outcome.refused : outcome.kind))
-  }
+  if (!isHalfDone) await change(opened, acceptance({ table: tableId, epoch: next, to, toText: toRfc3339(to) }))
   await marker.write({ ledger: known.ledger, epoch: isHalfDone ? epoch : next, table: tableId, tableName: table })
   if (known.tableName !== table) await replace(await ledgerIn(known.tableName), known.tableName, table)
   const first = place === 'table' ? 'Deploy with this table' : 'Start'
