@@ -127,6 +127,7 @@ export function readSettings(env: Environment) {
   mustFitLimit(parsed, usualAccount.unitsPerMonth)
   unitPricesOf(parsed)
   const recordsSlack = hasSandbox && !parsed.SLACK_WEBHOOK_URL && !parsed.SLACK_BOT_TOKEN
+  const { SLACK_WEBHOOK_URL: webhookUrl, SLACK_BOT_TOKEN: botToken = recordsSlack ? recorderToken : undefined } = parsed
   return {
     host: loopback,
     port: parsed.PORT,
@@ -144,10 +145,8 @@ export function readSettings(env: Environment) {
     serviceToken: parsed.TRACKING_TOKEN ?? (hasSandbox ? sandboxToken : null),
     slack: {
       signingSecret: parsed.SLACK_SIGNING_SECRET,
-      ...(parsed.SLACK_WEBHOOK_URL !== undefined && { webhookUrl: parsed.SLACK_WEBHOOK_URL }),
-      ...(recordsSlack
-        ? { botToken: recorderToken }
-        : parsed.SLACK_BOT_TOKEN !== undefined && { botToken: parsed.SLACK_BOT_TOKEN }),
+      ...(webhookUrl !== undefined && { webhookUrl }),
+      ...(botToken !== undefined && { botToken }),
     },
     recordsSlack,
     /** The sandbox's plans, unless `PLANS` names others. */

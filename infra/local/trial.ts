@@ -119,31 +119,13 @@ const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>
 
 async function startSandbox(
   local: LocalSettings,
-  {
-    listener,
-    shutdown,
-    guardUrl,
-    workspace,
-  }: {
-    listener: Listener
-    shutdown: Shutdown
-    guardUrl: string
-    workspace: string | null
-  },
+  parts: { listener: Listener; shutdown: Shutdown; guardUrl: string; workspace: string | null },
 ): Promise<string> {
+  const { listener, shutdown, guardUrl, workspace: url } = parts
   const app = await openSandbox(local, local.serviceToken ?? sandboxToken)
-  const { signingSecret } = local.slack
-  const slack =
-    workspace === null
-      ? null
-      : createWorkspace(
-          createRecorder({
-            token: recorderToken,
-            clock: systemClock,
-            told: tellMessage,
-          }),
-          { guardUrl, url: workspace, signingSecret, channel: recorderChannel },
-        )
+  const recorder = createRecorder({ token: recorderToken, clock: systemClock, told: tellMessage })
+  const place = { guardUrl, signingSecret: local.slack.signingSecret, channel: recorderChannel }
+  const slack = url === null ? null : createWorkspace(recorder, { ...place, url })
   listener.open({
     fetch: (request, env) =>
       (slack && new URL(request.url).pathname.startsWith('/slack/') ? slack : app).fetch(request, env),
@@ -170,22 +152,13 @@ function describeSlack({ signingSecret, webhookUrl, botToken }: LocalSlack, work
 
 function tellWhatToTry(
   envFile: string,
-  of: {
-    login: string | null
-    hasSandbox: boolean
-    hasLittle: boolean
-    plans: readonly Plan[]
-    acceptsMinted: boolean
-  },
+  of: { login: string | null; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[]; acceptsMinted: boolean },
 ): void {
   const { login, hasSandbox, hasLittle, plans, acceptsMinted } = of
   const source = envFile.includes('/') ? envFile : `./${envFile}`
   const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
   const plan = plans.find(({ enabled }) => enabled)
-  if (login !== null) {
-    console.log('The dashboard, logged in (once, within five minutes):')
-    console.log(`  ${login}\n`)
-  }
+  if (login !== null) console.log(`The dashboard, logged in (once, within five minutes):\n  ${login}\n`)
   console.log('Try next, in another terminal:')
   console.log(`  source ${source}`)
   if (!acceptsMinted) console.log('  export UNIT_GUARD_TOKEN=…     # of one of the issuers above')

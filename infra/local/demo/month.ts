@@ -45,7 +45,10 @@ export const command = defineCommand({
 })
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
-  const { file, store, where } = await openDatabase(local, shutdown)
+  if (local.sandboxPort === null)
+    throw new CannotContinue('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
+  if (local.keptIn === null) throw new CannotContinue('A ledger in memory keeps no month: unset DATA_DIR.')
+  const { file, store, where } = await openLedger(local.keptIn, shutdown)
   if (!(await isNew(store))) throw new CannotContinue(notNew(where))
 
   console.log(`A month for the ledger: ${where}`)
@@ -65,13 +68,6 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
   file.db.exec('CREATE TEMP TRIGGER untold BEFORE INSERT ON changes BEGIN SELECT raise(IGNORE); END')
   await keepMonth(scenario, { store, sandbox, unitsPerMonth: local.sandboxUnitsPerMonth })
   return printSummary(scenario, store, local.keptIn)
-}
-
-async function openDatabase(local: LocalSettings, shutdown: Shutdown) {
-  if (local.sandboxPort === null)
-    throw new CannotContinue('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
-  if (local.keptIn === null) throw new CannotContinue('A ledger in memory keeps no month: unset DATA_DIR.')
-  return openLedger(local.keptIn, shutdown)
 }
 
 /** Reads the store directly, because opening an empty ledger would set it up. */

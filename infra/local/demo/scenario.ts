@@ -132,20 +132,20 @@ export type Actors = ReturnType<typeof createActors>
 const updatesSchema = z.object({ updates: z.array(z.object({ id: z.string(), state: z.string() })) })
 const accountSchema = z.object({ windows: z.array(z.object({ window: z.string(), available: z.number() })) })
 
-/** A request of a scene ended in another state than the scene expects. */
-class UnexpectedOutcome extends Error {
-  override readonly name = 'UnexpectedOutcome'
+function idOf(update: { id: string; state: string } | undefined, expected: State, of: string): string {
+  if (update?.state !== expected) throw new Error(`${of}: expected ${expected}, got ${update?.state}`)
+  return update.id
 }
 
-function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerScopes) {
+function createCall({ clock, api, callerKey }: Scenario, callerScopes: CallerScopes) {
   const tokenOf = (sub: string) =>
     signCallerToken({
       ...{ key: callerKey, sub, scopes: callerScopes[sub] ?? [], budgets: '*' },
       ...{ now: clock.now(), lastsMs: tokenLastsMs },
     })
 
-  async function request(sub: string, method: string, path: string, body?: object, key?: string): Promise<Response> {
-    return api.request(path, {
+  return async (sub: string, method: string, path: string, body?: object, key?: string): Promise<unknown> => {
+    const response = await api.request(path, {
       method,
       headers: {
         authorization: `Bearer ${await tokenOf(sub)}`,
@@ -154,32 +154,25 @@ function createCalls({ clock, api, callerKey }: Scenario, callerScopes: CallerSc
       },
       ...(body && { body: JSON.stringify(body) }),
     })
-  }
-
-  async function call(sub: string, method: string, path: string, body?: object): Promise<unknown> {
-    const response = await request(sub, method, path, body)
     const text = await response.text()
-    if (!response.ok) throw new UnexpectedOutcome(`${sub}: ${method} ${path} returned ${response.status}: ${text}`)
+    // A refused update is an outcome.
+    if (!response.ok && key === undefined)
+      throw new Error(`${sub}: ${method} ${path} returned ${response.status}: ${text}`)
     return text === '' ? null : JSON.parse(text)
   }
-
-  return { request, call }
 }
 
 export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   const { clock, guard, triggers, sandbox } = scenario
-  const { request, call } = createCalls(scenario, callerScopes)
+  const call = createCall(scenario, callerScopes)
   let keys = 0
   /** Update ids derive from these keys, so each run makes the same ids. */
   const nextKey = () => `month-${++keys}`
 
   async function submit(sub: string, update: DemoRequest, expected: State, key = nextKey()): Promise<string> {
-    const response = await request(sub, 'POST', '/updates', { kind: 'ranking', ...update }, key)
-    const text = await response.text()
-    const answer = updatesSchema.safeParse(JSON.parse(text)).data?.updates[0]
-    if (answer?.state !== expected)
-      throw new UnexpectedOutcome(`${sub} and ${update.project}: expected ${expected}, got ${text}`)
-    return answer.id
+    const answer = await call(sub, 'POST', '/updates', { kind: 'ranking', ...update }, key)
+    const of = `${sub} and ${update.project} (${JSON.stringify(answer)})`
+    return idOf(updatesSchema.safeParse(answer).data?.updates[0], expected, of)
   }
 
   async function submitInSlack(user: string, { project, kind = 'ranking', reason }: DemoRequest, expected: State) {
@@ -189,11 +182,7 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
       { kind, projects: [project], whenShort: 'fit', ...(reason !== undefined && { reason }) },
       { respondAsync: false, endsAt: endsAt() },
     )
-    const update = answer.updates[0]
-    if (update?.state !== expected) {
-      throw new UnexpectedOutcome(`${slackCaller.caller} and ${project}: expected ${expected}, got ${update?.state}`)
-    }
-    return update.id
+    return idOf(answer.updates[0], expected, `${slackCaller.caller} and ${project}`)
   }
 
   const injectFault = (fault: Fault): Promise<void> => sandbox.replaceFaults([{ ...fault, times: 1 }])
@@ -201,7 +190,6 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   const endsAt = () => clock.now() + workLastsMs
 
   return {
-    request,
     call,
     submit,
     submitInSlack,
