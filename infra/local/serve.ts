@@ -4,7 +4,7 @@ import { readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { environment } from '../../shared/platform/settings.ts'
-import { defineCommand, ledgerFolderOf } from './commands/command.ts'
+import { defineCommand, ledgerFolderOf, readHere } from './commands/command.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { mustBeHere, openLedger } from './database/open.ts'
 import { CannotContinue } from './failures.ts'
@@ -34,7 +34,7 @@ async function serve(shutdown: Shutdown): Promise<void> {
   process.stdout.on('error', () => {})
   const env = withoutFound(environment())
   mustBeHere(env)
-  const local = readServedSettings(env)
+  const local = readHere(() => readServedSettings(env))
   const plans = readPlans(local.guard.PLANS)
   readTrustedIssuers(local.guard)
   // Else a volume that is not mounted would be a fresh allowance.

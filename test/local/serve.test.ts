@@ -217,6 +217,12 @@ describe('npm run serve refuses with one sentence', () => {
       expect(err).toContain(`${name}: must be`)
   })
 
+  it('settings that are missing or wrong in a folder where nothing has started yet', async () => {
+    const data = { DATA_DIR: join(directory, 'fresh') }
+    expect(await refused({ ...own, ...data, CALLER_KEY: '' })).toContain('CALLER_KEY: must be ')
+    expect(await refused({ ...own, ...data, HOST: '0.0.0.0' })).toMatch(/^PUBLIC_URL: must be the address/)
+  })
+
   it.each([
     [{ HOST: '0.0.0.0' }, 'PUBLIC_URL: must be the address that people use'],
     [{ CALLER_KEY: 'short' }, 'CALLER_KEY: must be at least 32 visible ASCII characters'],

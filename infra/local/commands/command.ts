@@ -110,6 +110,15 @@ function toSentence(error: unknown): unknown {
   return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
 
+/** Reads what only this shell can give; for other settings the advice may be to start `npm start`. @throws CannotContinue */
+export function readHere<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof WrongSettings ? new CannotContinue(error.message) : error
+  }
+}
+
 /** `null` unless settings are missing because `npm start` ran with other folders. */
 function whereToStart({ message }: WrongSettings): string | null {
   const given = environment()

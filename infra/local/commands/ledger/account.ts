@@ -32,7 +32,7 @@ import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
-import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, WrongUsage } from '../command.ts'
+import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, readHere, WrongUsage } from '../command.ts'
 import { change, changesNothing, folderHere, type OperatorLedger, openOperatorLedger, serviceHere } from '../open.ts'
 
 const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
@@ -138,14 +138,11 @@ async function beginIn(folder: string): Promise<boolean> {
 const ownService = z.object({ TRACKING_BASE_URL: guardSettings.shape.TRACKING_BASE_URL })
 
 function openingHere() {
-  try {
+  return readHere(() => {
     const set = parseSettings(openingSettings, environment())
     mustFitLimit(set, set.ACCOUNT_UNITS_PER_MONTH)
     return set
-  } catch (error) {
-    // Otherwise the advice would be to start npm start.
-    throw error instanceof WrongSettings ? new CannotContinue(error.message) : error
-  }
+  })
 }
 
 /** Revision 1 of this same file is a beginning that was cut short. */
