@@ -44,8 +44,12 @@ export async function takeServer(directory: string, as = ''): Promise<Server> {
       wasKilled: before !== '',
       before,
       release: (words = '') => {
-        note(db, words)
-        db.exec('COMMIT')
+        try {
+          note(db, words)
+          db.exec('COMMIT')
+        } catch {
+          // The disk is full. The next start finds this process and checks the file.
+        }
         db.close()
       },
     }
