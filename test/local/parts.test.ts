@@ -277,13 +277,14 @@ describe('the doctor', () => {
 })
 
 describe('the doctor without a usable service', () => {
-  async function toDoAt(baseUrl: string): Promise<readonly string[]> {
+  const toDoAt = async (baseUrl: string) => (await examineAt(baseUrl)).toDo
+  async function examineAt(baseUrl: string, project?: string) {
     const secrets = await openDoor(
       createSecretsEndpoint({ 'unit-guard/service-token': { current: sandboxToken } }, 'local'),
     )
     const given = { TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: `${baseUrl}/v3` }
     const settings = parseSettings(guardSettings, { ...given, SECRETS_ENDPOINT: secrets })
-    return (await examineService(settings, { project: undefined, id: undefined })).toDo
+    return examineService(settings, { project, id: undefined })
   }
   async function openDoor(app: Parameters<Awaited<ReturnType<typeof createListener>>['open']>[0]): Promise<string> {
     const listener = await createListener({ port: 0 })
@@ -296,6 +297,14 @@ describe('the doctor without a usable service', () => {
     expect(await toDoAt('http://127.0.0.1:9')).toEqual(['see why the service does not answer: connection refused'])
     const refusing = await openDoor({ fetch: () => new Response('{}', { status: 401 }) })
     expect(await toDoAt(refusing)).toEqual(["renew the service's token: the service refuses it"])
+    const date = new Date(0).toUTCString()
+    const early = await openDoor({ fetch: () => Response.json({ keyword_units: 40 }, { headers: { date } }) })
+    const { toDo } = await examineAt(early, 'initech')
+    expect(toDo).toEqual([
+      expect.stringMatching(
+        /^set the clock that is wrong: it is 2\S+ here and 1970-01-01T00:00:00.000Z at the service, .* no update runs$/,
+      ),
+    ])
     const empty = await openDoor({ fetch: () => Response.json({ projects: [] }) })
     expect(await toDoAt(empty)).toEqual(['name a project: npm run doctor -- --project <name> (none is listed)'])
   })

@@ -76,13 +76,18 @@ export async function examineService(
   const id = wanted.id ?? listed?.id ?? project
   const targets = namesOf(kinds).map((kind) => targetOf(kind, kinds[kind].projectBy === 'name' ? project : id))
   const estimates: Findings[] = []
-  for (const target of targets)
-    estimates.push(await describeEstimate(target, await tracking.estimate(target), { read, kinds }))
+  let wrongClock: string | null = null
+  for (const target of targets) {
+    const reading = await tracking.estimate(target)
+    estimates.push(await describeEstimate(target, reading, { read, kinds }))
+    wrongClock ??= reading.kind === 'units' ? clockFault(whyWrongClock(reading, systemClock.now())) : null
+  }
   const dated = targets.find(({ kind }) => kinds[kind].leavesDates)
   const findings = joined([
     aboutToken,
     { lines: [`projects: ${listing.reason}; looking at ${project}${id === project ? '' : `, id ${id}`}`], toDo: [] },
     ...estimates,
+    { lines: [], toDo: wrongClock === null ? [] : [wrongClock] },
     ...(dated ? [describeDates(await tracking.dates(dated))] : []),
     describeRuns(settings, kinds),
   ])
@@ -106,11 +111,8 @@ async function describeEstimate(
   const { kind } = target
   const name = `${kind} estimate`
   switch (reading.kind) {
-    case 'units': {
-      const wrong = whyWrongClock(reading, systemClock.now())
-      const lines = [`${name}: ${count(reading.units)} units, read by ${reading.source}`]
-      return { lines, toDo: wrong ? [`set the clock that is wrong. ${wrong.detail}`] : [] }
-    }
+    case 'units':
+      return { lines: [`${name}: ${count(reading.units)} units, read by ${reading.source}`], toDo: [] }
     case 'refused':
       return {
         lines: [`${name}: refused with status ${reading.status}`],
@@ -132,6 +134,10 @@ async function describeEstimate(
     }
   }
 }
+
+const clockFault = (wrong: ReturnType<typeof whyWrongClock>): string | null =>
+  wrong &&
+  `set the clock that is wrong: it is ${wrong.members.here} here and ${wrong.members.atService} at the service, more than five minutes apart, so no update runs`
 
 function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): string[] {
   if (isTokenRefused(status)) return [tokenRefused]
