@@ -187,7 +187,7 @@ describe('npm run account -- moved', () => {
     const { target } = await copied()
     const marker = await markerIn(target)
     for (const [other, sentence] of [
-      [marker.replace(/^led_\w/, 'led_x'), 'and the marker names led_x'],
+      [marker.replace(/^led_\w/, 'led_l'), 'and the marker names led_l'],
       [marker.replace(' 0 ', ' 1 '), 'has epoch 0, and the marker here says epoch 1'],
     ] as const) {
       await writeFile(join(target, 'ledger'), other)
