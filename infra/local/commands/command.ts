@@ -249,7 +249,13 @@ export function ledgerFolderOf(env: Environment): string | null {
 export const isInDynamoDb = ({ DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets }: Environment): boolean =>
   Boolean(endpoint) || secrets === ''
 
-export const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
+const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
+
+/** 30m, 8h or 7d, else `null`. */
+export function parseDuration(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  return count === undefined ? null : Number(count) * unitMs[unit as keyof typeof unitMs]
+}
 
 /** A time in RFC 3339. @throws WrongUsage for `flag` */
 export function parseInstant(text: string, flag: string, example = '2026-11-20T09:00:00Z'): number {

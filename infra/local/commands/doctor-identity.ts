@@ -152,7 +152,7 @@ async function examineOthers(
 
 const prefixOf = (name: string): string | undefined => /^([a-z][a-z0-9-]*):/.exec(name)?.[1]
 
-const named = (names: readonly string[]): string =>
+export const named = (names: readonly string[]): string =>
   list([...names.slice(0, maxNamed), ...(names.length > maxNamed ? [`${count(names.length - maxNamed)} more`] : [])])
 
 /** Each user of these providers gets tokens of one and the same issuer, for any audience. */

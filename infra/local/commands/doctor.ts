@@ -7,7 +7,7 @@ import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/near.ts'
-import { count, figuresOf, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, figuresOf, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
 import { whyNotPaidBy } from '../../../shared/guard/update/unowned.ts'
@@ -36,7 +36,7 @@ import { logFile } from '../guard-log.ts'
 import { directoryOf, type Environment } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
-import { examineIdentity } from './doctor-identity.ts'
+import { examineIdentity, named as listed } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
@@ -212,15 +212,10 @@ const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: stri
       const detail = whyNot(plan, project)
       return detail === undefined ? [] : [{ project, detail }]
     })
-    const names = refused.slice(0, maxNamed).map(({ project }) => project)
-    const more = refused.length > maxNamed ? [`${count(refused.length - maxNamed)} more`] : []
     const [first] = refused
-    return first
-      ? [`correct the plan ${plan.name}, which is refused for ${list([...names, ...more])}: ${first.detail}`]
-      : []
+    const names = listed(refused.map(({ project }) => project))
+    return first ? [`correct the plan ${plan.name}, which is refused for ${names}: ${first.detail}`] : []
   })
-
-const maxNamed = 5
 
 /** Updates by an id that no budget lists are charged to `account`, even if a budget owns the project. */
 function ownership({ definitions }: View, lists: Seen['lists']): Findings {

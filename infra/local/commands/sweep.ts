@@ -4,7 +4,7 @@ import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { tryAgain } from '../database/changes.ts'
-import { commandEnvironment, defineCommand, parseInstant, unitMs } from './command.ts'
+import { commandEnvironment, defineCommand, parseDuration, parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 
 const usage = `Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
@@ -56,7 +56,6 @@ function lineOf({ plan, time, state, reason, doneAt, nextAt }: Occurrence): stri
 }
 
 function toInstant(text: string): number {
-  const [, count, unit] = /^\+(\d{1,4})([mhd])$/.exec(text) ?? []
-  if (count !== undefined) return systemClock.now() + Number(count) * unitMs[unit as keyof typeof unitMs]
-  return parseInstant(text, '--at', '2026-11-20T09:00:00Z, or +2m')
+  const duration = text.startsWith('+') ? parseDuration(text.slice(1)) : null
+  return duration !== null ? systemClock.now() + duration : parseInstant(text, '--at', '2026-11-20T09:00:00Z, or +2m')
 }

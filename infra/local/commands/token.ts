@@ -5,7 +5,7 @@ import { parseSettings, secretSettings } from '../../../shared/platform/settings
 import { issuerForm, type Scope, scopes } from '../../../shared/platform/words.ts'
 import { CannotContinue } from '../failures.ts'
 import { readSecret, signCallerToken } from '../secrets.ts'
-import { commandEnvironment, defineCommand, noSuch, unitMs, WrongUsage } from './command.ts'
+import { commandEnvironment, defineCommand, noSuch, parseDuration, WrongUsage } from './command.ts'
 
 const usage = `Prints a bearer token for a caller.
 
@@ -77,8 +77,7 @@ function toBudgets(text: string): '*' | string[] {
 }
 
 function toMs(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  const ms = count === undefined ? 0 : Number(count) * unitMs[unit as keyof typeof unitMs]
+  const ms = parseDuration(text) ?? 0
   if (ms > 0 && ms <= longestLifeSeconds * 1000) return ms
   throw new WrongUsage('--expires must be a time such as 30m, 8h or 7d, at most 366d')
 }

@@ -96,9 +96,27 @@ const press = 'opal-press.example'
 const travel = 'juniper-travel.example'
 
 const ranking =
-  (who: string, project: string, reason: string, expected: State = 'settled'): Action =>
-  ({ submit }) =>
+  (who: string, project: string, reason: string, expected: State = 'settled') =>
+  ({ submit }: Actors) =>
     submit(who, { project, reason }, expected)
+
+/** Decides about what was asked, some minutes later. */
+const decided =
+  (
+    ask: (actors: Actors) => Promise<string>,
+    afterMinutes: number,
+    decision: string,
+    body: object,
+    who = 'mira',
+  ): Action =>
+  async (actors) => {
+    const id = await ask(actors)
+    actors.wait(afterMinutes)
+    await actors.call(who, 'POST', `/updates/${id}/${decision}`, body)
+  }
+
+const approved = (reason: string, afterMinutes: number): Action =>
+  decided(ranking('dora', hotels, reason, 'awaiting-approval'), afterMinutes, 'approve', { reason: 'within the plan' })
 
 interface WeeklyScene {
   /** Sunday is 0. */
@@ -121,6 +139,20 @@ export const weekly: readonly WeeklyScene[] = [
   every(5, '09:05', ranking('report-tool', spa, 'weekly report')),
 ]
 
+const oldRankings = ranking('reporting-agent', travel, 'rankings older than 30 days', 'awaiting-approval')
+const newsletter = ranking('dora', hotels, 'for the newsletter', 'awaiting-approval')
+const campaign = ({ submitInSlack }: Actors) =>
+  submitInSlack(
+    'U03INES',
+    { kind: 'keyword-difficulty', project: travel, reason: 'plan of the autumn campaign' },
+    'awaiting-approval',
+  )
+const offer = async ({ submit, injectFault }: Actors) => {
+  await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
+  return submit('ines', { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' }, 'in-doubt')
+}
+const notRun = { outcome: 'did-not-run', reason: 'the vendor’s screen shows no run of it' }
+
 export const scenes: readonly Scene[] = [
   // npm start repeats these requests with the same keys, so the guard answers from its records.
   on(1, '08:00', async ({ call, submit }) => {
@@ -134,21 +166,8 @@ export const scenes: readonly Scene[] = [
   on(1, '08:20', setUp),
   on(2, '10:05', approved('kick-off report', 35)),
   on(3, '11:00', ranking('tomas', bikes, 'prices of the season')),
-  on(4, '09:40', async ({ submit, wait, call }) => {
-    const id = await submit(
-      'reporting-agent',
-      { project: travel, reason: 'rankings older than 30 days' },
-      'awaiting-approval',
-    )
-    wait(50)
-    await call('mira', 'POST', `/updates/${id}/reject`, { reason: 'the site is relaunched next week; ask again then' })
-  }),
-  on(5, '13:00', async ({ submitInSlack, wait, call }) => {
-    const request = { kind: 'keyword-difficulty', project: travel, reason: 'plan of the autumn campaign' } as const
-    const id = await submitInSlack('U03INES', request, 'awaiting-approval')
-    wait(75)
-    await call('mira', 'POST', `/updates/${id}/approve`, { reason: 'agreed in the planning' })
-  }),
+  on(4, '09:40', decided(oldRankings, 50, 'reject', { reason: 'the site is relaunched next week; ask again then' })),
+  on(5, '13:00', decided(campaign, 75, 'approve', { reason: 'agreed in the planning' })),
   on(5, '16:20', ranking('tomas', bikes, 'new landing pages')),
   on(6, '10:10', async (actors) => {
     await actors.injectFault({ operation: 'run', project: hotels, fault: 'run-units', units: 230 })
@@ -170,19 +189,7 @@ export const scenes: readonly Scene[] = [
     await sweep()
   }),
   // The request never arrived, and an operator resolves it.
-  on(9, '10:00', async ({ submit, injectFault, wait, call }) => {
-    await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
-    const id = await submit(
-      'ines',
-      { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' },
-      'in-doubt',
-    )
-    wait(30)
-    await call('mira', 'POST', `/updates/${id}/resolve`, {
-      outcome: 'did-not-run',
-      reason: 'the vendor’s screen shows no run of it',
-    })
-  }),
+  on(9, '10:00', decided(offer, 30, 'resolve', notRun)),
   on(10, '09:15', ({ call }) =>
     call('mira', 'POST', '/budgets/shop/entries', {
       type: 'external-spend',
@@ -225,13 +232,9 @@ export const scenes: readonly Scene[] = [
     const { units: difference } = preview as { readonly units: number }
     await call('mira', 'POST', '/budgets/account/reconcile', { ...figure, difference })
   }),
-  on(17, '15:10', async ({ submit, wait, call }) => {
-    const id = await submit('dora', { project: hotels, reason: 'for the newsletter' }, 'awaiting-approval')
-    wait(12)
-    await call('dora', 'POST', `/updates/${id}/cancel`, { reason: 'the spa was meant' })
-  }),
+  on(17, '15:10', decided(newsletter, 12, 'cancel', { reason: 'the spa was meant' }, 'dora')),
   // This request expires a day later without a decision.
-  on(17, '18:00', ranking('reporting-agent', travel, 'rankings older than 30 days', 'awaiting-approval')),
+  on(17, '18:00', oldRankings),
   on(18, '09:20', ({ call }) => call('report-tool', 'GET', '/v3/keyword-difficulty/1001/run')),
   on(19, '14:00', ({ submit }) =>
     submit(
@@ -252,10 +255,7 @@ export const scenes: readonly Scene[] = [
 
   // Left for the reader: two doubts, and three updates that wait for a decision.
   before(9, ranking('reporting-agent', travel, 'the relaunch was a week ago', 'awaiting-approval')),
-  before(6, async ({ submit, injectFault }) => {
-    await injectFault({ operation: 'run', project: 'initech', fault: 'status', status: 502, consumes: false })
-    await submit('ines', { kind: 'keyword-difficulty', project: 'initech', reason: 'offer for next year' }, 'in-doubt')
-  }),
+  before(6, offer),
   before(4, async ({ submit, injectFault, wait }) => {
     await injectFault({ operation: 'run', project: garden, fault: 'reset', consumes: false })
     await submit('report-tool', { project: garden, reason: 'the front page has changed' }, 'in-doubt')
@@ -268,11 +268,3 @@ export const scenes: readonly Scene[] = [
     submit('tomas', { project: press, whenShort: 'ask', reason: 'the catalogue is out today' }, 'awaiting-approval'),
   ),
 ]
-
-function approved(reason: string, afterMinutes: number): Action {
-  return async ({ submit, wait, call }) => {
-    const id = await submit('dora', { project: hotels, reason }, 'awaiting-approval')
-    wait(afterMinutes)
-    await call('mira', 'POST', `/updates/${id}/approve`, { reason: 'within the plan' })
-  }
-}
