@@ -43,12 +43,13 @@ export function createWorkspace(
       )
       const { channel: at = channel, ts = '', action: pressed = '', value = '', block = 'b', id = '' } = form
       const user = userOf(form.user)
-      const to = { channel: at, ts: ts === '' ? null : ts, user }
       const query = new URLSearchParams({ channel: at, ts, user })
       const sender = { user, trigger: systemIds.random(), responseUrl: `${url}/response?${query}` }
       const message = ts === '' ? null : { channel: at, ts }
-      if (action === 'command')
-        keepAnswer(recorder, to, await sendForm('commands', commandForm(sender, form.text ?? '')))
+      if (action === 'command') {
+        const answer = await sendForm('commands', commandForm(sender, form.text ?? ''))
+        if (answer.startsWith('{')) recorder.respond({ channel: at, ts: ts || null, user }, JSON.parse(answer))
+      }
       if (action === 'home')
         await sendToGuard('events', eventBody(sender.trigger, { type: 'app_home_opened', user, tab: 'home' }))
       if (action === 'press')
@@ -74,16 +75,12 @@ export function createWorkspace(
 
   app.post('/response', async (c) => {
     const { channel: at = channel, ts = '', user = firstUser } = c.req.query()
-    recorder.respond({ channel: at, ts: ts === '' ? null : ts, user }, await c.req.json())
+    recorder.respond({ channel: at, ts: ts || null, user }, await c.req.json())
     return c.text('ok')
   })
 
   app.route('/', recorder.app)
   return new Hono({ strict: false }).route('/slack', app)
-}
-
-function keepAnswer({ respond }: Recorder, to: Parameters<Recorder['respond']>[0], answer: string): void {
-  if (answer.startsWith('{')) respond(to, JSON.parse(answer))
 }
 
 function createSender({ guardUrl, signingSecret }: { guardUrl: string; signingSecret: string }) {

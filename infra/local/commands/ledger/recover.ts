@@ -40,9 +40,10 @@ export const command = defineCommand({
     const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
     if (!isLog(text))
       throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
-    const from = given ?? (await restoredTo({ url, token }))
+    const send = createSender({ url, token })
+    const from = given ?? (await restoredTo(send))
     const runs = loggedRuns(text, from)
-    const api = createApi({ url, token, from, isDry })
+    const api = createApi({ send, from, isDry })
     let open = 0
     for (const run of runs) {
       const said = await recover(api, run)
@@ -57,12 +58,8 @@ export const command = defineCommand({
 })
 
 /** A later instant, typed by hand, would leave out runs. */
-async function restoredTo(access: { url: string; token: string }): Promise<number> {
-  const response = await createSend(access)('GET', '/audit', {})
-  const answer: unknown = await response.json().catch(() => ({}))
-  if (!response.ok)
-    throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `/audit: status ${response.status}`)
-  const to = audit.parse(answer).restored?.to
+async function restoredTo(send: ReturnType<typeof createSender>): Promise<number> {
+  const to = audit.parse((await send('GET', '/audit')) ?? {}).restored?.to
   if (to === undefined) throw new CannotContinue('This ledger does not say what time it was restored to: say --since.')
   return Date.parse(to)
 }
@@ -112,18 +109,22 @@ async function book(api: Api, run: LoggedRun & { budget?: string }, units: numbe
   })
 }
 
-function createApi({ url, token, from, isDry }: { url: string; token: string; from: number; isDry: boolean }) {
-  let booked = 0
-  const reasons = new Map<string, Promise<readonly string[]>>()
-  const request = createSend({ url, token })
-
-  async function send(method: 'GET' | 'POST', path: string, body?: object, key?: string) {
+/** `null`: it is not there. */
+function createSender(access: { url: string; token: string }) {
+  const request = createSend(access)
+  return async (method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<unknown> => {
     const response = await request(method, path, { ...(body && { body }), key })
     const answer: unknown = await response.json().catch(() => ({}))
     if (!response.ok && response.status !== 404)
       throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `${path}: status ${response.status}`)
     return response.ok ? answer : null
   }
+}
+
+function createApi(parts: { send: ReturnType<typeof createSender>; from: number; isDry: boolean }) {
+  const { send, from, isDry } = parts
+  let booked = 0
+  const reasons = new Map<string, Promise<readonly string[]>>()
 
   /** Tokens of two operators make two idempotency keys, so the reason shows what is booked already. */
   async function reasonsOf(budget: string): Promise<readonly string[]> {
