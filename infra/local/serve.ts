@@ -13,11 +13,11 @@ import { startServer } from './server.ts'
 import { readServedSettings } from './settings.ts'
 import { type Shutdown, withShutdown } from './shutdown.ts'
 
-const usage = `Serves a ledger of this machine to people, until it gets SIGTERM: no stand-in, no demonstration, and its log on stdout.
+const usage = `Runs Unit Guard for your own service on this machine, until SIGTERM: no stand-in, no demonstration, the log on stdout.
 
   npm run serve
 
-The ledger is begun once with npm run account -- begin. Settings and secrets come from the environment, or from files:
+Begin the ledger once, with npm run account -- begin. Settings and secrets come from the environment, or from files:
 TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_FILE=… npm run serve. docs/settings.md lists them.`
 
 /** A run, the time to write its outcome, and what closing takes. */

@@ -103,10 +103,10 @@ function tableFaults(
   const { ledger, epoch = 0, replacedBy } = identity
   if (replacedBy !== undefined) return [replaced(place, replacedBy)]
   if (identity.table !== undefined && table !== null && identity.table !== table) {
-    const ifMoved = place === 'file' ? '; where its folder was moved here, say so with npm run account -- moved' : ''
+    const ifMoved = place === 'file' ? '; if you moved its folder here, run npm run account -- moved' : ''
     return [
       {
-        text: `this ${place} is a copy of the one that the ledger ${ledger} is in, and does not know what ran since: use that one, or accept this one with ${accept}${ifMoved}`,
+        text: `this ${place} is a copy of the ledger ${ledger}, and lacks what ran since: use the original, or accept this one with ${accept}${ifMoved}`,
       },
     ]
   }

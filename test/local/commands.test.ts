@@ -173,7 +173,7 @@ describe('what cannot work is one line that says what to do, with exit code 1', 
     expect([code, out]).toEqual([1, ''])
     expect(err.trim().split('\n')).toEqual([
       expect.stringMatching(
-        /ECONNREFUSED 127\.0\.0\.1:\d+\. Is npm start running\? After a restart, source its env file again\.$/,
+        /ECONNREFUSED 127\.0\.0\.1:\d+\. Is Unit Guard running\? After a restart, source its env file again\.$/,
       ),
     ])
   })

@@ -124,7 +124,7 @@ describe('a file that was restored', () => {
     await copyFile(join(data, 'ledger.db'), join(data, 'backup'))
     await rename(join(data, 'backup'), join(data, 'ledger.db'))
     const { code, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off' })
-    expect([code, err]).toEqual([1, expect.stringContaining('is a copy of the one that the ledger')])
+    expect([code, err]).toEqual([1, expect.stringContaining('is a copy of the ledger')])
     expect((await restore('accept', '--to', to, '--dry-run')).out).toContain('Nothing was changed (--dry-run).')
     const accepted = await restore('accept', '--to', to)
     expect(accepted).toMatchObject({ code: 0, err: '' })

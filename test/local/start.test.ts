@@ -385,6 +385,6 @@ describe('what cannot work is one line and exit code 1', () => {
       SECRETS_ENDPOINT: 'http://127.0.0.1:1',
     })
     expect([code, err.trim().split('\n').length]).toEqual([1, 1])
-    expect(err).toContain('Is npm start running?')
+    expect(err).toContain('Is Unit Guard running?')
   })
 })

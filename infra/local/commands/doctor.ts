@@ -137,7 +137,7 @@ async function examineLedger(
   seen: Seen,
 ): Promise<LedgerFindings & { readonly where: string }> {
   if (isInMemory(env)) {
-    const lines = ['no other process can read it: GET /budgets can']
+    const lines = ['no other process can read it; GET /budgets shows it']
     return { where: 'in the memory of npm start', lines, toDo: [] }
   }
   const { store, where, file } = await openStore(env)

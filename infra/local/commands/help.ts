@@ -14,7 +14,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     help: 'prints this list',
   },
   'Every day': {
-    serve: 'serves a ledger of this machine to people, for a service of your own, until SIGTERM',
+    serve: 'runs Unit Guard for your own service on this machine, without a stand-in, until SIGTERM',
     token: 'prints a bearer token for a person or a tool',
     budgets: 'creates and changes budgets from a file, shows the difference, exports a file',
     plan: 'runs a plan now and reports the outcome for each project',
@@ -26,8 +26,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sandbox: 'starts the stand-in for the service alone',
   },
   Repair: {
-    account: 'begins the first ledger of a service, changes its renewal, adopts or moves it',
-    backup: 'copies the ledger of this machine into a file, while it is used',
+    account: 'begins the ledger of a service, changes its renewal, adopts it, accepts a moved folder',
+    backup: 'copies the ledger of this machine into a file, while Unit Guard runs',
     restore: 'puts a backup in the place of the ledger, or lets a restored table take over',
     move: 'moves the ledger of this machine into a table on AWS',
     recover: 'books what ran after the time that a ledger was restored to',

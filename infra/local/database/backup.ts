@@ -128,8 +128,7 @@ export async function unpackBackup(backup: string, copy: string) {
   const fails = (cause: unknown) =>
     new CannotContinue(`${backup} cannot be restored (${fileFault(cause)}): take another backup`, { cause })
   try {
-    if (!isBackup(backup))
-      throw new CannotContinue(`${backup} is no backup that npm run backup has made, so it is not restored`)
+    if (!isBackup(backup)) throw new CannotContinue(`${backup} was not made by npm run backup, so it is not restored`)
     await rm(copy, { force: true })
     await copyFile(backup, copy)
     await stamp(copy, application)

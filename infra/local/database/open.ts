@@ -40,7 +40,7 @@ export async function openLedger(keptIn: string | null, shutdown: Shutdown): Pro
   }
 }
 
-/** A failure is told by the other writes. */
+/** Other writes report a failure. */
 function passTimeIn(file: SqliteFile): void {
   const pass = () => void file.write(() => passTime(file.db, systemClock.now())).catch(() => {})
   setInterval(pass, passEveryMs).unref()

@@ -56,7 +56,7 @@ export async function takeServer(directory: string, as = ''): Promise<Server> {
   } catch (error) {
     if (!isBusy(error))
       throw new CannotContinue(
-        `${path} cannot be used (${reasonOf(error)}): make room on its disk, or remove this file, which is a lock alone`,
+        `${path} cannot be used (${reasonOf(error)}): make room on its disk, or delete this file, which is only a lock`,
       )
     throw new CannotContinue(
       `another Unit Guard is using ${directory} (${holderOf(directory)}); stop it, or set DATA_DIR`,

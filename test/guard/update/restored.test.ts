@@ -44,7 +44,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     const early = await startProduct({ store: storeOf(copy), service, clock: lost.clock })
     expect((await early.update({ kind: 'ranking', project: 'hooli' })).body).toMatchObject({
       status: 503,
-      detail: expect.stringContaining('this table is a copy of the one that the ledger led_'),
+      detail: expect.stringContaining('this table is a copy of the ledger led_'),
     })
     await accept(storeOf(copy), lost.clock)
 

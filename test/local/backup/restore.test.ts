@@ -140,7 +140,7 @@ describe('npm run restore -- from', () => {
         await copyFile(join(folder, 'ledger.db'), `${backup}.copy`)
         return `${backup}.copy`
       },
-      /\.copy is no backup that npm run backup has made, so it is not restored\n$/,
+      /\.copy was not made by npm run backup, so it is not restored\n$/,
     ],
     [
       'a file of something else',
@@ -148,7 +148,7 @@ describe('npm run restore -- from', () => {
         await writeFile(`${backup}.text`, 'spend '.repeat(1_000))
         return `${backup}.text`
       },
-      /\.text is no backup that npm run backup has made/,
+      /\.text was not made by npm run backup/,
     ],
     [
       'an empty file',
@@ -156,7 +156,7 @@ describe('npm run restore -- from', () => {
         await writeFile(`${backup}.empty`, '')
         return `${backup}.empty`
       },
-      /\.empty is no backup that npm run backup has made/,
+      /\.empty was not made by npm run backup/,
     ],
     ['a missing file', async ({ backup }) => `${backup}.missing`, /\.missing cannot be restored \(it is not there\)/],
     ['a folder', async ({ folder }) => folder, /cannot be restored \(it is a folder\)/],

@@ -92,7 +92,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
 
     expect(await runLocal('move', [to.table], env)).toMatchObject({ code: 0, out: expect.stringContaining('already') })
     expect(await runLocal('move', ['another'], env)).toMatchObject({
-      ...{ code: 1, err: `The ledger of ${directory} belongs into the table ${to.table}.\n` },
+      ...{ code: 1, err: `The ledger of ${directory} belongs in the table ${to.table}.\n` },
     })
   })
 
@@ -114,7 +114,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     const part = await itemsIn(to)
     expect([part.length > 0, part.length < before.length]).toEqual([true, true])
 
-    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: end that with npm run move -- ${to.table}\n`
+    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish that with npm run move -- ${to.table}\n`
     expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: `unit-guard: ${sentence}` })
     expect(await runLocal('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
     expect(await runLocal('move', ['another'], env)).toMatchObject({ code: 1, out: '' })
@@ -281,7 +281,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
 
   test('a table whose stream is on', async () => {
     const { table } = await createLocalTable({ stream: true })
-    expect(await refused(table)).toContain('has a stream, whose readers would tell of every item again')
+    expect(await refused(table)).toContain('has a stream, whose readers would send every event again')
   })
 
   test('a deployment that has a ledger', async () => {
@@ -324,7 +324,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     const { env } = await startAws()
     const { code, out, err } = await runLocal('move', [table], { DATA_DIR: folder, ...env })
     expect([code, out]).toEqual([1, ''])
-    expect(err).toContain(`The ledger cannot move now: ${sentence} Let npm start finish them`)
+    expect(err).toContain(`The ledger cannot move now: ${sentence} Let Unit Guard finish them`)
     expect(itemsOfFile(file.db)).toEqual(before)
     file.db.close()
   })

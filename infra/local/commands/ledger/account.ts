@@ -44,11 +44,11 @@ const usage = `Changes the renewal or the service of a ledger, or begins one: se
 
   renewal    lets the billing month turn at another time; the open month is lengthened, never shortened
   adopt      says that the ledger belongs to the service that is set here (TRACKING_BASE_URL, or the stand-in): for a
-             ledger of a version that did not note it, or where the same account has moved to a new address
-  begin      begins the first ledger of the service TRACKING_BASE_URL, once, with the account settings of this shell: on AWS, or
-             in DATA_DIR for npm run serve; npm start begins one of the stand-in by itself
-  moved      says that DATA_DIR was moved here from another place or disk; it freezes nothing. A copy looks the same, also an
-             old one and one whose original still runs, so in doubt use npm run restore -- accept
+             ledger whose marker is lost, or where the same account has moved to a new address
+  begin      begins the ledger of the service TRACKING_BASE_URL, once, with the account settings of this shell: on AWS, or in
+             DATA_DIR for npm run serve; npm start begins its own by itself
+  moved      says that DATA_DIR was moved here from another place or disk; it freezes nothing. A copy looks the same, even if
+             its original still runs: if you are not sure, use npm run restore -- accept
   --dry-run  shows what would change, and changes nothing
 
 It opens the ledger of this machine (DATA_DIR), whether npm start runs or not. With SECRETS_ENDPOINT set to nothing it opens

@@ -6,8 +6,8 @@ import { CannotContinue } from '../../failures.ts'
 import { commandEnvironment, defineCommand } from '../command.ts'
 import { openStore } from '../open.ts'
 
-const usage = `Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy, while Unit Guard runs: writers wait for as
-long as it is read. npm run restore -- from <file> puts it back. A copy made with cp is no backup.
+const usage = `Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy, while Unit Guard runs; updates wait
+meanwhile. npm run restore -- from <file> puts it back. A copy made with cp is no backup.
 
   npm run backup -- <file>`
 
@@ -17,7 +17,9 @@ export const command = defineCommand({
   async run(_, target = '') {
     const { file, where } = await openStore(commandEnvironment())
     if (!file)
-      throw new CannotContinue(`A backup is of a ledger in a file: ${where} has its own (docs/deploy.md, "Restoring").`)
+      throw new CannotContinue(
+        `npm run backup copies a file; ${where} has its own backups (docs/deploy.md, "Restoring").`,
+      )
     const { ledger, at, bytes, updates, entries, audited } = await backUp(file, resolve(target))
     const wrong = audited.filter(({ ok }) => !ok).length
     console.log(`Backed up ${ledger} as of ${toRfc3339(at)}: ${target}`)

@@ -32,8 +32,8 @@ const usage = `Moves the ledger of this machine into a table of DynamoDB, which 
   table      the empty table of a stack that was deployed with -c firstLedger=true: its output TableName
   --dry-run  checks everything, and changes nothing
 
-It takes the file in DATA_DIR, which nothing may serve, and your AWS credentials. If it was interrupted, the same
-command continues; from its first step on nothing else opens the file.`
+It needs your AWS credentials, and that no Unit Guard runs on DATA_DIR. If it is interrupted, repeat it; once it has
+begun, nothing else opens the file.`
 
 export const command = defineCommand({
   usage,
@@ -48,7 +48,7 @@ export const command = defineCommand({
       const marker = fileMarker(directory)
       const known = await marker.read()
       const place = known === null || known.tableName === ledgerFile ? table : known.tableName
-      if (place !== table) throw new CannotContinue(`The ledger of ${directory} belongs into the table ${place}.`)
+      if (place !== table) throw new CannotContinue(`The ledger of ${directory} belongs in the table ${place}.`)
       if (known?.tableName === table && known.table !== moving) {
         console.log(`The ledger of ${directory} has moved into the table ${table} already. ${next}`)
         return true
@@ -139,7 +139,7 @@ function mustBeAtRest({ db }: SqliteFile): void {
   if (unread > 0) found.push(`${several(unread, 'change')} unread`)
   if (found.length === 0) return
   throw new CannotContinue(
-    `The ledger cannot move now: ${list(found)}. Let npm start finish them, resolve what is in doubt, stop it, and call this again.`,
+    `The ledger cannot move now: ${list(found)}. Let Unit Guard finish them, resolve what is in doubt, stop it, and repeat this command.`,
   )
 }
 
@@ -162,7 +162,7 @@ async function fill({ file, source, target, ledgerOf }: Move, moved: Identity, i
   )
   if (!audited || !isDeepStrictEqual(audited, before))
     throw new CannotContinue(
-      'The audit of the table is another than that of the file, perhaps because an index of it is late: call this again.',
+      'The audit of the table differs from that of the file, perhaps because an index is late: repeat this command.',
     )
   console.log(
     `  all are there, and the audit of the table is that of the file: ${count(audited.length)} counters match`,
@@ -218,7 +218,7 @@ async function lookAt(
     throw new CannotContinue(`${where} is not empty (it has ${first}): take an empty one.`)
   if (hasStream)
     throw new CannotContinue(
-      `${where} has a stream, whose readers would tell of every item again: take the table of a stack whose only deployment had -c firstLedger=true.`,
+      `${where} has a stream, whose readers would send every event again: take the table of a stack whose only deployment had -c firstLedger=true.`,
     )
   return { tableId, isThere: false }
 }

@@ -17,14 +17,14 @@ const usage = `Lets a backup take over as the ledger. It freezes the account: bo
   npm run restore -- from <file> [--dry-run]
   npm run restore -- accept --to <instant> [--dry-run]
 
-  from       puts a file of npm run backup in the place of ledger.db in DATA_DIR, which stays beside it under another name, and
-             accepts it; nothing may serve DATA_DIR meanwhile. A folder without a ledger gets this one and its marker.
-  accept     accepts a table or a file that is in its place already: with SECRETS_ENDPOINT set to nothing the table TABLE_NAME on
-             AWS, else the file in DATA_DIR, for example a copy of a whole disk
+  from       puts a file of npm run backup in the place of ledger.db in DATA_DIR, keeps the earlier one beside it, and accepts the
+             new one; stop Unit Guard first. A folder without a ledger also gets its marker.
+  accept     accepts what is in its place already: with SECRETS_ENDPOINT set to nothing the table TABLE_NAME on AWS, else the
+             file in DATA_DIR, for example after a snapshot of a whole disk
   --to       the time that it was restored to, in RFC 3339: 2026-11-20T09:55:00Z
   --dry-run  shows what would change, and changes nothing
 
-Each can be repeated where it was interrupted.`
+If one is interrupted, repeat it.`
 
 export const command = defineCommand({
   usage,
@@ -48,7 +48,7 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
   const env = commandEnvironment()
   const folder = folderHere(env)
   if (folder === null || isInMemory(env))
-    throw new CannotContinue('A backup of npm run backup is restored to DATA_DIR on this machine alone.')
+    throw new CannotContinue('npm run restore -- from is for a ledger in DATA_DIR on this machine.')
   return whileNotServed(folder, 'npm run restore', async () => {
     await mustNotHaveMoved(folder)
     const copy = join(folder, `${ledgerFile}.new`)
@@ -64,7 +64,7 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
       if (isDry) return changesNothing()
       if (!known) await marker.write({ ledger, epoch, table, tableName: ledgerFile })
       const aside = await replaceLedger(folder, copy)
-      if (aside !== null) console.log(`  the ledger of before is ${join(folder, aside)}`)
+      if (aside !== null) console.log(`  the earlier ledger is now ${join(folder, aside)}`)
       return await accept(await openOperatorLedger(), at, false)
     } finally {
       await rm(copy, { force: true })
@@ -118,10 +118,10 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
 async function replace(before: OperatorLedger['ledger'], name: string, table: string): Promise<void> {
   try {
     await before.change('setup', replacement(table))
-    console.log(`  ${name} is not used any more, by processes of before either`)
+    console.log(`  ${name} is no longer used, not even by processes that still run`)
   } catch (error) {
     console.log(
-      `  ${name} does not answer (${reasonOf(error)}): processes of before may use it until they are deployed again`,
+      `  ${name} does not answer (${reasonOf(error)}): processes that still run may use it until they are deployed again`,
     )
   }
 }
