@@ -44,7 +44,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'test:conformance': 'runs the official scenarios of the Model Context Protocol',
     'test:deploy': 'rehearses a deployment on an emulator of AWS',
     sim: 'runs all schedules of small races, random workloads, and every planted bug',
-    kills: 'kills the product at every step and compares the ledger with the service',
+    kills: 'kills the product at random moments, and compares the ledger with the service',
     figures: 'counts lines, files, words, routes and other parts of this repository',
     fuzz: 'sends what the OpenAPI document describes and rules out, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',

@@ -51,7 +51,7 @@ const usage = `Changes the renewal or the service of a ledger, or begins one: se
              its original still runs: if you are not sure, use npm run restore -- accept
   --dry-run  shows what would change, and changes nothing
 
-It opens the ledger of this machine (DATA_DIR), whether npm start runs or not. With SECRETS_ENDPOINT set to nothing it opens
+It opens the ledger of this machine (DATA_DIR), whether Unit Guard runs or not. With SECRETS_ENDPOINT set to nothing it opens
 the table TABLE_NAME on AWS, with your credentials.`
 
 const flags = {

@@ -14,7 +14,7 @@ const usage = `Books what ran after the time that a ledger was restored to, as t
   npm run recover -- --log <file> [--since <instant>] [--dry-run]
 
   --log      a file of log lines, or what aws logs filter-log-events printed as JSON
-  --since    the time that the table was restored to, in RFC 3339; without it, what npm run restore was told
+  --since    the time that the ledger was restored to, in RFC 3339; without it, what npm run restore was told
   --dry-run  shows what would be booked, and books nothing
 
 It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`
