@@ -17,9 +17,7 @@ export const command = defineCommand({
   async run(_, target = '') {
     const { file, where } = await openStore(commandEnvironment())
     if (!file)
-      throw new CannotContinue(
-        `npm run backup copies a file; ${where} has its own backups (docs/deploy.md, "Restoring").`,
-      )
+      throw new CannotContinue(`Only a file is copied; ${where} has its own backups (docs/deploy.md, "Restoring").`)
     const { ledger, at, bytes, updates, entries, audited } = await backUp(file, resolve(target))
     const wrong = audited.filter(({ ok }) => !ok).length
     console.log(`Backed up ${ledger} as of ${toRfc3339(at)}: ${target}`)
