@@ -46,6 +46,7 @@ test('shows what was posted, with its links and buttons, and what was edited', a
   })
   const { ts } = (await posted.json()) as { ts: string }
   const shown = await page()
+  expect(shown).toMatch(/^<!doctype html><html lang="en">/)
   expect(shown).toContain('A <b>dear</b> update of &lt;acme&gt;, ')
   expect(shown).toContain('<a href="https://units.example/u?a=1&amp;b=2">see it</a>, today')
   expect(shown).toContain('&lt;b&gt;plain&lt;/b&gt;')

@@ -33,7 +33,7 @@ export function createWorkspace(
     const user = userOf(c.req.query('user'))
     const [modal] = recorder.modals.slice(-1)
     const messages = recorder.messages.toReversed()
-    return c.html(WorkspacePage({ user, messages, home: recorder.homes.get(user), modal }))
+    return c.html(`<!doctype html>${WorkspacePage({ user, messages, home: recorder.homes.get(user), modal })}`)
   })
 
   for (const action of ['command', 'home', 'press', 'submit'] as const) {
