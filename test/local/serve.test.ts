@@ -177,6 +177,41 @@ describe('npm run serve', () => {
     const { body } = await call('/updates?plan=often&state=settled')
     expect(body.updates).toHaveLength(1)
   })
+
+  it('an update that was requested when a backup was made does not run after the restore', async () => {
+    let isSlow = false
+    const { data, env, service } = await begun('restored', ({ url }) =>
+      isSlow && url.includes('/estimate') ? { kind: 'hang' } : json({ keyword_units: 40, dates: [] }),
+    )
+    const first = await serve(env)
+    const post = (path: string, sub: string, scope: string, body: object) =>
+      fetch(`${first.url}${path}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${tokenOf(sub, scope)}`,
+          'content-type': 'application/json',
+          'idempotency-key': sub,
+        },
+        body: JSON.stringify(body),
+      })
+    await post('/updates', 'eve', 'read propose', ask)
+    const path = `/updates/${(await first.call('/updates')).body.updates[0].id}`
+    isSlow = true
+    void post(`${path}/approve`, 'bob', 'read approve', { reason: 'needed' }).catch(() => null)
+    await vi.waitFor(async () => expect((await first.call(path)).body.state).toBe('requested'), patienceMs)
+    first.server.signalGroup('SIGKILL')
+    await first.server.ended
+    const backup = join(directory, 'restored.backup')
+    expect(await runLocal('backup', [backup], { DATA_DIR: data })).toMatchObject({ code: 0, err: '' })
+    expect(await runLocal('restore', ['from', backup], { DATA_DIR: data })).toMatchObject({ code: 0, err: '' })
+
+    isSlow = false
+    const next = await serve(env)
+    const told = async () => (await next.call(path)).body
+    await vi.waitFor(async () => expect((await told()).state).toBe('refused'), patienceMs)
+    expect((await told()).problem.type).toBe('/problems/ledger-restored')
+    expect(runs(service.requests)).toBe(0)
+  })
 })
 
 describe('npm run serve refuses with one sentence', () => {
