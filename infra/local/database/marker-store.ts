@@ -16,7 +16,7 @@ export interface MarkerStore {
 export function fileMarker(directory: string): MarkerStore {
   const file = join(directory, 'ledger')
   return {
-    read: async () => parsed(await readFile(file, 'utf8').catch(() => null), file),
+    read: async () => parsed(await readFile(file, 'utf8').catch(() => null), file, unreadable),
     write: async (marker) => {
       await makeDirectory(directory)
       await writePrivateFile(file, `${toMarkerText(marker)}\n`)
@@ -51,7 +51,7 @@ export function parameterMarker(prefix: string): MarkerStore {
     read: async () => {
       try {
         const { Parameter } = await client.send(new GetParameterCommand({ Name: name }))
-        return parsed(Parameter?.Value ?? null, where)
+        return parsed(Parameter?.Value ?? null, where, '; see docs/deploy.md, "Restoring"')
       } catch (error) {
         if (error instanceof ParameterNotFound) return null
         throw error instanceof CannotContinue
@@ -68,8 +68,10 @@ export function parameterMarker(prefix: string): MarkerStore {
   }
 }
 
-function parsed(text: string | null, where: string): Marker | null {
+const unreadable = ': remove it, and the next start writes it again, unless the ledger beside it is a copy'
+
+function parsed(text: string | null, where: string, remedy: string): Marker | null {
   const marker = text === null ? null : parseMarker(text)
-  if (marker === undefined) throw new CannotContinue(`${where} does not name a ledger; see docs/deploy.md, "Restoring"`)
+  if (marker === undefined) throw new CannotContinue(`${where} does not name a ledger${remedy}`)
   return marker
 }

@@ -188,6 +188,7 @@ describe('npm run account -- moved', () => {
     const marker = await markerIn(target)
     for (const [other, sentence] of [
       [marker.replace(/^led_\w/, 'led_l'), 'and the marker names led_l'],
+      ['led_', 'does not name a ledger: remove it, and the next start writes it again'],
       [marker.replace(' 0 ', ' 1 '), 'has epoch 0, and the marker here says epoch 1'],
     ] as const) {
       await writeFile(join(target, 'ledger'), other)
