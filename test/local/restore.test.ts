@@ -99,7 +99,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     await writeFile(log, JSON.stringify({ events: messages }))
 
     const early = await startProduct({ store: storeOf(copy), service, clock: lost.clock })
-    expect((await early.call('GET', '/budgets')).body.detail).toContain('this table is a copy of the one')
+    expect((await early.call('GET', '/budgets')).body.detail).toContain('this table is a copy of the ledger')
     await accept(storeOf(copy), lost.clock)
 
     const product = await startProduct({ store: storeOf(copy), service, clock: lost.clock })

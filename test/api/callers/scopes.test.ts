@@ -29,6 +29,7 @@ const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
   'POST /budgets/:name/entries': ['admin'],
   'POST /budgets/account/reconcile': ['admin'],
   'GET /statements': ['read'],
+  'GET /status': ['read'],
   'GET /audit': ['read'],
   'GET /changes': ['read'],
   'GET /callers': ['admin'],

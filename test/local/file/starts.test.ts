@@ -73,7 +73,7 @@ describe('a start in a folder where something is missing or strange says one sen
     const directory = await newFolder()
     await writeFile(join(directory, 'server.db'), 'spend '.repeat(1_000))
     await expect(takeServer(directory)).rejects.toThrow(
-      /server\.db cannot be used \(.*\): make room on its disk, or remove/,
+      /server\.db cannot be used \(.*\): make room on its disk, or delete this file/,
     )
   })
 })
