@@ -15,6 +15,8 @@ const among = (names, how) =>
 
 /** What only a DynamoDB notices, which no mutant gets: the suite runs it on DynamoDB Local. */
 const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger']
+/** The ledger in a file is a part of its own: its tests work on real files, which would make each mutant of the ledger slow. */
+const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store']
 
 const apiTests = [
   ...['apply', 'budgets', 'entries', 'statements'].map((name) => `budgets/${name}`),
@@ -80,11 +82,15 @@ export const parts = {
     mutate: [
       'shared/ledger/**/*.ts',
       'shared/platform/clock.ts',
-      ...onDynamo.map((name) => `!shared/ledger/${name}.ts`),
+      ...[...onDynamo, ...inAFile].map((name) => `!shared/ledger/${name}.ts`),
     ],
     // requests.test.ts counts the requests to a DynamoDB.
-    tests: ['test/ledger/!(requests).test.ts', 'test/platform/clock.test.ts'],
+    tests: ['test/ledger/!(requests|store).test.ts', 'test/platform/clock.test.ts'],
     isLoadedOnce: true,
+  },
+  file: {
+    mutate: inAFile.map((name) => `shared/ledger/${name}.ts`),
+    tests: ['test/ledger/store.test.ts', 'test/local/running-time.test.ts'],
   },
   guard: {
     mutate: among([...keeping, ...statements, 'reads/*'], 'exclude'),
