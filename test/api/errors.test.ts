@@ -443,7 +443,7 @@ describe('over a real socket', () => {
   })
 })
 
-describe('what no member says alone', () => {
+describe('faults of several members together', () => {
   test('faults of members and between members are reported together', async () => {
     const product = await startProduct()
     const called = await product.update({ kind: 'x', force: true, project: 'a', projects: ['b'] })

@@ -121,7 +121,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   test.each([
     ['/dashboard/budgets', 'New budget', 'Limit per month', 'Create budget'],
     ['/dashboard/budgets/account/book', 'Book outside spending', 'Units', 'Book'],
-  ])('what is wrong with a form is in sight, wherever the form stands: %s', async (path, region, label, button) => {
+  ])('a fault of a form is in sight, wherever the form stands: %s', async (path, region, label, button) => {
     const { page } = await dashboard.insider(undefined, { ...noScript, viewport: { width: 390, height: 800 } })
     await page.goto(path)
     const form = page.getByRole('region', { name: region })
@@ -195,7 +195,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   )
 
   // In a month of its own: the other tests look at what this changes. Each test finds what those before it left.
-  describe('what people change:', { shuffle: false }, () => {
+  describe('changes on the pages:', { shuffle: false }, () => {
     let month: Dashboard
     beforeAll(async () => {
       month = await openDashboard('2026-11-24T14:00:00Z')

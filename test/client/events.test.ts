@@ -37,7 +37,7 @@ const verify = (headers: object, text: string | Uint8Array = body, secrets: stri
   verifyEvent(headers as Record<string, string>, text, secrets, { now })
 
 describe('verifyEvent returns the event', () => {
-  test('that Standard Webhooks signed, from a text and from bytes', async () => {
+  test('verifies an event that Standard Webhooks signed, from a text and from bytes', async () => {
     const event = await verify(signed())
     expect(event).toEqual(JSON.parse(body))
     expect(await verify(signed(), Buffer.from(body))).toEqual(event)
@@ -71,7 +71,7 @@ describe('verifyEvent returns the event', () => {
     expect(await verify(signed(body, { at: now + seconds * 1000 }))).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('as Unit Guard itself makes and signs it', async () => {
+  test('verifies an event that Unit Guard itself makes and signs', async () => {
     const { guard, update } = await startProduct()
     const { id } = (await update({ kind: 'ranking', project: 'acme' })).body.updates[0]
     const record = await guard.ledger.update(id)

@@ -84,7 +84,7 @@ describe('statements', () => {
     expect(byProject.html).toContain('href="/dashboard/updates?project=one"')
   })
 
-  test('of a month that is over: from its own book, with its own limits', async () => {
+  test('a statement of a past month comes from that month’s book, with its limits', async () => {
     const { product, browser, logIn } = await start()
     await spend(product)
     product.clock.set('2026-12-02T10:00:00Z')
@@ -98,7 +98,7 @@ describe('statements', () => {
     expect(lines.html).toContain('<a href="/dashboard/statements?by=caller" rel="next">')
   })
 
-  test('as CSV', async () => {
+  test('a statement downloads as CSV', async () => {
     const { product, browser } = await start()
     await spend(product)
     const csv = await browser.get('/dashboard/statements.csv?window=month%3A2026-11-01&by=budget&price=0.5')
@@ -129,7 +129,7 @@ describe('statements', () => {
 })
 
 describe('the ledger', () => {
-  test('its lines, of a month and of a budget', async () => {
+  test('activity lists the lines of a month and of a budget', async () => {
     const { product, browser } = await start()
     await spend(product)
     const lines = async (query = '') =>
@@ -186,7 +186,7 @@ describe('the audit', () => {
     )
   })
 
-  test('of the night is shown, too, and names the counter that something else has moved, first, with both figures', async () => {
+  test('the night’s audit is shown, and names the counter that something else has moved first, with both figures', async () => {
     const { product, store, browser } = await start()
     await spend(product)
     const [book] = await store.get([{ pk: 'book', sk: 'month:2026-11-01' }])

@@ -80,7 +80,7 @@ describe('a grant', () => {
     })
   })
 
-  test('that is wrong is said, and what was filled in stays under its key', async () => {
+  test('a faulty grant shows its faults and keeps the typed values under its key', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
     const { fields } = formWith(forms.html, 'Grant', 'value="grant"')
@@ -117,7 +117,7 @@ describe('a transfer', () => {
   })
 })
 
-describe('what was spent outside', () => {
+describe('an entry for spending outside the guard', () => {
   test('counts here and above, below zero too', async () => {
     const { product, fill } = await start()
     expect((await fill('globex', 'external-spend', { units: '250' })).text).toContain('✓ Booked: 250 units on globex.')

@@ -347,7 +347,7 @@ describe('limits and rules', () => {
     expect(text).toContain('Updates of acme can then cost 0 units together this month.')
   })
 
-  test('what plans would run out of then, and what they would not', async () => {
+  test('the preview tells which budgets plans would exhaust, and which no longer', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
     const { product, eve } = await start({ plans: [plan] })
     await (await product.guard.background()).readPrices(product.endsAt())
@@ -389,7 +389,7 @@ describe('limits and rules', () => {
     expect((await budget(product, 'acme')).limits).toEqual([month(1_000), day(300)])
   })
 
-  test('what is wrong is said, and what was filled in stays; going back keeps it, too', async () => {
+  test('a faulty form shows its faults and keeps the typed values, also when the user goes back', async () => {
     const { product, eve } = await start()
     const form = await eve.get(`${acme}/edit`)
     const wrong = await press(eve, form, 'Preview', {

@@ -27,7 +27,7 @@ describe('callers', () => {
     expect(text).toContain('No callers are listed: tokens allow what they say, and users in Slack may do nothing.')
   })
 
-  test('what each may do, and what is left of their own limits', async () => {
+  test('the list shows what each caller may do, and what is left of their own limits', async () => {
     const { product, list, eve } = await start()
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
     const limits = [{ window: 'day', units: 100 }]
@@ -203,7 +203,7 @@ describe('callers', () => {
   })
 })
 
-describe('what one caller may do', () => {
+describe('permissions of one caller', () => {
   const edit = '/dashboard/callers/edit?sub=crawler'
 
   async function startWithCrawler() {

@@ -85,7 +85,7 @@ describe('the inbox', () => {
   test.each([
     ['on the list', '/dashboard/inbox'],
     ['on its own page', null],
-  ])('what has grown since it was shown %s is not approved by it', async (_where, at) => {
+  ])('a press that showed an older price %s does not approve the grown one', async (_where, at) => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const seen = await bob.get(at ?? `/dashboard/updates/${id}`)
@@ -262,7 +262,7 @@ describe('decisions', () => {
     expect((await bob.decide({ do: 'reject', id: dearest, ...caps })).text).toContain('dearest is rejected')
   })
 
-  test('what each button does is said before, of those alone that are there', async () => {
+  test('each button says what it does, and only possible buttons are shown', async () => {
     const { product, as, bob } = await start()
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
     const begins =
@@ -398,7 +398,7 @@ describe('decisions', () => {
     )
   })
 
-  test('that it ran, at what it cost; that it did not run, not before it can be said', async () => {
+  test('a user resolves an update as run at its cost, or as not run once that can be said', async () => {
     const { product, bob } = await start()
     const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
     const ran = await bob.decide({ do: 'ran', id: one, reason: 'seen on the screen', units: '1,035', from: 'update' })
@@ -483,7 +483,7 @@ describe('decisions', () => {
     expect(told.text).toContain(`✓ The ranking update of ${longest} is rejected.`)
   })
 
-  test('what was typed is kept where nothing was done, in the form that it was typed into', async () => {
+  test('a failed decision keeps the typed values in the form into which they were typed', async () => {
     const { product, bob } = await start()
     const [dear] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const lost = await ask(product, 'lost')

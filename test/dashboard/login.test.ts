@@ -170,7 +170,7 @@ describe('with a link from Slack', () => {
     expect(again.text).toContain(wrongLink)
   })
 
-  test('of two at the same time one gets in', async () => {
+  test('one of two simultaneous logins with one link succeeds', async () => {
     const { product, path } = await withLink()
     const tries = [1, 2, 3].map(() => openBrowser(product).post('/login', { code: codeIn(path) }))
     expect((await Promise.all(tries)).map(({ status }) => status).sort()).toEqual([303, 401, 401])
@@ -192,7 +192,7 @@ describe('with a link from Slack', () => {
     expect(sent.html).not.toContain('<script')
   })
 
-  test('what they may do is looked up each time', async () => {
+  test('permissions of a Slack user are looked up at each request', async () => {
     const { product, browser, path } = await withLink()
     await browser.post('/login', { code: codeIn(path) })
     await listPeople(product, { U1ADA: { scopes: ['run'] } })

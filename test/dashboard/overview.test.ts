@@ -90,7 +90,7 @@ test('the page of a budget draws its own line', async () => {
   expect(text).toContain('Spent 40 Held 0 In doubt 0 Plans to come 0')
 })
 
-test('where nothing may be used, nothing is drawn', async () => {
+test('the chart is left out where no units may be used', async () => {
   const { product, look } = await start()
   for (const [name, units] of Object.entries({ none: 0, free: 'unlimited' }))
     await product.call('PUT', `/budgets/${name}`, { body: { limits: [{ window: 'month', units }] } })
@@ -98,7 +98,7 @@ test('where nothing may be used, nothing is drawn', async () => {
     expect((await look(`/dashboard/budgets/${name}`)).html).not.toContain('class="plot"')
 })
 
-test('what is lacking is said: no night yet, nothing counted yet', async () => {
+test('the overview says which figures are missing: no night yet, nothing counted yet', async () => {
   const { look, update } = await start()
   await update('one')
   const { text } = await look()
@@ -106,7 +106,7 @@ test('what is lacking is said: no night yet, nothing counted yet', async () => {
   expect(text).toContain('What the guard saved this month The next sweep counts the refused duplicates.')
 })
 
-test('what the guard saved', async () => {
+test('the overview shows the units that the guard saved', async () => {
   const { look, clock, update, sweep } = await start()
   for (const project of ['one', 'one', 'one']) await update(project)
   clock.advance(minutes(5))

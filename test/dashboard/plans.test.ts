@@ -121,7 +121,7 @@ describe('the calendar', () => {
 })
 
 describe('a plan', () => {
-  test('what it asks for, and the outcome of its runs', async () => {
+  test('a plan’s page shows what it requests, and the outcomes of its runs', async () => {
     const { product, browser, fire } = await start({ plans: [{ ...night, leave: { account: 2_000, seo: 30 } }] })
     await (await product.guard.background()).readPrices(product.endsAt())
     product.clock.set('2026-11-20T14:00:00Z')

@@ -40,7 +40,7 @@ async function start(price?: string) {
 }
 
 describe('GET /statements', () => {
-  test('where the price changed: what each row cost, and the prices that were used', async () => {
+  test('a statement with two prices tells the cost of each row, and the prices used', async () => {
     const { product } = await start(changing)
     const { body } = await product.call('GET', '/statements')
     expect(body.rows).toMatchObject([

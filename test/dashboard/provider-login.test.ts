@@ -409,7 +409,7 @@ describe('opens no session:', () => {
     }
   })
 
-  test('of one answer that comes three times at once', async () => {
+  test('one answer of the provider that comes three times at once opens one session at most', async () => {
     const run = await start()
     const path = await run.answered(await run.begin())
     const copied = [...run.browser.cookies]
@@ -428,7 +428,7 @@ describe('opens no session:', () => {
     ['hangs', { way: 'hang' }],
     ['names an endpoint elsewhere', { metadata: { token_endpoint: 'http://evil.example/t' } }],
     ['names no endpoint', { metadata: { authorization_endpoint: 'javascript:alert(1)' } }],
-  ])('where the provider %s, /login/start says so', async (_name, state) => {
+  ])('/login/start says that the provider %s', async (_name, state) => {
     const run = await start({}, { issuersWithinMs: 300 })
     Object.assign(run.provider.state, state)
     const shown = await run.browser.get('/login/start')
@@ -469,7 +469,7 @@ describe('a session of an issuer', () => {
     expect((await product.call('GET', '/budgets', { token: idToken })).status).toBe(401)
   })
 
-  test('what it may do is narrowed at each request, and a disabled caller’s session ends', async () => {
+  test('an issuer’s session is narrowed at each request, and ends when its caller is disabled', async () => {
     const { product, provider, browser, clock, logIn } = await start()
     provider.state.user = { sub: 'ada', groups: ['leads'] }
     await logIn()

@@ -131,7 +131,7 @@ test.each([
   expect(await measure('/dashboard/statements')).toBe(readings['/dashboard/statements'] + 5)
 })
 
-test('what is looked for and rare costs a bounded number of readings, and is looked for further page by page', async () => {
+test('a search for something rare costs a bounded number of reads, and continues page by page', async () => {
   const { measure, browser } = await start({ more: 1_500 })
   expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(30)
   const page = await browser.get('/dashboard/updates?search=nothing-like-it')

@@ -123,7 +123,7 @@ describe('every page', () => {
     expect(shown(alone)).toBe(alone)
   })
 
-  test('its stylesheet and icon are ours, and may be kept', async () => {
+  test('every page uses our own stylesheet and icon, which may be cached', async () => {
     const { browser } = await start()
     const { html } = await browser.get('/')
     const paths = [...html.matchAll(/<link rel="\w+" href="([^"]+)"/g)].map(([, path = '']) => path)
@@ -399,7 +399,7 @@ describe('the updates', () => {
     expect(text).toContain('By budget')
   })
 
-  test('what was chosen stays chosen, and goes with the CSV', async () => {
+  test('the chosen filters stay chosen, and apply to the CSV', async () => {
     const { browser, ids } = await withUpdates()
     const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
     expect(html).toContain('<a href="/dashboard/updates?since=2026-11-20&amp;state=refused" aria-current="true">')
@@ -411,7 +411,7 @@ describe('the updates', () => {
     expect(csv.html.split('\r\n').map((line) => line.split(',')[0])).toEqual(['id', ids.dear, ''])
   })
 
-  describe('of a loop', () => {
+  describe('updates of a loop', () => {
     async function withLoop() {
       const { product, browser, projectsAt } = await withUpdates()
       const again = (project: string, sub: string) =>
@@ -508,7 +508,7 @@ describe('the updates', () => {
 })
 
 describe('an update', () => {
-  test('who, why, what it cost, its history, and the service’s own words, cut', async () => {
+  test('an update shows its caller, reason, cost and history, and the service’s own words, cut', async () => {
     const { product, browser } = await start({
       service: ({ url }) =>
         /\/run/.test(url)

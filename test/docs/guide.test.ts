@@ -114,7 +114,7 @@ describe('the month of an agency', () => {
       return { product, run, page, news }
     }
 
-    test('and its projects move, by a file', async () => {
+    test('the client’s projects move by a file', async () => {
       const { product, run, news } = await leaving()
       const [file = '', preview = '', apply = '', remove = '', end] = move.split('\n')
       expect([more, end]).toEqual([[], ''])
@@ -137,7 +137,7 @@ describe('the month of an agency', () => {
     test.each([
       ['of their budget', 'acme', 'Move chosen projects', { project: ['acme.example'], to: 'globex' }],
       ['of the new budget', 'globex', 'Add project', { name: 'acme.example', id: '1001' }],
-    ])('and its projects move, by the page %s', async (_page, shown, button, fields) => {
+    ])('the client’s projects move by the page %s', async (_page, shown, button, fields) => {
       const { product, run, page } = await leaving()
       const budget = await page.get(`/dashboard/budgets/${shown}`)
       const asked = await press(page, budget, button, fields)
@@ -147,7 +147,7 @@ describe('the month of an agency', () => {
       expect((await product.update(ask)).body.updates[0].budget).toBe('globex')
     })
 
-    test('and account pays for its projects', async () => {
+    test('account pays for the client’s projects', async () => {
       const { product, run, page, news } = await leaving()
       expect((await page.get('/dashboard/budgets/acme/delete')).text).toContain(
         'No budget will list acme.example, and from then on account pays for it.',

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 /** Where the API only leads browsers to the dashboard, or both have the same. */
 const ofBoth = ['/docs', '/problems/*', '/', '/login', '/dashboard', '/dashboard/*', '/openapi.json']
 
-test('where all apps share one address, each route is answered by the app that has it', async () => {
+test('each route is answered by the app that has it, where all apps share one address', async () => {
   const env = { LOGIN_ISSUER: okta.name, LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' }
   const product = await startProduct({ store: createMemoryStore(), issuers: [okta], env })
   const { api, dashboard, mcp, slackApp: slack } = product.startProcess()

@@ -70,7 +70,7 @@ describe('names and numbers that people write', () => {
 })
 
 describe('faults', () => {
-  test('what a schema would not see is named with its place, at any depth', () => {
+  test('names the place of a value that a schema would not see, at any depth', () => {
     const parsed = JSON.parse('{"a":[{"__proto__":{"b":1}}],"c":"ok","d":null,"e":7}')
     expect(textFaults(parsed)).toEqual([{ path: 'a.0.__proto__', message: 'is not a known member' }])
     expect(textFaults({ a: ['ok', lone], [`n${lone}`]: { b: lone }, c: true })).toEqual([
@@ -102,11 +102,11 @@ describe('faults', () => {
     [{ code: 'invalid_type', path: ['a'], message: 'm', expected: 'record' }, [['a', 'must be a JSON object']]],
     [{ code: 'invalid_type', path: ['a', 0], message: 'm', expected: 'string' }, [['a.0', 'm']]],
     [{ code: 'custom', path: ['a'], message: 'm', expected: 'object' }, [['a', 'm']]],
-  ])('of a schema, as people are told: %#', (issue, faults) => {
+  ])('describes a schema’s fault to people: %#', (issue, faults) => {
     expect(allFaults([], [issue])).toEqual(faults.map(([path, message]) => ({ path, message })))
   })
 
-  test('of what was named already, or is in it, nothing more is said', () => {
+  test('leaves out faults of a member, or inside a member, that was named already', () => {
     const found = [{ path: 'a', message: 'is not Unicode' }]
     const issue = (...path: string[]) => ({ code: 'custom', path, message: 'm' })
     expect(allFaults(found)).toEqual(found)

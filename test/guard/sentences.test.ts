@@ -69,7 +69,7 @@ describe('numbers and times', () => {
   })
 })
 
-describe('what is left', () => {
+describe('sentences about the units left', () => {
   test.each<[Partial<Figures>, string]>([
     [{ granted: 50, available: 110 }, 'seo has 110 of 150 units left this month'],
     [{ window: 'day', budget: 'caller:bob' }, 'bob has 60 of 100 units left today'],
@@ -120,7 +120,7 @@ describe('over budget', () => {
     expect(said(needs({ available: 1 })).members.wouldPass).toContain('updates of at most 1 units together, now')
   })
 
-  test('of a caller alone needs no grant', () => {
+  test('a refusal by a caller’s own limit asks for no grant', () => {
     expect(said(needs({ budget: 'caller:bob' })).members.wouldPass).toEqual([
       'updates of at most 60 units together, now',
       'a higher limit for bob (PUT /callers/bob, scope admin)',
@@ -163,11 +163,11 @@ describe('an answer', () => {
     [row('cancelled'), 402],
     [row('expired'), 402],
     [{ project: 'shop', problem: unread }, 502],
-  ])('of one has its status: %#', (one, status) => {
+  ])('an answer about one update has its status: %#', (one, status) => {
     expect(answer(one).status).toBe(status)
   })
 
-  test('of several has the first of 202, 201, 200, 502, 409, 402, and the problem of what decided', () => {
+  test('an answer about several updates has the first of 202, 201, 200, 502, 409, 402, and the deciding problem', () => {
     const rows = [row('rejected'), row('refused', { problem: duplicate }), row('released')]
     expect(answer(...rows)).toMatchObject({ status: 502, problem: { slug: 'service-refused' } })
     expect(answer(...rows.slice(0, 2))).toMatchObject({ status: 409, problem: duplicate })
@@ -180,7 +180,7 @@ describe('an answer', () => {
     })
   })
 
-  test('of nothing recorded is the first problem; with several, all are listed', () => {
+  test('an answer about no recorded update is the first problem; with several, all are listed', () => {
     const one = { project: 'a', problem: unread }
     const two = { project: 'b', problem: problem('ledger-unavailable', 'away') }
     const first = { status: 502, updates: [], problem: unread, replayed: false, earlier: [] }
@@ -206,7 +206,7 @@ describe('an answer', () => {
     })
   })
 
-  test('what is no problem of ours is an internal one', () => {
+  test('an unknown problem becomes an internal one', () => {
     expect(described('over-budget')).toEqual({ status: 402, title: 'Not enough units available' })
     expect(described('constructor')).toEqual({ status: 500, title: 'Something went wrong on our side' })
   })

@@ -11,7 +11,7 @@ import { UnitGuard } from '../../infra/unit-guard.ts'
 import { firstDeployment, warehouse, writeTargets } from '../support/infra/deployment.ts'
 import { emptyBundles, plain, type Resource, synthesize } from '../support/infra/stack.ts'
 
-test('what must outlive deployments keeps its logical id', () => {
+test('resources that outlive deployments keep their logical ids', () => {
   const kept = synthesize(firstDeployment).resources.filter(({ DeletionPolicy }) =>
     DeletionPolicy?.startsWith('Retain'),
   )
@@ -159,7 +159,7 @@ describe('an app of one’s own gives', () => {
     for (const { Properties } of roles) expect(Properties.PermissionsBoundary).toBe(boundary)
   })
 
-  test('that nothing is kept', () => {
+  test('an app of one’s own keeps nothing if it says so', () => {
     const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
     const { ofType } = embed(() => ({ ...firsts, removalPolicy: RemovalPolicy.DESTROY }))
     const kept = [

@@ -53,7 +53,7 @@ const stream = [
   },
 ]
 
-describe('what each function may do', () => {
+describe('permissions of each function', () => {
   const expected = {
     Dashboard: [logs, ...ledgerOfPages, lists, secret('ServiceToken'), secret('CallerKey')],
     Api: [logs, ...ledger, lists, secret('ServiceToken'), secret('CallerKey')],
@@ -125,7 +125,7 @@ describe('what each function may do', () => {
   })
 })
 
-describe('who', () => {
+describe('principals that may', () => {
   const grants = grantsOf(guard)
   const who = (may: RegExp, on: RegExp) =>
     Object.entries(grants)
@@ -166,7 +166,7 @@ describe('who', () => {
   })
 })
 
-describe('who may call', () => {
+describe('principals that may call', () => {
   const permissions = (of: Synthesized) =>
     of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
 

@@ -107,7 +107,7 @@ describe('an answer that the document does not know fails a test:', () => {
   }
 })
 
-describe('what is to be read', () => {
+describe('pages to read', () => {
   test('/docs shows every operation, works without scripts, and requests no other host', async () => {
     const { get } = openBrowser(await start())
     const { status, headers, html: text } = await get('/docs')

@@ -29,13 +29,13 @@ describe('the pipeline file', () => {
     })
   })
 
-  test('its jobs may read the repository and ask for an OpenID Connect token, and nothing else', () => {
+  test('the pipeline’s jobs may read the repository and ask for an OpenID Connect token, and nothing else', () => {
     expect(workflow.permissions).toEqual({})
     for (const name of ['diff', 'deploy'])
       expect(workflow.jobs[name].permissions, name).toEqual({ contents: 'read', 'id-token': 'write' })
   })
 
-  test('it takes roles and has no access keys or secrets', () => {
+  test('the pipeline takes roles and has no access keys or secrets', () => {
     expect(text).not.toMatch(/secrets\.|access-key|AWS_(ACCESS|SECRET)|AKIA/i)
     const roles = steps.flatMap((step) => (step.with?.['role-to-assume'] ? [step.with] : []))
     const variable = (name: string) => `\${{ vars.${name} }}`
@@ -46,13 +46,13 @@ describe('the pipeline file', () => {
     ])
   })
 
-  test('it pins each action by a commit, with its version beside it', () => {
+  test('the pipeline pins each action by a commit, with its version beside it', () => {
     const used = text.match(/uses: .*/g) ?? []
     expect(used).toHaveLength(6)
     expect(used.filter((line) => !/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
   })
 
-  test('it installs and synthesizes before it has credentials', () => {
+  test('the pipeline installs and synthesizes before it has credentials', () => {
     for (const name of ['diff', 'deploy']) {
       const order = (workflow.jobs[name].steps as Step[]).map(({ uses, run }) => (uses ?? run ?? '').split('@')[0])
       const credentials = order.indexOf('aws-actions/configure-aws-credentials')
@@ -62,7 +62,7 @@ describe('the pipeline file', () => {
     }
   })
 
-  test('its commands and their options exist', () => {
+  test('the pipeline’s commands and their options exist', () => {
     const { scripts } = JSON.parse(read('package.json'))
     const cli = createRequire(createRequire(import.meta.url).resolve('aws-cdk/package.json'))
     const { globalOptions, commands } = cli('./lib/cli/cli-type-registry.json')

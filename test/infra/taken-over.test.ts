@@ -112,7 +112,7 @@ function granted(statements: readonly Statement[]): Row {
 const rowsOf = (stack: typeof full) =>
   Object.fromEntries(Object.entries(grantsOf(stack)).map(([name, statements]) => [name, granted(statements)]))
 
-describe('what docs/security.md says of a function that is taken over', () => {
+describe('a function that is taken over can do no more than docs/security.md says', () => {
   test('names every function, and exactly what it reads, writes and reaches, with every option on', () => {
     const { Sandbox } = rowsOf(withSandbox)
     expect(documented()).toEqual({ ...rowsOf(full), Sandbox })

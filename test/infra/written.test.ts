@@ -134,7 +134,7 @@ async function runAgain({ product, provider, who }: Awaited<ReturnType<typeof wa
   expect(product.seen('run').map(({ url }) => url)).toContainEqual(expect.stringContaining('/nightly/'))
 }
 
-describe('what a function really writes is what its role may write:', () => {
+describe('a function’s role allows each of its writes:', () => {
   test('the function for agents writes what updates write, and nothing else', async () => {
     const world = await watched()
     await workOfAgents(world)

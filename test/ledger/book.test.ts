@@ -307,7 +307,7 @@ describe('a book', () => {
  * Random histories of random trees through the real ledger, against plain arithmetic: a hold is admitted exactly when
  * it fits everywhere, and every counter is what was moved, added up.
  */
-describe('whatever happens', () => {
+describe('properties of every book', () => {
   const names = ['account', 'b1', 'b2', 'b3', 'b4', 'b5']
   const someBudget = fc.nat(names.length - 1).map((index) => names[index] ?? 'account')
   const someLimit = fc.oneof(
@@ -529,7 +529,7 @@ describe('whatever happens', () => {
   })
 })
 
-describe('what is stored is small: a transaction pays for every kilobyte', () => {
+describe('stored items are small, because a transaction pays for every kilobyte', () => {
   const kilobyte = 1024
 
   async function tenBudgets(): Promise<{ store: Store; hold: () => Promise<Update> }> {

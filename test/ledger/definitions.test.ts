@@ -44,7 +44,7 @@ const chain = (deep: number) =>
 
 const tooDeep = { path: 'parent', message: 'budgets are at most 8 deep, and no budget is its own ancestor' }
 
-describe('what is wrong with a set of budgets', () => {
+describe('faults of a set of budgets', () => {
   test.each<[string, Definitions, ReturnType<typeof faultsOf>]>([
     ['nothing, with the root alone', define(), []],
     ['nothing, eight deep', chain(8), []],
@@ -191,7 +191,7 @@ test('budgets and callers fit into one item, or a fault says so; what stops them
   ])
 })
 
-describe('what is known about callers and plans', () => {
+describe('definitions of callers and plans', () => {
   const limits = [{ window: 'day', units: toUnits(5) }] as const
   const stop = { reason: 'too dear', by: 'ada', at: 1 }
   const definitions: Definitions = {

@@ -402,7 +402,7 @@ describe('the figure on the vendor’s screen', () => {
   })
 })
 
-describe('what an entry says', () => {
+describe('sentences about an entry', () => {
   test('an entry says which counter then has the least for an update of the budget', async () => {
     expect((await entered({ units: 30 })).binds).toEqual({ budget: 'blog', window: 'month', available: 130 })
     expect((await entered({ units: 800 })).binds).toEqual({ budget: 'seo', window: 'day', available: 400 })

@@ -820,7 +820,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await seenCounter('seo', 'day')).toMatchObject({ available: 400, spent: 0 })
     })
 
-    describe('what was granted with the hold', () => {
+    describe('closing also reverses the grant of the hold', () => {
       const figures = { available: 0, held: 0, inDoubt: 0, spent: 0 }
 
       beforeEach(() => put({ name: 'seo' }, 30, 35))

@@ -137,7 +137,7 @@ describe('units that a counter had given back before', () => {
   })
 })
 
-describe('what entries and a line add up to', () => {
+describe('sums of entries and a line', () => {
   const entries = entriesOf({ charged: 0 }, { held: -40 }, [grant(30)], bookWith({}))
 
   test('a counter moves by its line and by its own entries', () => {

@@ -279,7 +279,7 @@ describe('terminal states', () => {
   })
 })
 
-describe('what a correction leaves', () => {
+describe('units that a correction leaves', () => {
   const byTime = closedBy(unknown('sender'), ran('time'))
   const overrun = closedBy(unknown('sender'), ran('person', 55))
 
@@ -369,7 +369,7 @@ describe('the stored record', () => {
   })
 })
 
-describe('what is announced of it, with the record', () => {
+describe('announcements that are written with the record', () => {
   const link = 'https://hooks.slack.com/commands/1'
   const asked = begin(
     { ...withoutHold(running), replyTo: [link] },

@@ -145,7 +145,7 @@ describe('changes in the ledger’s file', () => {
     expect(start.seen).toEqual([['update#upd_1']])
   })
 
-  test('of another process are read too', async () => {
+  test('reads changes of another process too', async () => {
     const ledger = await openLedger()
     const { seen } = follow(ledger, none)
     const { file } = await openFile(ledger.directory, 'ledger.db')
@@ -153,7 +153,7 @@ describe('changes in the ledger’s file', () => {
     await until(() => seen.length === 1)
   })
 
-  test('that fail are read alone, four times in all, and then set aside; the others of the batch are not repeated', async () => {
+  test('changes that fail are read alone, four times in all, and then set aside; the others of the batch are not repeated', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1), update(2), update(3))
     const isBroken = ['update#upd_2']
@@ -172,7 +172,7 @@ describe('changes in the ledger’s file', () => {
     await until(() => setAsideIn(ledger.file.db) === 0)
   })
 
-  test('that fail for an hour are set aside at the next failure, but hours without a process and a clock set forward do not count', async () => {
+  test('changes that fail for an hour are set aside at the next failure; hours without a process and a clock set forward do not count', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     let now = Date.parse('2026-11-20T10:00:00Z')
@@ -190,7 +190,7 @@ describe('changes in the ledger’s file', () => {
     expect(seen).toHaveLength(2)
   })
 
-  test('that one reader cannot handle do not delay the other reader', async () => {
+  test('changes that one reader cannot handle do not delay the other reader', async () => {
     const ledger = await openLedger()
     let end = () => {}
     const held = new Promise<string[]>((resolve) => {
@@ -207,7 +207,7 @@ describe('changes in the ledger’s file', () => {
     end()
   })
 
-  test('of a batch that is read while the process stops are not read again', async () => {
+  test('changes of a batch that is read while the process stops are not read again', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     let end = () => {}

@@ -161,7 +161,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
   })
 })
 
-describe('what cannot work is one line that says what to do, with exit code 1', () => {
+describe('a command that cannot work prints one line with a remedy, and exits with 1', () => {
   test.each<[string, readonly string[]]>([
     ['budgets', ['export']],
     ['sweep', []],

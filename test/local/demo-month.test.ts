@@ -53,7 +53,7 @@ test('nothing of the demonstration month is told as a loop or a jump of a price'
   expect(told).toEqual([])
 })
 
-test('what matters first in the demonstration month: budgets at risk, then decisions, then what someone stopped', async () => {
+test('the demonstration month begins with budgets at risk, then decisions, then stops', async () => {
   expect(await attentionOf(month.scenario.guard)).toEqual({
     urgent: [
       'harbour-bikes: Cannot pay its next update: harbour-bikes has 60 units left, and the last one cost 140.',

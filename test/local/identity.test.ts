@@ -11,7 +11,7 @@ afterAll(remove)
 
 const ofAnAccount = { TRACKING_BASE_URL: 'https://service.example/v3', TRACKING_TOKEN: 'canary-of-the-service' }
 
-describe('where a ledger is kept', () => {
+describe('the identity of a ledger that is kept', () => {
   it.each([
     [{}, '.local'],
     [{ TRACKING_BASE_URL: 'https://API.service.example:8443/v3' }, '.local/api.service.example'],

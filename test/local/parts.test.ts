@@ -431,7 +431,7 @@ describe('the doctor of a ledger', () => {
   })
 })
 
-it('what matters first names a stop once for all its budgets, and an empty budget before it', async () => {
+it('attention names a stop once for all its budgets, and an empty budget before it', async () => {
   const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
   const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
   const put = (name: string, units: number) =>

@@ -336,7 +336,7 @@ describe('npm start with DATA_DIR=memory', () => {
   })
 })
 
-describe('what cannot work is one line and exit code 1', () => {
+describe('a start that cannot work prints one line, and exits with 1', () => {
   it('npm start names every wrong setting in one line', async () => {
     const data = join(directory, 'wrong')
     const env = { DATA_DIR: data, PORT: 'http', ACCOUNT_RENEWAL_DAY: '32', TRACKING_BASE_URL: 'https://x.example/v2' }

@@ -83,7 +83,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     expect(of.at(-1)).toMatchObject({ event: 'job', job: 'sweep', updates: [id] })
   })
 
-  test('of a plan', async () => {
+  test('an update of a plan has both lines', async () => {
     const plan = { name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 10 * * ? *)' }
     const product = await startProduct({ plans: [plan] })
     await product.triggers.handle({ plan: 'morning', time: '2026-11-20T10:00:00Z' }, product.endsAt())
@@ -126,7 +126,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     expect(linesOf(product.logged, 'hold', 'run')).toMatchObject([{ event: 'hold', ...held }])
   })
 
-  test('that the service refused costs nothing, and one without a whole answer is unknown', async () => {
+  test('a run that the service refused costs nothing in its line, and one without a whole answer is unknown', async () => {
     const statuses = [402, 500]
     const product = await startProduct({
       service: ({ url }) => (url.includes('/run') ? json({}, statuses.shift()) : undefined),
@@ -139,7 +139,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     ])
   })
 
-  test('that was never sent has no line before it', async () => {
+  test('an update that was never sent has no line before it', async () => {
     const { service } = await startProduct().then(async (product) => {
       await product.call('PUT', '/budgets/poor', { body: { limits: [{ window: 'month', units: 10 }], reason: 'x' } })
       await product.update({ kind: 'ranking', project: 'acme', budget: 'poor' })
@@ -151,7 +151,7 @@ describe('a run has one line before it is sent and one after it, with all that a
   })
 })
 
-test('what a person or the sweep says of an update in doubt has a line with what it costs', async () => {
+test('a person’s or the sweep’s answer about a doubt has a line with its cost', async () => {
   const product = await startProduct({ service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined) })
   const { body } = await product.update({ kind: 'ranking', project: 'acme' })
   const [{ id }] = body.updates

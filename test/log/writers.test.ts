@@ -43,7 +43,7 @@ describe('each line names the function that wrote it', () => {
 describe('each line about an update names it', () => {
   const about = (lines: readonly Line[], id: string) => lines.map(({ event, update }) => [event, update === id])
 
-  test('where the service gives no estimate, and where the update stays queued', async () => {
+  test('lines about a missing estimate, and about an update that stays queued, name the update', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/run') ? undefined : json({}, 500)),
@@ -63,7 +63,7 @@ describe('each line about an update names it', () => {
     expect(linesOf(product.logged, 'no-estimate').at(-1)).not.toHaveProperty('update')
   })
 
-  test('where people and other systems are told of it', async () => {
+  test('lines about announcements to people and other systems name the update', async () => {
     const receiver = await startReceiver()
     const product = await startProduct({
       ...{ store: createMemoryStore(), slack: true, targets: [targetAt(receiver.url)] },

@@ -161,7 +161,7 @@ describe('the start reader', () => {
     expect(await stateOf(id)).toBe('settled')
   })
 
-  test('what a plan asks for is not begun by the stream, but by its occurrence; once approved it is like any other', async () => {
+  test('the occurrence starts a plan’s updates, not the stream; once approved they start like any other', async () => {
     const plans = [{ name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 10 * * ? *)' }]
     const { product, begin, stateOf } = await readersProduct({ plans })
     product.service.script('/on-demand/acme/estimate', { status: 503 }, { status: 503 }, json({ keyword_units: 40 }))
@@ -279,7 +279,7 @@ describe('the tell reader', () => {
     expect(product.logged.filter((line) => line.includes('not-told'))).toHaveLength(2)
   })
 
-  test('what Slack does not take now is not the stream’s to repeat', async () => {
+  test('the stream does not repeat a message that Slack does not take now', async () => {
     const { product, announce } = await readersProduct()
     await add(product, 'a1')
     product.slack.answers({ status: 500 })

@@ -82,7 +82,7 @@ function circular(value: object): object {
   return Object.assign(value, { cause: value })
 }
 
-describe('what is secret is in no line', () => {
+describe('secrets are in no line', () => {
   const secret = 'canary-1234567890'
   const nested = new Error(`refused: ${secret}`, { cause: new Error(`sent ${secret}`) })
 

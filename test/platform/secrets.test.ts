@@ -115,7 +115,7 @@ describe('a secret is read', () => {
   })
 })
 
-describe('its previous value', () => {
+describe('the previous value of a secret', () => {
   test('reads the previous value of a secret if it is kept', async () => {
     const { secret, asked } = await start({ previous: 'the-value-before', keepsPrevious: true })
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: 'the-value-before' })

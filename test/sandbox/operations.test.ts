@@ -76,7 +76,7 @@ describe('sandbox: every operation', () => {
 })
 
 describe('sandbox: market share', () => {
-  it('its projects have the ids that the other operations take, by which websites and engines are listed', async () => {
+  it('market-share projects have the ids that the other operations take, by which websites and engines are listed', async () => {
     const { json } = sandbox()
     const { projects } = (await json('/v3/marketshare/projects')).body.data
     expect(projects.slice(0, 2)).toEqual([

@@ -16,7 +16,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     ])
   })
 
-  it('of 20 runs at once exactly as many happen as the account can pay for', async () => {
+  it('exactly as many of 20 simultaneous runs happen as the account can pay for', async () => {
     const { json, used } = sandbox({ state: await create(), unitsPerMonth: 7 * 640 + 639 })
     const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await json(`${globex}/run`)).status))
     expect([statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 402).length]).toEqual([

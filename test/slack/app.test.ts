@@ -123,7 +123,7 @@ describe('signature', () => {
   })
 })
 
-describe('what is acknowledged', () => {
+describe('acknowledgements', () => {
   test('a command is recorded and acknowledged at once, while the service hangs and is not even asked', async () => {
     const product = await slackProduct()
     product.service.script('', { kind: 'hang' })
@@ -204,8 +204,8 @@ describe('what is acknowledged', () => {
   })
 })
 
-describe('what is not from this world', () => {
-  test('what cannot be read: 400, nothing recorded', async () => {
+describe('requests that do not come from Slack', () => {
+  test('a request that cannot be read is 400, and nothing is recorded', async () => {
     const product = await slackProduct()
     const bodies: [what: string, path: string, body: string][] = [
       ['nothing', '/slack/commands', ''],

@@ -178,7 +178,7 @@ describe('messages go to Slack and nowhere else', () => {
     expect(await client().send(url, message)).toEqual(refused)
   })
 
-  test('this machine only where that was allowed', async () => {
+  test('messages go to this machine only if that was allowed', async () => {
     const { url, received } = await start(status(200))
     expect(await client({ allowLoopback: false }).send(url, message)).toEqual(refused)
     expect(received).toEqual([])

@@ -7,7 +7,7 @@ import { productKinds } from '../../shared/tracking/kinds.ts'
 const twenty = Array.from({ length: 20 }, (_, position) => `p${position}`)
 const ranking = (...projects: string[]): Extract<Command, { do: 'run' }> => ({ do: 'run', kind: 'ranking', projects })
 
-describe('what is typed behind /units', () => {
+describe('text behind /units', () => {
   test.each<[string, Command]>([
     ['', { do: 'figures' }],
     ['  \n ', { do: 'figures' }],
@@ -89,7 +89,7 @@ describe('names with spaces are quoted', () => {
   })
 })
 
-describe("what Slack does to a command's text is undone", () => {
+describe('undoes Slack’s changes of a command’s text', () => {
   test.each<[string, string]>([
     ['a&amp;b', 'a&b'],
     ['&lt;acme&gt;', '<acme>'],

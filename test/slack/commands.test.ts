@@ -24,7 +24,7 @@ async function slackProduct(options: Parameters<typeof startTalk>[1] = {}) {
 const nightly = { name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 3 * * ? *)' }
 const acme = 'run ranking acme budget=seo'
 
-describe('who may', () => {
+describe('permissions of a command', () => {
   test('each command takes its scope, and to charge a budget takes that too', async () => {
     const { product, type } = await slackProduct()
     const rows: [text: string, user: string, key: string][] = [
@@ -213,7 +213,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('who may ask for no updates is not told to type the command, but whom to ask', async () => {
+  test('a user who may not request updates is told whom to ask, not to type the command', async () => {
     const { product, offered, confirm, updates } = await slackProduct()
     const ask = await offered(acme)
     await listPeople(product, { U1ADA: { scopes: ['run'], disabled: true } })
@@ -494,7 +494,7 @@ describe('a command that is done again, until Slack takes the answer', () => {
     expect(await revision()).toBe(before)
   })
 
-  test('what the stream has missed is done in the order in which it was typed', async () => {
+  test('commands that the stream missed are done in the order in which they were typed', async () => {
     const { product, news } = await slackProduct({ plans: [nightly] })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await news()
@@ -517,7 +517,7 @@ describe('/units cancel', () => {
     return { ...slack, id }
   }
 
-  test('of one’s own, once; the outcome is told where the confirmation was, too', async () => {
+  test('/units cancel cancels one’s own update once, and tells the outcome where the confirmation was, too', async () => {
     const { product, type, updates, id } = await proposed()
     expect(await type(`cancel ${id}`, { user: 'U4PIA' })).toEqual(
       says('private: ⛔ .*cancelled by <@U4PIA>', 'place: ⛔ .*cancelled by <@U4PIA>'),
@@ -526,7 +526,7 @@ describe('/units cancel', () => {
     expect(await type(`cancel ${id}`, { user: 'U4PIA' })).toEqual(says('private: cannot be cancelled: it has been'))
   })
 
-  test('of others: not, but for administrators', async () => {
+  test('/units cancel refuses other people’s updates, except for administrators', async () => {
     const { type, updates, id } = await proposed()
     expect(await type(`cancel ${id}`, { user: 'U2BOB' })).toEqual(says('private: only they or an administrator'))
     expect(await updates()).toMatchObject([{ state: 'awaiting-approval' }])

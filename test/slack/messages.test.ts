@@ -77,7 +77,7 @@ describe('the facts of messages', () => {
     ])
   })
 
-  test('of several budgets it is not said what each will have left', () => {
+  test('a message about several budgets leaves out what each will have left', () => {
     const projects = [
       { project: 'a', units: u(40) },
       { project: 'b', units: u(50) },
@@ -124,7 +124,7 @@ describe('the facts of messages', () => {
     expect([shown.replace_original, shown.response_type, buttonsOf(shown)]).toEqual([true, 'ephemeral', []])
   })
 
-  test('what was pressed replaces the message and its buttons', () => {
+  test('the answer to a press replaces the message and its buttons', () => {
     const shown = decidedMessage({ update: settled(), by: 'slack:U03BOB', zone })
     expect(shown.replace_original).toBe(true)
     expect(buttonsOf(shown)).toEqual([])
@@ -156,7 +156,7 @@ describe('the facts of messages', () => {
     )
   })
 
-  test('what stopped an occurrence is said in its notification', () => {
+  test('a stopped occurrence’s notification says what stopped it', () => {
     const counts = {
       settled: 0,
       upToDate: 0,
@@ -230,14 +230,14 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
     expect(buttonsOf(message).map((each) => [each.action_id, each.value, each.text.text, each.style])).toEqual(expected)
   })
 
-  test('what cannot be taken back is asked once more', () => {
+  test('a button that cannot be taken back asks for confirmation', () => {
     const [approve, reject] = buttonsOf(approvalMessage({ update: awaiting(), owner: null, isReminder: false, zone }))
     const [ran, didNotRun] = buttonsOf(doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }))
     expect([reject?.confirm, ran?.confirm]).toEqual([undefined, undefined])
     expect([approve, didNotRun].map((each) => figuresIn(each?.confirm?.text.text ?? ''))).toEqual([['640'], ['640']])
   })
 
-  test('what would be refused has no button', () => {
+  test('an action that would be refused has no button', () => {
     const problem = { slug: 'over-budget', detail: 'Nothing is left.', members: {} }
     const refused = confirmMessage({
       askId: 'ask_1',
@@ -330,7 +330,7 @@ function mustBeTame({ text, blocks }: Message): void {
     if (block.type === 'section' && block.text) expect(block.text).toMatchObject({ verbatim: true })
 }
 
-describe('whatever other people write, and however much', () => {
+describe('texts of other people, however long', () => {
   const hostile = [
     '<!channel> <!here|x> <!everyone> <@U999XXX> <#C1|general> <!subteam^S1>',
     '*bold* _it_ ~s~ `code` ```block``` :tada:',

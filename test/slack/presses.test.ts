@@ -74,7 +74,7 @@ describe('approve and reject', () => {
     expect(await press('approve', id, 'U3CARL')).toEqual(says(soon('U3CARL'), done))
   })
 
-  test('what Bob asked for in Slack, he cannot approve with his token either', async () => {
+  test('an update that Bob requested in Slack cannot be approved with his token either', async () => {
     const { product, bob, press, offered, updates, updateOf } = await strictProduct()
     await press('confirm', await offered('run ranking dear budget=seo'), 'U2BOB')
     const [{ id }] = await updates()
@@ -170,7 +170,7 @@ describe('approve and reject', () => {
   test.each([
     ['rejected over HTTP', 'reject', 'rejected by ada. .*“no”'],
     ['cancelled by the caller', 'cancel', 'cancelled by bob. .*“no”'],
-  ])('of what was %s: the sentence, no button', async (_what, verb, key) => {
+  ])('a press on an update that was %s gets the sentence and no button', async (_what, verb, key) => {
     const { product, ask, press, bob } = await strictProduct()
     const { id } = await ask()
     const how = { body: { reason: 'no' }, ...(verb === 'cancel' && { token: bob }) }
@@ -190,7 +190,7 @@ describe('approve and reject', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('of what has grown since: asked again with the new figure, and the old message is left without buttons', async () => {
+  test('a press on a grown price asks again with the new figure, and leaves the old message without buttons', async () => {
     const { product, ask, press, updateOf } = await strictProduct()
     const { id } = await ask()
     product.clock.advance(minutes(1))
@@ -224,7 +224,7 @@ describe('approve and reject', () => {
   }
   const outgrown = says('place: needs 4,000 units now, and you were shown 640, so it was not approved')
 
-  test('of what has grown since, its button agrees to the old figure only, also when it is pressed again', async () => {
+  test('the old button approves the old figure only, also when it is pressed again', async () => {
     const { product, press, updateOf, id, block } = await grown()
     await press('approve', id, 'U3CARL', block)
     expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
@@ -243,7 +243,7 @@ describe('approve and reject', () => {
     expect(decidedBy()).toMatch(/^Decided by <@U4DORA> · /)
   })
 
-  test('of what has grown since: the same press, done again by the sweep, agrees to no more than it showed', async () => {
+  test('a press that the sweep repeats approves no more than it showed', async () => {
     const { product, press, sweep, updateOf, id, block } = await grown()
     const fails = { status: 500 }
     product.slack.answers(fails, fails, fails, fails, { status: 200, body: 'ok' })
@@ -253,7 +253,7 @@ describe('approve and reject', () => {
     expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
   })
 
-  test('of a budget that was deleted: a sentence, and it can still be rejected', async () => {
+  test('a press on an update of a deleted budget gets the sentence, and the update can still be rejected', async () => {
     const { product, ask, press } = await strictProduct()
     const { id } = await ask()
     await product.call('DELETE', '/budgets/seo')
@@ -350,7 +350,7 @@ describe('in doubt', () => {
   })
 })
 
-describe('what a response_url is good for', () => {
+describe('uses of a response_url', () => {
   test('tells an outcome after thirty minutes in the channel', async () => {
     const { product, ask, press, offered, updates } = await strictProduct()
     await press('confirm', await offered('run ranking dear budget=seo'), 'U2BOB')

@@ -46,7 +46,7 @@ describe('a request is signed for five minutes, either way', () => {
   })
 })
 
-describe('what a timestamp may look like', () => {
+describe('forms of a timestamp', () => {
   test.each([
     '',
     'NaN',
@@ -75,7 +75,7 @@ describe('what a timestamp may look like', () => {
   })
 })
 
-describe('what a signature may look like', () => {
+describe('forms of a signature', () => {
   test.each<[string, string | null | undefined]>([
     ['missing', undefined],
     ['null', null],
@@ -98,7 +98,7 @@ describe('what a signature may look like', () => {
   })
 })
 
-describe('what is signed', () => {
+describe('signed bytes', () => {
   test('another secret does not fit, and an empty one never does', () => {
     expect(isSigned({ ...example, secret: `${secret}0` })).toBe(false)
     const empty = createHmac('sha256', '').update(`v0:${timestamp}:`).update(rawBody).digest('hex')

@@ -242,7 +242,7 @@ describe('a Slack that does not take it', () => {
 })
 
 describe('without a webhook', () => {
-  test('what would be told is in the log', async () => {
+  test('messages that no webhook takes are logged', async () => {
     const { product, ask, open } = await tellingProduct()
     product.secrets.values['unit-guard/slack'] = slackSecretOf(undefined)
     product.clock.advance(minutes(6))

@@ -35,7 +35,7 @@ describe('cutting', () => {
     ['at <!date^1^{time}|12 Nov> it', 20, 'at …'],
     ['`one` and `two`', 13, '`one` and …'],
     ['`one` and two', 12, '`one` and t…'],
-  ])('what is marked: %s to %d', (text, most, expected) => {
+  ])('cuts marked text: %s to %d', (text, most, expected) => {
     expect(cutMarked(text, most)).toBe(expected)
   })
 
@@ -51,7 +51,7 @@ describe('cutting', () => {
   })
 })
 
-describe('what other people wrote', () => {
+describe('text that other people wrote', () => {
   test.each([
     ['two\nlines\tand\u2028more', 'two lines and more'],
     ['\u202eabc\u202c', 'abc'],
@@ -68,7 +68,7 @@ describe('what other people wrote', () => {
     ['a`b', '`aˋb`'],
     ['*a* & <!here>', '`*a* &amp; &lt;!here&gt;`'],
     ['x'.repeat(81), `\`${'x'.repeat(79)}…\``],
-  ])('as a name: %s', (text, expected) => {
+  ])('shows other people’s text as a name: %s', (text, expected) => {
     expect(code(text)).toBe(expected)
   })
 
@@ -82,7 +82,7 @@ describe('what other people wrote', () => {
       '<!channel> <@U123ABC> <http://evil.example|here>',
       '&lt;!channel&gt; &lt;@U123ABC&gt; &lt;http://evil.example|here&gt;',
     ],
-  ])('as a sentence: %s', (text, expected) => {
+  ])('shows other people’s text as a sentence: %s', (text, expected) => {
     expect(prose(text)).toBe(expected)
   })
 })

@@ -68,7 +68,7 @@ async function deadBaseUrl(): Promise<string> {
   return service.baseUrl
 }
 
-describe('what a request puts on the wire', () => {
+describe('the bytes of a request', () => {
   it.each<[name: string, target: Target, url: string]>([
     ['ranking', alpha, '/v3/on-demand/alpha/run'],
     ['keyword difficulty', targetOf('keyword-difficulty', '17'), '/v3/keyword-difficulty/17/run'],

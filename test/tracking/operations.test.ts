@@ -147,7 +147,7 @@ describe('a path is an operation', () => {
     ['GET', '/projects/alpha/create', 'POST'],
     ['PUT', '/projects/alpha/update', 'POST'],
     ['GET', '/projects/alpha/export-ctr', 'POST'],
-  ])('of another method: %s %s', (method, path, allow) => {
+  ])('a path with another method is no operation: %s %s', (method, path, allow) => {
     expect(matchOperation(method, path)).toEqual({ kind: 'method-not-allowed', allow: [allow] })
   })
 })

@@ -344,7 +344,7 @@ describe('If-Match', () => {
     expect((await product.call('GET', '/budgets/seo')).status).toBe(404)
   })
 
-  test('of two changes of one revision one succeeds', async () => {
+  test('one of two changes of the same revision succeeds', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const { headers } = await mustPut(product, 'seo', { limits: month(1) })
     const ifMatch = { 'if-match': headers.get('etag') ?? '' }

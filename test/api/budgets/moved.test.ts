@@ -217,7 +217,7 @@ describe('the difference names a plan that may no longer pay', () => {
     ])
   })
 
-  test('where its budget becomes an ancestor, and it has no right to charge ancestors', async () => {
+  test('the difference names a plan whose budget becomes an ancestor that it may not charge', async () => {
     const plans = [
       { name: 'without', mayChargeAncestors: false },
       { name: 'with', mayChargeAncestors: true },
@@ -255,7 +255,7 @@ test('activity and its CSV name a move by both budgets', async () => {
   expect(text).not.toContain('− initech')
 })
 
-test('what is charged, held or in doubt stays where it was', async () => {
+test('units that are charged, held or in doubt stay on their budget when a project moves', async () => {
   const product = await start({ service: ({ url }) => (/hooli\/run/.test(url) ? { status: 500 } : undefined) })
   await product.update({ kind: 'ranking', project: 'initech' })
   await product.update({ kind: 'ranking', project: 'hooli' })
@@ -268,7 +268,7 @@ describe('a record keeps the owner that it was asked for', () => {
   test.each([
     ['the owner pays', {}],
     ['an ancestor of both owners pays', { budget: 'clients' }],
-  ])('and is refused under another one where %s', async (_who, named) => {
+  ])('an update is refused under another owner where %s', async (_who, named) => {
     const product = await start()
     await product.put('acme', { parent: 'clients', projects: [initech], approvalAbove: 0 }, '?release=true')
     const { body } = await product.update({ kind: 'ranking', project: 'initech', ...named })
@@ -286,7 +286,7 @@ describe('a record keeps the owner that it was asked for', () => {
   test.each([
     ['the owner pays', {}],
     ['an ancestor of both owners pays', { budget: 'clients' }],
-  ])('and is refused when it is started from the table where %s', async (_who, named) => {
+  ])('an update that starts from the table is refused under another owner where %s', async (_who, named) => {
     const product = await start()
     const body = { kind: 'ranking', project: 'initech', ...named }
     const asked = await product.call('POST', '/updates', { body, headers: { prefer: 'respond-async' } })
@@ -313,7 +313,7 @@ describe('a record keeps the owner that it was asked for', () => {
       [{ name: 'initech' }],
       'belonged to no budget when this was asked for, and belongs to account now',
     ],
-  ])('and is refused where account pays by default, and the project %s', async (_what, before, after, detail) => {
+  ])('an update that account pays by default is refused where the project %s', async (_what, before, after, detail) => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const put = (projects: object[]) =>
       product.call('PUT', '/budgets/account?release=true', { body: { limits, projects } })
@@ -332,7 +332,7 @@ describe('a record keeps the owner that it was asked for', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('and a quote for it is refused', async () => {
+  test('a quote for the old owner is refused', async () => {
     const product = await start()
     const agent = await (await listenForAgents(product)).connect()
     const quote = await agent.quote('initech')
@@ -365,7 +365,7 @@ describe('the page of a budget', () => {
     expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
   })
 
-  test('of the old budget moves several at once to the chosen one, when it is confirmed', async () => {
+  test('the old budget’s page moves several projects to the chosen budget after a confirmation', async () => {
     const { product, browser } = await open()
     const page = await browser.get('/dashboard/budgets/acme')
     const chosen = { project: ['initech', 'hooli'], to: 'away' }
@@ -384,7 +384,7 @@ describe('the page of a budget', () => {
     }
   })
 
-  test('of the old budget moves none of several where another user moved one after the preview', async () => {
+  test('the old budget’s page moves no project if another user moved one after the preview', async () => {
     const { product, browser } = await open()
     const page = await browser.get('/dashboard/budgets/acme')
     const chosen = { project: ['initech', 'hooli'], to: 'away' }

@@ -123,7 +123,7 @@ describe('a figure of now', () => {
   })
 })
 
-describe('what was spent since a figure', () => {
+describe('units spent since the vendor’s figure', () => {
   test('is what moved account, once, though budgets below it moved too', async () => {
     const { product, preview, at } = await startReconciling()
     product.clock.advance(hours(1))
@@ -156,7 +156,7 @@ describe('what was spent since a figure', () => {
 })
 
 describe('a figure with a time', () => {
-  test('of this very instant is a figure of now', async () => {
+  test('a figure of this very instant counts as a figure of now', async () => {
     const { update, preview, at } = await startReconciling()
     await update('globex')
     const { body } = await preview({ unitsLeft: 50_000, asOf: at() })
@@ -185,14 +185,14 @@ describe('a figure with a time', () => {
     ['in the future', minutes(1), /which is in the future: say when/],
     ['more than 48 hours ago', -days(2) - 1, /more than 48 hours ago: look again/],
     ['of before the ledger was opened', -hours(1), /before the ledger was opened on 2026-11-20 10:00 UTC: look again/],
-  ])('that is %s is 409', async (_when, ago, detail) => {
+  ])('a figure that is %s is 409', async (_when, ago, detail) => {
     const { preview, at, product } = await startReconciling()
     if (ago < -days(1)) product.clock.advance(days(3))
     const { status, body } = await preview({ unitsLeft: 49_000, asOf: at(ago) })
     expect([status, body.detail]).toEqual([409, expect.stringMatching(detail)])
   })
 
-  test('of before the renewal is 409, and of the renewal itself is not', async () => {
+  test('a figure of before the renewal is 409, and one of the renewal itself is accepted', async () => {
     const { preview, at, product } = await startReconciling()
     product.clock.set('2026-12-01T01:00:00Z')
     expect((await preview({ unitsLeft: 49_000, asOf: at(-hours(1) - 1) })).body.detail).toContain(

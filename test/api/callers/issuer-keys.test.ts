@@ -298,7 +298,7 @@ describe('the name of an issuer', () => {
     expect(await product.guard.ledger.issuerKeys.read('okta')).toMatchObject({ issuer: provider.issuer })
   })
 
-  test('of two processes with different files, one has the name', async () => {
+  test('one of two processes with different files gets the name', async () => {
     const { clock, product } = await start()
     const keep = (issuer: string, fetchedAt = clock.now()) =>
       product.guard.ledger.issuerKeys.keep({ name: 'okta', issuer, jwks: issuer, fetchedAt })

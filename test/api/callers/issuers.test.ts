@@ -209,7 +209,7 @@ test('a forged token makes no one ask the issuer', async () => {
   expect(provider.requests).toEqual([])
 })
 
-describe('what the file makes of a token:', () => {
+describe('the issuers’ file is read or refused:', () => {
   const scopes = { claim: 'groups', map: { seo: ['read', 'run'], constructor: ['read'], leads: ['admin', 'read'] } }
   const none = { sub: 'okta:ada', scopes: [], budgets: [] }
   test.each<[string, entry: object, claims: object, expected: object]>([

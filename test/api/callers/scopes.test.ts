@@ -57,7 +57,7 @@ function ask(product: Product, route: string, token: Promise<string> | null) {
 }
 
 describe('the scopes of every route', () => {
-  test('this table has the scopes of each route of the API and no other', async () => {
+  test('the table of scopes lists each route of the API and no other', async () => {
     const { api } = await start()
     const routes = api.routes
       // Middleware, answers of 405 and the ways to the dashboard take any method.

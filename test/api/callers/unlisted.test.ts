@@ -87,7 +87,7 @@ describe('rules for callers that are not listed', () => {
     expect((await product.call('GET', '/callers')).body.callers).toMatchObject([{ sub: '*' }])
   })
 
-  test('what holds for a caller that is not listed names the rules of *', async () => {
+  test('a refusal of a caller that is not listed names the rules of *', async () => {
     const { product } = await start({ perUpdate: 40 })
     expect((await product.call('GET', '/callers/eve')).body.detail).toBe(
       "eve is not listed; a token's own scopes and budgets hold for them, and so do the rules of * for callers that are not listed.",

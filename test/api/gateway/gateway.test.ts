@@ -415,7 +415,7 @@ describe('writes', () => {
   })
 })
 
-describe('what the service answers', () => {
+describe('answers of the service', () => {
   test.each([[201], [204], [205], [302], [304], [401], [404], [421], [429], [500], [503]])(
     'status %i of the service passes, sent once',
     async (status) => {

@@ -429,7 +429,7 @@ describe('reject', () => {
     expect((await decide(product, 'upd_none', 'reject')).status).toBe(404)
   })
 
-  test('of a simultaneous rejection and approval one decision wins', async () => {
+  test('one of a simultaneous rejection and approval wins', async () => {
     const { product, awaiting, person } = await strictProduct({}, { store: 'real' })
     const id = await awaiting()
     const answers = await Promise.all([

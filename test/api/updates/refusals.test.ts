@@ -71,7 +71,7 @@ describe('a refused POST /updates says each sentence once', () => {
     expect(text.length).toBeLessThan(1_400)
   })
 
-  test('its replay, too', async () => {
+  test('the replay of a refused request says each sentence once', async () => {
     const { product } = await start()
     const headers = { 'idempotency-key': 'one' }
     const body = { kind: 'ranking', project: 'a', budget: 'acme' }

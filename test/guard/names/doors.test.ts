@@ -199,7 +199,7 @@ describe('a caller who reads other budgets', () => {
     expect([status, text.includes('café'), text.includes('client')]).toEqual([404, false, false])
   })
 
-  test('and a caller who reads all gets the free estimates of the service unchanged', async () => {
+  test('a caller who reads all budgets gets the service’s free estimates unchanged', async () => {
     const { call, setRule, service } = await start()
     await setRule('is frozen')
     const { status, body } = await call('GET', '/v3/on-demand/08203/estimate')

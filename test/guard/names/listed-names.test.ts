@@ -150,7 +150,7 @@ describe('a recorded request whose name has become near', () => {
   })
 })
 
-describe('what says so', () => {
+describe('faces that say a listed name is wrong', () => {
   const limits = [{ window: 'month', units: 500 }]
   const night = { name: 'night', kind: 'ranking', projects: ['cafe', '042'], schedule: 'cron(0 9 * * ? *)' }
   const both = 'café of acme may be read as cafe of globex: both are listed, so each counts as a project of its own.'

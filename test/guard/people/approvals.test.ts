@@ -197,7 +197,7 @@ describe('approving an update', () => {
     expect(await counts()).toMatchObject({ held: 0, spent: 121 })
   })
 
-  test('of two approvers with different caps the first wins, and the second reads who and up to what', async () => {
+  test('the first of two approvers with different caps wins, and the second reads who and up to what', async () => {
     const { guard, elsewhere, before, id, other } = await strict()
     before.push(async () => elsewhere.approve(id, 'joe', { units: u(50) }))
     expect(await guard.approve(id, 'eve', { units: u(500) })).toMatchObject({
@@ -333,7 +333,7 @@ describe('rejecting, cancelling and expiring', () => {
 })
 
 describe('two decisions at once', () => {
-  test('of two decisions at once one wins, and the other is refused with the new state', async () => {
+  test('one of two simultaneous decisions wins, and the other is refused with the new state', async () => {
     const { guard, elsewhere, before, id } = await awaiting()
     before.push(async () => elsewhere.reject(id, 'joe', 'no'))
     expect(await guard.approve(id, 'eve')).toMatchObject({
@@ -392,7 +392,7 @@ describe('resolving a doubt', () => {
     expect(await counts()).toEqual({ available: 1000, held: 0, inDoubt: 0, spent: 0 })
   })
 
-  test('of two resolutions at once the second is refused with what the first said', async () => {
+  test('the second of two simultaneous resolutions is refused with what the first said', async () => {
     const { guard, elsewhere, before, id, counts } = await doubted()
     before.push(async () => elsewhere.resolve(id, 'joe', { outcome: 'ran', units: u(20), reason: 'first' }))
     expect(await guard.resolve(id, 'eve', { outcome: 'ran', units: u(30), reason: 'second' })).toEqual({

@@ -85,7 +85,7 @@ describe('four eyes', () => {
   })
 })
 
-describe('what waits is judged by the present file of issuers', () => {
+describe('a waiting update is judged by the present file of issuers', () => {
   const issuer = { name: 'okta', claims: { groups: ['seo'] } }
   const asked = { scopes: new Set(['run'] as const), budgets: '*', issuer } as const
 

@@ -133,7 +133,7 @@ describe('a forecast', () => {
     expect(forecastOf({}, plan)).toMatchObject({ committed })
   })
 
-  test('of a window that has not begun counts from its beginning', () => {
+  test('a forecast of a window that has not begun counts from the window’s beginning', () => {
     const april = { start: at('2026-04-01T00:00Z'), end: at('2026-05-01T00:00Z'), available: 1_200 }
     expect(forecastOf(april, planOf({ schedule: 'cron(0 0 * * ? *)' }))).toMatchObject({
       ...{ committed: 1_200, exhaustedAt: null },
@@ -143,7 +143,7 @@ describe('a forecast', () => {
     expect(forecastOf({ ...april, available: 40 }, twice)).toMatchObject({ exhaustedAt: at('2026-04-01T12:00Z') })
   })
 
-  test('of a window that is over is empty', () => {
+  test('a forecast of a window that is over is empty', () => {
     expect(forecastOf({ end: now }, planOf({ schedule: 'rate(1 minute)' }))).toMatchObject({ committed: 0 })
   })
 
@@ -179,7 +179,7 @@ describe('units run out', () => {
     [799, '2026-03-11T05:00Z'],
     [0, '2026-03-11T05:00Z'],
     [-1, '2026-03-11T05:00Z'],
-  ])('of %s available at %s', (available, exhaustedAt) => {
+  ])('units run out for %s available at %s', (available, exhaustedAt) => {
     const expected = exhaustedAt === null ? null : at(exhaustedAt)
     expect(forecastOf({ available }, daily)).toMatchObject({ available, exhaustedAt: expected })
   })
@@ -206,7 +206,7 @@ describe('units run out', () => {
 })
 
 describe('prices', () => {
-  test('that are not known are counted, and the oldest of the others is shown', () => {
+  test('counts missing prices, and shows the oldest of the others', () => {
     const plans = [['acme', 'unknown'], ['initech', 'unknown', 'other'], ['unknown']]
     expect(forecastOf({}, ...plans.map((projects) => planOf({ projects })))).toMatchObject({
       committed: 3_360, // 21 × (40 + 120)
@@ -215,7 +215,7 @@ describe('prices', () => {
     })
   })
 
-  test('of what is no longer due in the window do not matter', () => {
+  test('ignores prices of plans that are no longer due in the window', () => {
     const past = planOf({ projects: ['globex', 'unknown'], schedule: 'cron(0 5 1 * ? *)' })
     const next = planOf({ projects: ['globex', 'unknown'], schedule: 'cron(0 0 1 * ? *)' })
     const off = planOf({ projects: ['globex', 'unknown'], enabled: false })

@@ -3,7 +3,7 @@ import { startNight } from '../../support/night.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
-describe('what a plan leaves to others, budget by budget', () => {
+describe('units that a plan leaves to others, budget by budget', () => {
   const start = async (leave: object, limits: { account: number; seo: number }, units = {}) => {
     const started = await startNight({ leave }, { units })
     const { product } = started

@@ -221,7 +221,7 @@ describe('the place where a text stops being JSON', () => {
     ['1, 2', 1, 2],
     ['{"a": 1]', 1, 8],
     ['[1: 2]', 1, 3],
-  ])('of %j is line %i, column %i', (text, line, column) => {
+  ])('the place where %j stops being JSON is line %i, column %i', (text, line, column) => {
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
     expect(placeOfFault(text)).toEqual({ line, column })
   })
@@ -259,11 +259,11 @@ describe('a plans file', () => {
       'the plans file latin.json is not UTF-8',
     ],
     ['is wrong', () => write('wrong.json', '[7]'), 'wrong.json: these plans are wrong: plan 1: must be a JSON object'],
-  ])('that %s is refused by its base name', (_what, path, fault) => {
+  ])('a plans file that %s is refused by its base name', (_what, path, fault) => {
     expect(faultOf(() => readPlans(path()))).toBe(fault)
   })
 
-  test('of the sandbox has projects that are there, by name or by id', () => {
+  test('the sandbox’s plans file names projects that exist, by name or by id', () => {
     const plans = readPlans(fileURLToPath(new URL('../../../infra/local/plans.json', import.meta.url)))
     expect(plans).toMatchObject([
       {

@@ -78,7 +78,7 @@ async function partlyRefusedNight() {
   return night
 }
 
-describe('what a person runs again on the dashboard', () => {
+describe('a rerun that a person starts on the dashboard', () => {
   test('is a request under the name of the person, which the next sweep does once', async () => {
     const { ask, open, sweep, ran, occurrence, lines, product, told } = await unsentNight()
     const before = await occurrence()

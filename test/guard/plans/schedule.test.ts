@@ -231,7 +231,7 @@ test('a schedule of 256 characters is the longest', () => {
 })
 
 describe('times', () => {
-  test.each(['cron(0 * * * ? *)', 'rate(1 hour)'])('of %s are after `from` and not after `until`', (text) => {
+  test.each(['cron(0 * * * ? *)', 'rate(1 hour)'])('times of %s are after `from` and not after `until`', (text) => {
     const hours = (from: string, until: string) => times(text, { from, until, max: 9 })
     expect(hours('2026-03-01T10:00Z', '2026-03-01T12:00Z')).toEqual(['2026-03-01T11:00', '2026-03-01T12:00'])
     expect(hours('2026-03-01T09:59:59.999Z', '2026-03-01T10:00Z')).toEqual(['2026-03-01T10:00'])
@@ -248,7 +248,7 @@ describe('times', () => {
     expect(times('rate(1 minute)', { max: 0 })).toEqual([])
   })
 
-  test('of every minute of a month are all there', () => {
+  test('a schedule of every minute yields all minutes of a month', () => {
     const april = { from: at('2026-03-31T23:59Z'), until: at('2026-04-30T23:59Z'), max: 100_000 }
     expect(timesOf(parsed('cron(* * * * ? *)'), april)).toHaveLength(30 * 24 * 60)
     expect(timesOf(parsed('rate(1 minute)'), april)).toHaveLength(30 * 24 * 60)

@@ -163,7 +163,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBe('not all: seo has too little')
   })
 
-  test('what the last run was charged, or refused at, stands in for a price', async () => {
+  test('the charge or the refused price of the last run stands in for a price', async () => {
     const { product, verdict } = await start({ isPriced: false, seo: { limits: month(79) } })
     expect(await verdict()).toBe('unknown')
     await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())

@@ -106,7 +106,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({})
   })
 
-  test('what a doubt holds counts as used', async () => {
+  test('units in doubt count as used on a day that has ended', async () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     await ask(product, 'lost')
     product.clock.set('2026-11-11T00:05:00Z')
@@ -114,7 +114,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
   })
 
-  test('what is held at midnight counts as used', async () => {
+  test('units held at midnight count as used on the day that has ended', async () => {
     const { opened, open } = gate()
     const product = await start({
       service: ({ url }) => (/\/run/.test(url) ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
@@ -187,7 +187,7 @@ describe('duplicates that were refused', () => {
     }
   })
 
-  test('those that were refused for other reasons never', async () => {
+  test('updates that were refused for other reasons never count as duplicates', async () => {
     const product = await start({ units: { dear: 90_000 } })
     for (const project of ['one', 'one', 'dear']) await ask(product, project)
     await sweep(product)
@@ -231,7 +231,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('of two sweeps at once one counts', async () => {
+  test('one of two simultaneous sweeps counts the refused duplicates', async () => {
     const product = await start()
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))

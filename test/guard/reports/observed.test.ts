@@ -28,7 +28,7 @@ const over = ({ rows, total }: Rows, by: string) => [
   ['total', total.wouldHaveRefused, total.wouldHaveRefusedUnits],
 ]
 
-describe('what enforcing an observed limit would have refused', () => {
+describe('refusals that an enforced limit would have given', () => {
   test('stands in statements, from the records and from the summaries alike', async () => {
     const { call, ...product } = await startOver()
     const budget = [

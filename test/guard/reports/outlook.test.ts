@@ -226,7 +226,7 @@ describe('the outlook of a budget', () => {
   })
 })
 
-describe('who spent', () => {
+describe('spenders', () => {
   test('adds a plan, persons of several callers, and what was spent outside; it is what the book spent', async () => {
     const product = await start()
     await product.call('PUT', '/callers/dora-laptop', { body: { person: 'dora', reason: 'one person' } })

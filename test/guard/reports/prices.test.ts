@@ -56,7 +56,7 @@ const costIn = async (product: Started, window: string | null = null) => {
 
 const late: RunOutcome = { kind: 'ran', units: u(70), from: 'sender', by: 'service', note: 'its answer came late' }
 
-describe('where the price of a unit changes on 21 November', () => {
+describe('a price of a unit that changes on 21 November', () => {
   const changing = pricesOf(['2026-11-01', 10_000n], ['2026-11-21', 20_000n])
 
   test('an update costs the price of the day of its hold, before and after its day is counted', async () => {
@@ -130,7 +130,7 @@ describe('where the price of a unit changes on 21 November', () => {
     })
   })
 
-  test('what a reconciliation books costs the price of its day; what it gives back, the latest of the month', async () => {
+  test('a reconciliation costs the price of its day; units that it gives back, the month’s latest price', async () => {
     const product = await start(changing)
     await enter(product, { type: 'external-spend', units: 100 })
     product.clock.advance(hours(2))

@@ -76,7 +76,7 @@ describe('rows', () => {
     expect(statement).toMatchObject({ spent: 23, addsUp: true })
   })
 
-  test('of units that a reconciliation gave back, and a late answer then: once, and no more is admitted than the vendor has', async () => {
+  test('a late answer after a reconciliation gave its units back counts once, and no more is admitted than the vendor has', async () => {
     const product = await startGuard({ units: 80 })
     product.service.run = async () => unknown
     const update = only(await product.ask({ kind: 'keyword-difficulty' }))
@@ -96,7 +96,7 @@ describe('rows', () => {
     expect(await product.counts()).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 80 })
   })
 
-  test('of one owner’s projects each has its own, by the name that it has there', async () => {
+  test('each of one owner’s projects has its own row, by the name that it has there', async () => {
     const product = await startGuard()
     const projects = [{ name: 'site', id: '77' }, { name: 'blog', id: '88' }, { name: 'shop' }]
     await product.budget('acme', { projects })
@@ -135,7 +135,7 @@ describe('rows', () => {
   })
 })
 
-describe('what has not ended', () => {
+describe('updates that have not ended', () => {
   test('is held while it runs, in its own row, and its month is not final before', async () => {
     const product = await startGuard()
     const { guard, clock, service } = product
@@ -194,8 +194,8 @@ describe('what has not ended', () => {
   })
 })
 
-describe('which updates are read', () => {
-  test('those of the last day of a month, and of the first day of the next none', async () => {
+describe('updates that a statement reads', () => {
+  test('updates of a month’s last day are read, and those of the next month’s first day are not', async () => {
     const product = await startGuard()
     product.clock.set('2026-11-30T23:00:00Z')
     await product.ask({ projects: ['late'] })

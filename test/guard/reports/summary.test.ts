@@ -181,7 +181,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
 })
 
 describe('nothing is counted twice, or forgotten', () => {
-  test('of two sweeps at once one counts', async () => {
+  test('one of two simultaneous sweeps counts an update', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-11T01:00:00Z')
@@ -228,7 +228,7 @@ describe('nothing is counted twice, or forgotten', () => {
     }
   })
 
-  test('what is asked for in one month and held in the next is in the next', async () => {
+  test('an update that is requested in one month and held in the next counts in the next', async () => {
     const product = await start({ clock: createTestClock('2026-11-30T20:00:00Z') })
     const thirtieth = () => summaryOf(product.guard.ledger, '2026-11-30T20:00:00Z')
     await product.call('PUT', '/budgets/slow', {
@@ -249,7 +249,7 @@ describe('nothing is counted twice, or forgotten', () => {
     expect(await statementOf(product, `&window=${november}`)).toMatchObject({ rows: [], book: { addsUp: true } })
   })
 
-  test('what appears late, with a time of half an hour ago, is counted', async () => {
+  test('an update that appears late, with a time of half an hour ago, is counted', async () => {
     const product = await startGuard({ units: 10_000 })
     const { guard, clock, elsewhere } = product
     clock.set('2026-11-20T23:45:00Z')

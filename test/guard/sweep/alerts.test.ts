@@ -87,7 +87,7 @@ describe('thresholds', () => {
     )
   })
 
-  test('of the day too, each day; and of every budget on the chain', async () => {
+  test('thresholds of the day are announced each day, for every budget on the chain', async () => {
     const { product, spend, told } = await startWatched()
     const limits = [
       { window: 'month', units: 5_000 },
@@ -115,7 +115,7 @@ describe('thresholds', () => {
     expect((await product.call('GET', '/budgets/account')).body.thresholds).toEqual([4])
   })
 
-  test('what is in doubt counts as used, and what was granted as to be used', async () => {
+  test('units in doubt count as used, and granted units as usable', async () => {
     const { product, limit, spend, told } = await startWatched({
       service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
     })
@@ -130,7 +130,7 @@ describe('thresholds', () => {
     expect(texts).toHaveLength(2)
   })
 
-  test('what is held counts as used', async () => {
+  test('held units count as used', async () => {
     const { opened, open } = gate()
     const { product, limit, spend, told } = await startWatched({
       service: ({ url }) => (url.includes('/run') ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
@@ -154,7 +154,7 @@ describe('thresholds', () => {
     expect(await told()).toHaveLength(1)
   })
 
-  test('where the stream is lost, the sweep finds and tells it', async () => {
+  test('the sweep announces a threshold that a lost stream missed', async () => {
     const { product, limit, spend, sweep } = await startWatched({ stream: false })
     await limit(40)
     await spend()
@@ -259,7 +259,7 @@ describe('a burst of refusals', () => {
   })
 })
 
-test('that the same work is in doubt is no refusal to worry about', async () => {
+test('a refusal because the same work is in doubt raises no alert', async () => {
   const { spend, sweep, told } = await startWatched({
     service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
   })
@@ -297,7 +297,7 @@ describe('a reminder of an approval', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of an update that is asked about again comes at half of the rest of its two days', async () => {
+  test('a second reminder comes at half of the rest of an approval’s two days', async () => {
     const { product, id, sweep, reminders } = await awaiting()
     const token = product.signed({
       sub: 'bob',

@@ -65,7 +65,7 @@ describe('the sweep measures', () => {
     expect(lines(product, 'vitals').map(({ OldestQueuedMinutes }) => OldestQueuedMinutes)).toEqual([12, 0])
   })
 
-  test('what is used of the account, in percent of what it may use with what was granted', async () => {
+  test('measures the account’s use in percent of its limit with grants', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/lost/run') ? { status: 500 } : undefined),
@@ -108,7 +108,7 @@ describe('the sweep measures', () => {
 })
 
 describe('the digest audits', () => {
-  test('and names each counter that something else has moved', async () => {
+  test('names each counter that something else has moved', async () => {
     const store = createMemoryStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'acme' })

@@ -130,7 +130,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('of many dates the latest twenty are announced', async () => {
+  test('announces the latest twenty of many dates', async () => {
     const { product, dates } = await startNights()
     const look = async () => (await product.guard.background()).findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
@@ -258,7 +258,7 @@ describe('the service’s token', () => {
     expect(product.logged.some((line) => line.includes('token-not-read'))).toBe(false)
   })
 
-  test('that cannot be read stops neither the digest nor the look at dates', async () => {
+  test('a token that cannot be read stops neither the digest nor the look at dates', async () => {
     const { product, dates, night } = await startNights()
     await night()
     product.clock.advance(days(1))

@@ -18,7 +18,7 @@ const states = (body: { updates: { project: string; state: string }[] }) =>
   body.updates.map(({ project, state }) => `${project} ${state}`)
 
 describe('several projects in one request', () => {
-  test('that fit together all run, each as an update of its own, in order', async () => {
+  test('runs all projects that fit together, each as an update of its own, in order', async () => {
     const product = await withRoom(170)
     const { status, body } = await product.update({ kind: 'ranking', projects, budget: 'acme' })
     expect(status).toBe(201)

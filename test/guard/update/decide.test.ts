@@ -460,7 +460,7 @@ describe('work that a restore may have lost', () => {
 })
 
 describe('with the estimate', () => {
-  test('what fits is held on the whole chain, and on the caller where they have limits', () => {
+  test('holds an update that fits on the whole chain, and on a caller with limits', () => {
     expect(say()).toMatchObject({
       kind: 'hold',
       counters: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }],
@@ -570,7 +570,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('what a plan leaves to others counts as needed, and is said', () => {
+  test('counts units that a plan leaves to others as needed, and says so', () => {
     const how = {
       budgets: { seo: month(100) },
       request: { plan: 'nightly', leave: u(60), caller: 'schedule:nightly' },
@@ -774,7 +774,7 @@ describe('a decision that needs approval', () => {
     ['another window', [40, ['seo', 'day', 10]], 'refuse'],
     ['another budget', [40, ['acme', 'month', 10]], 'refuse'],
     ['nothing', [40], 'refuse'],
-  ])('what is short by 10 is granted with an approval of %s', (_name, approved, expected) => {
+  ])('grants an update that is short by 10 with an approval of %s', (_name, approved, expected) => {
     const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
     expect(decision.kind).toBe(expected)
     if (decision.kind !== 'hold') return

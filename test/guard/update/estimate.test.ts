@@ -143,7 +143,7 @@ describe('an estimate', () => {
   })
 })
 
-describe('what cannot be read', () => {
+describe('estimates that cannot be read', () => {
   const cases: [EstimateReading & object, string, string, object, string][] = [
     [
       { kind: 'unreadable', reason: 'no units', shape: '{}' },
@@ -193,7 +193,7 @@ describe('what cannot be read', () => {
     expect(lines).toEqual([line, line])
   })
 
-  test('of keywords names the other pointer', async () => {
+  test('a fault of keywords names the other pointer', async () => {
     const { guard, service } = await startGuard()
     service.estimate = async () => ({ kind: 'unreadable', reason: 'r', shape: 's' })
     expect(await guard.estimate({ kind: 'keyword-difficulty', projects: ['7'] }, bob)).toMatchObject({
@@ -241,7 +241,7 @@ describe('dates', () => {
   })
 })
 
-test('what is asked, estimated and run is the same: the bytes of the gateway, or project and query', async () => {
+test('the request, the estimate and the run name the same work: the gateway’s bytes, or project and query', async () => {
   const asked: unknown[] = []
   const { ask, guard, service, sent } = await startGuard()
   service.estimate = async (target) => {

@@ -51,7 +51,7 @@ describe('one guarded update', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('that does not fit is refused with the numbers, and the service is not asked to run', async () => {
+  test('an update that does not fit is refused with the numbers, and is not sent to the service', async () => {
     const product = await startProduct({ units: { globex: 640 } })
     await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 120 }] } })
     const { status, body } = await product.update({ kind: 'ranking', project: 'globex', budget: 'acme' })

@@ -141,7 +141,7 @@ describe('one work under several names', () => {
   })
 })
 
-describe('what a work remembers', () => {
+describe('the memory of a work', () => {
   const difficulty = { kind: 'keyword-difficulty' } as const
   const refused: RunResult = {
     ...{ kind: 'did-not-run', status: 429, reason: 'status 429' },
@@ -197,7 +197,7 @@ describe('what a work remembers', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('so is the late answer of its sender', async () => {
+  test('a late answer of its sender ends a work’s doubt', async () => {
     const guard = await startGuard()
     const late = await silent(guard)
     await takeOver(guard)
@@ -206,7 +206,7 @@ describe('what a work remembers', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('so is the late answer of its sender, against a person who said that it did not run', async () => {
+  test('a late answer of its sender ends a work’s doubt, against a person who said that it did not run', async () => {
     const guard = await startGuard()
     const late = await silent(guard)
     guard.clock.advance(24 * 3600_000)
@@ -217,7 +217,7 @@ describe('what a work remembers', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('so is evidence', async () => {
+  test('evidence ends a work’s doubt', async () => {
     const cooldown = { ranking: 7 * 24 * 3600_000, 'keyword-difficulty': 7 * 24 * 3600_000 }
     const options = { serviceTimeoutMs: 5000, serviceFlightMs: 300_000, cooldown }
     const guard = await startGuard({ parts: { options } })

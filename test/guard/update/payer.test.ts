@@ -94,7 +94,7 @@ describe('the right to charge an ancestor of the owner', () => {
   })
 })
 
-describe('where an ancestor pays, the rules of the owner and of the budgets between hold', () => {
+describe('rules of the owner and of the budgets between hold where an ancestor pays', () => {
   const rules: [string, Partial<Budget>, string][] = [
     ['frozen', frozen, 'budget-frozen'],
     ['kinds', { kinds: ['keyword-difficulty'] }, 'kind-not-allowed'],
@@ -424,7 +424,7 @@ describe('an estimate', () => {
     ['with admin would pass', ['run', 'admin'], null, null],
     ['of a caller who is listed with mayChargeAncestors would pass', ['run'], { mayChargeAncestors: true }, null],
     ['of a reader would be refused', [], null, 'forbidden'],
-  ])('that names an ancestor of the owner, %s', async (_title, scopes, listed, expected) => {
+  ])('an estimate that names an ancestor of the owner, %s', async (_title, scopes, listed, expected) => {
     const { guard, caller } = await startClients()
     if (listed) await caller('bob', listed)
     const wanted = { kind: 'ranking', projects: ['shop'], budget: 'account' } as const

@@ -9,7 +9,7 @@ const withSeparator = (separator: string) => ({
   parts: { options: { serviceTimeoutMs: 5000, serviceFlightMs: 300_000, cooldown, separator } },
 })
 
-describe('what a service may read as another project, or as several, is refused', () => {
+describe('a name that the service may read as another project, or as several, is refused', () => {
   const changesThePath = 'has an empty part, or one of dots alone, which changes the path; name the project itself.'
   const decodedTwice =
     'has a percent-encoded character that a service may decode once more; write the character itself.'
@@ -73,7 +73,7 @@ describe('what a service may read as another project, or as several, is refused'
     'a، b',
     'a、b',
     'x..y',
-  ])('what has one reading runs: %j', async (project) => {
+  ])('a name with one reading runs: %j', async (project) => {
     const guard = await startGuard()
     expect(only(await guard.ask({ projects: [project] })).state).toBe('settled')
   })

@@ -248,7 +248,7 @@ describe('an idempotency key', () => {
   test.each<[string, Caller, string]>([
     ['is disabled', { disabled: true }, 'bob is disabled; ask an administrator.'],
     ['may not ask any more', { scopes: ['read'] }, 'bob needs the scope run or propose for this.'],
-  ])('that was seen is not answered to a caller who %s', async (_title, listed, detail) => {
+  ])('a known idempotency key is not answered to a caller who %s', async (_title, listed, detail) => {
     const { ask, caller } = await startGuard()
     await ask({}, key)
     await ask({}, { ...key, key: 'queued' }, { respondAsync: true })

@@ -181,7 +181,7 @@ describe('late settle: slow', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('of more than was held, after a person released it: an overrun, booked whole, and the budget is frozen', async () => {
+  test('late settle: slow: an answer above the hold, after a person released it, is booked whole as an overrun and freezes the budget', async () => {
     const { product, finish, id } = await slowRun(json({ keyword_units: 55 }))
     const limits = [{ window: 'month', units: 50_000 }]
     await product.call('PUT', '/budgets/account', { body: { limits, freezeOnOverrun: true } })
@@ -193,7 +193,7 @@ describe('late settle: slow', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test("too early for a person to say that it did not run, because the sender's process may still live", async () => {
+  test('late settle: slow: a person cannot yet say that it did not run while the sender’s process may still live', async () => {
     const { product, id } = await slowRun()
     product.clock.advance(minutes(1))
     await sweep(product)

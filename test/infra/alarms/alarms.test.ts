@@ -249,7 +249,7 @@ describe('the metrics', () => {
     ])
   })
 
-  test('what requests and jobs count is on the dashboard, and what the sweep measures too or raises an alarm', () => {
+  test('the dashboard shows metrics of requests and jobs; the sweep’s metrics are shown too or raise an alarm', () => {
     const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard'))
     for (const name of Object.keys(counts)) expect(shown).toContain(name)
     for (const name of Object.keys(vitals)) expect(shown + JSON.stringify(alarms)).toContain(name)

@@ -67,7 +67,7 @@ async function halfAnHour(product: Product, more: { measured?: Measured; work?: 
 }
 
 describe('one cause sends one mail', () => {
-  test('where the table takes no write for half an hour', async () => {
+  test('one mail when the table takes no write for half an hour', async () => {
     const { store, failing } = failingStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'initech' })
@@ -81,7 +81,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Table'])
   })
 
-  test('where the table answers nothing at all for half an hour', async () => {
+  test('one mail when the table answers nothing at all for half an hour', async () => {
     const { store, failing } = failingStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'initech' })
@@ -92,7 +92,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Table'])
   })
 
-  test('where the table slows every request, and each succeeds in the end', async () => {
+  test('one mail when the table slows every request, and each succeeds in the end', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     const throttled = [
       { Name: 'Operation', Value: 'Query' },
@@ -105,7 +105,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods.slice(0, 2))).toEqual([])
   })
 
-  test('where the secret of the service is broken', async () => {
+  test('one mail when the service’s secret is broken', async () => {
     const secrets = { 'unit-guard/caller-key': callerKey, 'unit-guard/service-token': 'two words' }
     const product = await startProduct({ store: createMemoryStore(), secrets })
     const { periods, events } = await halfAnHour(product)
@@ -113,7 +113,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Keys'])
   })
 
-  test('where an issuer does not answer, and anyone sends tokens of it', async () => {
+  test('one mail when an issuer does not answer, and tokens of it arrive', async () => {
     const clock = createTestClock()
     const provider = await startProvider({ clock })
     const product = await startProduct({ store: createMemoryStore(), clock, issuers: [provider.entry()] })
@@ -126,7 +126,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Keys'])
   })
 
-  test('where Slack is away', async () => {
+  test('one mail when Slack is away', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       slack: { answers: [{ status: 404, body: 'no_service' }] },
@@ -141,7 +141,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['NotTold'])
   })
 
-  test('where code fails in every request', async () => {
+  test('one mail when code fails in every request', async () => {
     const { store, failing } = failingStore()
     const product = await startProduct({ store })
     failing.reads = () => new TypeError('undefined is not a function')
@@ -150,19 +150,19 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['FunctionErrors'])
   })
 
-  test('where the service fails everything, after a quarter of an hour', async () => {
+  test('one mail when the service fails everything, after a quarter of an hour', async () => {
     const product = await startProduct({ store: createMemoryStore(), service: () => json({}, 500) })
     const { periods } = await halfAnHour(product)
     expect(mailsOf(periods)).toEqual(['ServerErrors'])
     expect(mailsOf(periods.slice(0, 2))).toEqual([])
   })
 
-  test('where a function ends before it can answer', () => {
+  test('one mail when a function ends before it can answer', () => {
     const period = { lines: [], measured: [measure('Errors', 'Api', 9), measure('Url5xxCount', 'Api', 9)] }
     expect(mailsOf(Array.from({ length: 6 }, () => period))).toEqual(['FunctionErrors'])
   })
 
-  test('where requests are slow, and only where each function is', () => {
+  test('one mail when requests are slow, naming each slow function', () => {
     const slow = (fn: string, ms: number) =>
       mailsOf(Array.from({ length: 6 }, () => ({ lines: [], measured: [measure('UrlRequestLatency', fn, ms)] })))
     expect([slow('SlackApp', 3_000), slow('SlackApp', 2_999)]).toEqual([['SlowAnswers'], []])

@@ -21,7 +21,7 @@ const nothing = { refused: 0, duplicates: 0, unsent: 0 }
 const freeze = (product: Product) => product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } })
 
 describe('a plan raises no alarm at all', () => {
-  test('where the projects were updated by the same plan an hour before', async () => {
+  test('no alarm when the same plan updated the projects an hour before', async () => {
     const { product, fire, ran } = await startNight({}, { store: await createStore() })
     await fire()
     product.clock.advance(hours(1))
@@ -34,7 +34,7 @@ describe('a plan raises no alarm at all', () => {
     expect(raisedBy(product)).toEqual([])
   })
 
-  test('where the service has today’s data already', async () => {
+  test('no alarm when the service has today’s data already', async () => {
     const { product, fire, ran } = await startNight(
       {},
       {
@@ -48,7 +48,7 @@ describe('a plan raises no alarm at all', () => {
     expect(raisedBy(product)).toEqual([])
   })
 
-  test('where an update of a caller for one of the projects is in doubt', async () => {
+  test('no alarm when a caller’s update for one of the projects is in doubt', async () => {
     const { product, fire, ran } = await startNight(
       {},
       {
@@ -65,7 +65,7 @@ describe('a plan raises no alarm at all', () => {
 })
 
 describe('PlanNotDone is raised', () => {
-  test('where a budget refuses the projects', async () => {
+  test('PlanNotDone when a budget refuses the projects', async () => {
     const { product, fire } = await startNight({}, { store: await createStore() })
     await freeze(product)
     await fire()
@@ -73,7 +73,7 @@ describe('PlanNotDone is raised', () => {
     expect(raisedBy(product)).toEqual(['PlanNotDone'])
   })
 
-  test('where the service answers no estimate for an hour', async () => {
+  test('PlanNotDone when the service answers no estimate for an hour', async () => {
     const { product, fire, at } = await startNight(
       {},
       { on: ({ project, operation }) => (project === 'c' && operation === 'estimate' ? { status: 503 } : undefined) },
@@ -84,7 +84,7 @@ describe('PlanNotDone is raised', () => {
     expect(raisedBy(product)).toEqual(['QueueWaits', 'PlanNotDone'])
   })
 
-  test('where it comes too late, or is stopped after three updates in doubt', async () => {
+  test('PlanNotDone when the plan comes too late, or stops after three updates in doubt', async () => {
     const late = await startNight()
     late.product.clock.set(new Date(time + hours(1) + minutes(5)).toISOString())
     await late.fire()

@@ -41,7 +41,7 @@ describe('bad answers of the service raise no alarm', () => {
     },
   )
 
-  test('where only the run fails, until the doubt is an hour old', async () => {
+  test('no alarm when only the run fails, until the doubt is an hour old', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),

@@ -23,7 +23,7 @@ const lasting = ['ServerErrors', 'SlowAnswers', 'TableStrained']
 const single = ['AuditNotOk', 'SweepSilent']
 const once = alarms.map(({ name }) => name).filter((name) => !lasting.includes(name) && !single.includes(name))
 
-describe('what CloudWatch makes of the alarms', () => {
+describe('alarms in CloudWatch’s own evaluation', () => {
   test('three patterns cover all alarms', () => {
     expect(lasting.filter((name) => !alarms.some((alarm) => alarm.name === name))).toEqual([])
     expect([...once, ...lasting, ...single]).toHaveLength(alarms.length)

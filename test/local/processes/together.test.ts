@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { projectsOf, startTogether } from '../../support/process/together.ts'
 
-test('of 100 requests at once by three processes as many run as the limit allows, each once, and the audit is exact', async () => {
+test('three processes admit as many of 100 simultaneous requests as the limit allows, each once, and the audit is exact', async () => {
   const { ask, runs, mustBeExact } = await startTogether({ units: 60 * 40 + 39 })
   const parts = [projectsOf('a', 34), projectsOf('b', 33), projectsOf('c', 33)] as const
   const { counts } = await ask(parts)
@@ -10,7 +10,7 @@ test('of 100 requests at once by three processes as many run as the limit allows
   await mustBeExact({ available: 39, spent: 60 * 40 })
 })
 
-test('of 100 requests at once by three processes for the same 20 projects each project runs once', async () => {
+test('three processes run each of the same 20 projects once for 100 simultaneous requests', async () => {
   const { ask, runs, mustBeExact } = await startTogether({ units: 50_000 })
   const projects = projectsOf('same', 20)
   const { counts } = await ask([[...projects, ...projects], [...projects, ...projects], projects])

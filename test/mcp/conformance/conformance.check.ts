@@ -115,7 +115,7 @@ test.each<Revision>(['2026-07-28', '2025-11-25'])(
 test.each<[Revision, number]>([
   ['2026-07-28', 38],
   ['2025-11-25', 26],
-])('its transport with fixtures passes the official scenarios of %s', async (revision, count) => {
+])('the transport with fixtures passes the official scenarios of %s', async (revision, count) => {
   const scenarios = (await runScenarios(await start('fixture'), revision)).filter(
     ({ scenario }) => !isOfExtension(scenario),
   )

@@ -42,7 +42,7 @@ test('every choice of a fault is a schedule of its own, but no more of them than
   expect((await exploring(race, 2)).schedules).toBe(6)
 })
 
-test('what breaks a promise is shown by its steps, and again by its choices', async () => {
+test('a broken promise is shown by its steps, and again by its choices', async () => {
   let start = 0
   const race = raceOf({ a: ticks(1, 1), b: ticks(2, 1, [death]) }, ({ now }) => {
     if (now === start + 3) throw new Broken('the time is wrong')
