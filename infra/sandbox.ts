@@ -25,10 +25,7 @@ export class Sandbox extends Construct {
       timeout: Duration.minutes(1),
     })
     this.fn.set('SANDBOX_TABLE', table.tableName)
-    this.fn.allow(
-      ['GetItem', 'PutItem', 'Query', 'UpdateItem'].map((name) => `dynamodb:${name}`),
-      [table.tableArn],
-    )
+    this.fn.allow(['dynamodb:BatchGetItem', 'dynamodb:PutItem'], [table.tableArn])
     this.baseUrl = Fn.join('', [this.fn.openUrl({ streams: true }).url, 'v3'])
   }
 

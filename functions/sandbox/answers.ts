@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpBindings } from '@hono/node-server'
-import type { Context, Handler, Hono } from 'hono'
+import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type * as z from 'zod/mini'
 import { readWhole } from '../../shared/platform/http.ts'
@@ -54,17 +54,6 @@ export async function readJson(c: Context<SandboxEnv>): Promise<unknown> {
 export type SandboxEnv = {
   Bindings: Partial<HttpBindings>
   Variables: { requested: SandboxRequest; fault: Fault | undefined; projects: readonly Project[] }
-}
-
-type Method = 'GET' | 'POST'
-
-/** Other methods return 405; HEAD is GET without a body. */
-export function operation(routes: Hono<SandboxEnv>, method: Method, path: string, handler: Handler<SandboxEnv>): void {
-  routes.on(method, path, handler)
-  routes.all(path, (c: Context<SandboxEnv>) => {
-    c.header('Allow', method === 'GET' ? 'GET, HEAD' : method)
-    return failed(c, 405, 'Method Not Allowed')
-  })
 }
 
 const chunkLength = 32_768

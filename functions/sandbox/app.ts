@@ -1,17 +1,15 @@
 import { Hono } from 'hono'
+import { ItemTooLarge } from '../../shared/ledger/errors.ts'
 import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInput } from './answers.ts'
 import { demonstrationProjects } from './demonstration.ts'
-import { exportRoutes } from './exports.ts'
 import { injectFaults } from './fault-answers.ts'
 import { faultListOf, helpOf } from './faults.ts'
-import { marketShareRoutes } from './market-share.ts'
-import { projectRoutes } from './projects.ts'
+import { operationRoutes, type Parts } from './operations.ts'
 import { isAuthorized, rawPath, type TokenSource } from './request.ts'
-import { createMemoryState, ProjectTooLarge, type State, usedInMonth } from './state/state.ts'
-import { updateRoutes } from './updates.ts'
+import { createState, type State, usedInMonth } from './state.ts'
 
 type SandboxOptions = {
   readonly clock: Clock
@@ -25,7 +23,7 @@ type SandboxOptions = {
 
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
-  const state = options.state ?? createMemoryState(demonstrationProjects(clock.now()))
+  const state = options.state ?? createState(demonstrationProjects(clock.now()))
   const app = new Hono<SandboxEnv>({ getPath: rawPath })
 
   app.use(async (c, next) => {
@@ -39,24 +37,20 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   })
   app.use('/v3/*', injectFaults({ state, clock, kinds, log }))
 
-  app.route('/v3', projectRoutes({ state, clock, kinds }))
-  app.route('/v3', updateRoutes({ state, clock, unitsPerMonth, kinds }))
-  app.route('/v3', exportRoutes({ state, clock, kinds }))
-  app.route('/v3', marketShareRoutes({ state, clock, kinds }))
-  app.route('/sandbox', controlRoutes({ state, clock, unitsPerMonth, kinds }))
+  const parts = { state, clock, unitsPerMonth, kinds }
+  app.route('/v3', operationRoutes(parts))
+  app.route('/sandbox', controlRoutes(parts))
 
   app.notFound((c) => failed(c, 404, 'Not Found'))
   app.onError((error, c) => {
-    if (error instanceof ProjectTooLarge || error instanceof BodyTooLarge) return failed(c, 413, 'Content Too Large')
+    if (error instanceof ItemTooLarge || error instanceof BodyTooLarge) return failed(c, 413, 'Content Too Large')
     log?.error('sandbox-failed', { cause: error })
     return failed(c, 500, 'Internal Server Error')
   })
   return app
 }
 
-type Options = { readonly state: State; readonly clock: Clock; readonly unitsPerMonth: number; readonly kinds: Kinds }
-
-function controlRoutes({ state, clock, unitsPerMonth, kinds }: Options): Hono<SandboxEnv> {
+function controlRoutes({ state, clock, unitsPerMonth, kinds }: Parts): Hono<SandboxEnv> {
   const faultList = faultListOf(kinds)
   const help = helpOf(kinds)
   const routes = new Hono<SandboxEnv>()
@@ -82,12 +76,9 @@ function controlRoutes({ state, clock, unitsPerMonth, kinds }: Options): Hono<Sa
       unitsPerMonth,
       used,
       left: unitsPerMonth - used,
-      runs: runs.map(({ at, kind, projects, units }) => ({
-        at: toRfc3339(at),
-        kind,
-        project: projects.join(','),
-        units,
-      })),
+      runs: runs.map(({ at, kind, projects, units }) => {
+        return { at: toRfc3339(at), kind, project: projects.join(','), units }
+      }),
     })
   })
 

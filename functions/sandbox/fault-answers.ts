@@ -9,7 +9,7 @@ import { failed } from './answers.ts'
 import { type Fault, lateMsOf, matches } from './faults.ts'
 import { findProjects, type Project } from './project.ts'
 import { readRequest, type SandboxRequest } from './request.ts'
-import type { State } from './state/state.ts'
+import type { State } from './state.ts'
 
 type Options = { readonly state: State; readonly clock: Clock; readonly kinds: Kinds; readonly log?: Log | undefined }
 

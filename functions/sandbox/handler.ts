@@ -1,3 +1,4 @@
+import { createDynamoClient, createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { streamAnswers } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
@@ -7,8 +8,7 @@ import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createSandbox } from './app.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { sandboxSettings } from './settings.ts'
-import { createTableClient } from './state/table-access.ts'
-import { createTableState } from './state/table-state.ts'
+import { createState } from './state.ts'
 
 const settings = parseSettings(sandboxSettings, environment())
 const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
@@ -21,12 +21,11 @@ const secret = createSecret({
   log,
 })
 
-const state = createTableState({
-  client: createTableClient(settings.DYNAMODB_ENDPOINT, settings.DYNAMODB_ACCESS_KEY),
+const store = createDynamoStore({
+  client: createDynamoClient(settings.DYNAMODB_ENDPOINT, settings.DYNAMODB_ACCESS_KEY),
   table: settings.SANDBOX_TABLE,
   clock: systemClock,
   ids: systemIds,
-  demonstration: () => demonstrationProjects(systemClock.now()),
 })
 
 /** Streams answers, because an export may be long. */
@@ -35,7 +34,7 @@ export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,
     token: async () => Object.values(await secret.read()).filter((value) => value !== null),
-    state,
+    state: createState(demonstrationProjects(systemClock.now()), { store, ids: systemIds }),
     unitsPerMonth: settings.SANDBOX_UNITS_PER_MONTH,
     log,
   }),

@@ -108,10 +108,7 @@ describe('permissions of each function', () => {
     expect(others).toEqual(expected)
     expect(Sandbox).toEqual([
       logs,
-      {
-        may: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
-        on: ['SandboxTable.Arn'],
-      },
+      { may: ['dynamodb:BatchGetItem', 'dynamodb:PutItem'], on: ['SandboxTable.Arn'] },
       secret('ServiceToken'),
     ])
   })

@@ -63,7 +63,7 @@ const anyItem = `${Object.keys(verbs).join(' ')} on LedgerTable.Arn`
 const harmless = [
   'logs:CreateLogStream logs:PutLogEvents on Log.Arn',
   'dynamodb:ListStreams on *',
-  'dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:UpdateItem on SandboxTable.Arn',
+  'dynamodb:BatchGetItem dynamodb:PutItem on SandboxTable.Arn',
 ]
 const sending: Readonly<Record<string, string>> = {
   'events:PutEvents on arn:AWS::Partition:events:eu-central-1:AWS::AccountId:event-bus/company': 'event bus',

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
-import { createMemoryState, usedInMonth } from '../../functions/sandbox/state/state.ts'
+import { createState, usedInMonth } from '../../functions/sandbox/state.ts'
 import { attentionOf } from '../../infra/local/commands/attention.ts'
 import { keepMonth } from '../../infra/local/demo/month.ts'
 import { openLedger } from '../../shared/ledger/open-ledger.ts'
@@ -98,7 +98,7 @@ test('paces, statements and who spent in the demonstration month are what its re
 
 test('the demonstration month is written unchanged, and only once', async () => {
   const { scenario } = month
-  const kept = { store: await createStore(), sandbox: createMemoryState(demonstrationProjects(scenario.startAt)) }
+  const kept = { store: await createStore(), sandbox: createState(demonstrationProjects(scenario.startAt)) }
   await keepMonth(scenario, { ...kept, unitsPerMonth: 100_000 })
   const ledger = openLedger(scenario.settings, { clock: scenario.clock, store: kept.store })
   expect((await ledger.updates({}, 200)).rows).toEqual((await scenario.guard.ledger.updates({}, 200)).rows)
@@ -112,7 +112,7 @@ test('the demonstration month is not written into a ledger in use', async () => 
   const { scenario } = month
   const store = createMemoryStore()
   await openLedger(scenario.settings, { clock: scenario.clock, store }).view()
-  const sandbox = createMemoryState([])
+  const sandbox = createState([])
   await expect(keepMonth(scenario, { store, sandbox, unitsPerMonth: 100_000 })).rejects.toThrow('set DATA_DIR')
   expect(await sandbox.runs()).toEqual([])
 })

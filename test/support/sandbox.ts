@@ -6,11 +6,9 @@ import { createAdaptorServer } from '@hono/node-server'
 import { inject, onTestFinished } from 'vitest'
 import { createSandbox } from '../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
-import { createFileState } from '../../functions/sandbox/state/file-state.ts'
-import type { State } from '../../functions/sandbox/state/state.ts'
-import { createMemoryState } from '../../functions/sandbox/state/state.ts'
-import { createTableClient } from '../../functions/sandbox/state/table-access.ts'
-import { createTableState } from '../../functions/sandbox/state/table-state.ts'
+import { createState, type State } from '../../functions/sandbox/state.ts'
+import { createDynamoClient, createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createTestClock } from './clock.ts'
@@ -62,7 +60,7 @@ export function sandbox({ unitsPerMonth, state }: { unitsPerMonth?: number; stat
 }
 
 export async function createSandboxTableForTest(): Promise<string> {
-  const client = createTableClient(inject('dynamodb') ?? '')
+  const client = createDynamoClient(inject('dynamodb') ?? '')
   const table = `sandbox-${randomUUID()}`
   await createSandboxTable(client, table)
   return table
@@ -71,26 +69,24 @@ export async function createSandboxTableForTest(): Promise<string> {
 /** A new table, and states over it: each is one process. */
 export async function createSandboxStates() {
   const table = await createSandboxTableForTest()
-  return (demonstratedAt = now) =>
-    createTableState({
-      client: createTableClient(inject('dynamodb') ?? ''),
-      table,
-      clock: createTestClock(),
-      ids: systemIds,
-      demonstration: () => demonstrationProjects(Date.parse(demonstratedAt)),
-    })
+  const client = createDynamoClient(inject('dynamodb') ?? '')
+  return opened(() => createDynamoStore({ client, table, clock: createTestClock(), ids: systemIds }))
 }
+
+const opened =
+  (store: () => Store) =>
+  (demonstratedAt = now) =>
+    createState(demonstrationProjects(Date.parse(demonstratedAt)), { store: store(), ids: systemIds })
 
 /** A new file, and states over it: one after another. */
 export async function createSandboxFile() {
   const store = createFileStore(join(await mkdtemp(join(tmpdir(), 'sandbox-')), 'sandbox.db'))
-  return (demonstratedAt = now) =>
-    createFileState({ store, ids: systemIds, demonstration: () => demonstrationProjects(Date.parse(demonstratedAt)) })
+  return opened(() => store)
 }
 
 /** Tests run on every state that this machine has. */
 export const sandboxStates: readonly (readonly [name: string, create: () => Promise<State>])[] = [
-  ['memory', async () => createMemoryState(demonstrationProjects(Date.parse(now)))],
+  ['memory', async () => createState(demonstrationProjects(Date.parse(now)))],
   ['a file', async () => (await createSandboxFile())()],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', async () => (await createSandboxStates())()] as const]),
 ]

@@ -2,8 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
-import { createFileState } from '../../../functions/sandbox/state/file-state.ts'
-import { createMemoryState, type State } from '../../../functions/sandbox/state/state.ts'
+import { createState, type State } from '../../../functions/sandbox/state.ts'
 import { passEveryMs, passTime } from '../../../shared/ledger/store/running-time.ts'
 import { createSqliteFile, openSqlite, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
@@ -129,10 +128,9 @@ export async function openSandboxAlone(local: LocalSettings, token: string, shut
 
 /** @param clock for the dates of an empty file's projects. */
 export async function openSandboxState(keptIn: string | null, clock: Clock): Promise<State> {
-  const demonstration = () => demonstrationProjects(clock.now())
-  if (keptIn === null) return createMemoryState(demonstration())
+  const demonstration = demonstrationProjects(clock.now())
+  if (keptIn === null) return createState(demonstration)
   const { file } = await openFile(keptIn, sandboxFile, { mustCheck: true, onDamage: endNow })
   passTimeIn(file)
-  const store = createSqliteStore(file, { clock: systemClock })
-  return createFileState({ store, ids: systemIds, demonstration })
+  return createState(demonstration, { store: createSqliteStore(file, { clock: systemClock }), ids: systemIds })
 }

@@ -1,4 +1,4 @@
-import type { State } from '../../../functions/sandbox/state/state.ts'
+import type { State } from '../../../functions/sandbox/state.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
 import { newCalendar } from '../../../shared/ledger/book/windows.ts'

@@ -4,7 +4,7 @@ import { createApi } from '../../../functions/api/app.ts'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
 import type { Fault } from '../../../functions/sandbox/faults.ts'
-import { createMemoryState } from '../../../functions/sandbox/state/state.ts'
+import { createState } from '../../../functions/sandbox/state.ts'
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
 import { createEvents } from '../../../shared/events/events.ts'
 import { type GuardSettings, guardSettings } from '../../../shared/guard/options.ts'
@@ -69,7 +69,7 @@ export async function openScenario(parts: {
   secretsListener.open(createSecretsEndpoint(secretValues, secretsKey))
   const startAt = firstDayOf(settings, end)
   const clock = createScenarioClock(startAt)
-  const sandbox = createMemoryState(demonstrationProjects(startAt))
+  const sandbox = createState(demonstrationProjects(startAt))
   sandboxListener.open(createSandbox({ clock, token: sandboxToken, state: sandbox }))
 
   const { store, items } = openScratch(clock)

@@ -80,7 +80,7 @@ export interface ListPage {
   readonly more: boolean
 }
 
-export async function getAll(store: Store, keys: readonly Key[]): Promise<(Item | undefined)[]> {
+export async function getAll(store: Pick<Store, 'get'>, keys: readonly Key[]): Promise<(Item | undefined)[]> {
   const found: (Item | undefined)[] = []
   for (let from = 0; from < keys.length; from += maxKeys) {
     found.push(...(await store.get(keys.slice(from, from + maxKeys))))

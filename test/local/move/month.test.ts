@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
-import { createMemoryState } from '../../../functions/sandbox/state/state.ts'
+import { createState } from '../../../functions/sandbox/state.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { keepMonth } from '../../../infra/local/demo/month.ts'
 import { createActors } from '../../../infra/local/demo/scenario.ts'
@@ -69,7 +69,7 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
       ...{ AWS_ENDPOINT_URL_SSM: parameters.url, AWS_REGION: 'local' },
       ...{ AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     }
-    const sandbox = () => createMemoryState(demonstrationProjects(scenario.startAt))
+    const sandbox = () => createState(demonstrationProjects(scenario.startAt))
     const keep = async () => {
       file.db.exec('DELETE FROM items; DELETE FROM tokens')
       await keepMonth(scenario, { store, sandbox: sandbox(), unitsPerMonth: 100_000 })

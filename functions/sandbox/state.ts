@@ -1,0 +1,179 @@
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { getAll, type Item, type Key, type Store } from '../../shared/ledger/store/store.ts'
+import type { Ids } from '../../shared/platform/ids.ts'
+import type { Fault } from './faults.ts'
+import type { Project, ProjectInput, Run } from './project.ts'
+
+/** Each method is atomic. */
+export type State = ReturnType<typeof createState>
+
+/** A file, or a table that several processes share. */
+export interface Place {
+  readonly store: Pick<Store, 'get' | 'transact'>
+  readonly ids: Ids
+}
+
+interface Contents {
+  readonly projects: readonly Project[]
+  readonly runs: readonly Run[]
+  readonly faults: readonly Fault[]
+  readonly version: number
+  /** The version that last changed a project. */
+  readonly projectsAt: number
+}
+
+type Change = Partial<Pick<Contents, 'projects' | 'runs' | 'faults'>>
+
+const firstId = 1001
+const maxRounds = 100
+
+/**
+ * @param demonstration the projects that fill an empty state.
+ * @param place keeps every change; without it, the state is in memory.
+ */
+export function createState(demonstration: readonly ProjectInput[], place?: Place) {
+  const { look, change } = createContents(demonstration, place)
+  return {
+    /** With the first fault that matches, which is counted down. */
+    meet: async (matches: (fault: Fault, projects: readonly Project[]) => boolean) => {
+      const find = ({ faults, projects }: Contents) => faults.find((each) => matches(each, projects))
+      const now = await look()
+      const isCounted = find(now)?.times !== undefined
+      const met = isCounted ? await change((seen) => countDown(seen.faults, find(seen))) : now
+      return { projects: met.projects, fault: find(met) }
+    },
+    /** `undefined` if the name is taken. */
+    addProject: async (input: ProjectInput): Promise<Project | undefined> => {
+      let added: Project | undefined
+      await change(({ projects }) => {
+        const isTaken = projects.some(({ name }) => name === input.name)
+        added = isTaken ? undefined : { id: String(firstId + projects.length), ...input }
+        return added && { projects: [added] }
+      })
+      return added
+    },
+    /** `undefined` if the project is missing or `change` returns `undefined`. */
+    changeProject: async (id: string, changed: (project: Project) => Project | undefined) => {
+      let made: Project | undefined
+      await change(({ projects }) => {
+        const found = projects.find((project) => project.id === id)
+        made = found && changed(found)
+        return made && { projects: [made] }
+      })
+      return made
+    },
+    /** `false`, without a change, if the month has too few units. */
+    addRun: async (run: Run, unitsPerMonth: number): Promise<boolean> => {
+      const isPaid = ({ runs }: Contents) => usedInMonth(runs, run.at) + run.units <= unitsPerMonth
+      return isPaid(await change((seen) => (isPaid(seen) ? { runs: [run] } : undefined)))
+    },
+    /** Oldest first. */
+    runs: async (): Promise<readonly Run[]> => (await look()).runs.toSorted((a, b) => a.at - b.at),
+    faults: async () => (await look()).faults,
+    replaceFaults: async (faults: readonly Fault[]) => void (await change(() => ({ faults }))),
+  }
+}
+
+function createContents(demonstration: readonly ProjectInput[], place?: Place) {
+  let known: Contents = { projects: [], runs: [], faults: [], version: 0, projectsAt: 0 }
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function look(): Promise<Contents> {
+    if (place) known = await readContents(place.store, known)
+    if (known.version > 0) return known
+    const projects = demonstration.map((project, index) => ({ id: String(firstId + index), ...project }))
+    await keep(known, { projects })
+    return look()
+  }
+
+  /** @returns `false` if another process was quicker. */
+  async function keep(seen: Contents, { projects = [], runs = [], faults = seen.faults }: Change): Promise<boolean> {
+    const version = seen.version + 1
+    const changed = new Map([...seen.projects, ...projects].map((project) => [project.id, project]))
+    const projectsAt = projects.length > 0 ? version : seen.projectsAt
+    const next = { version, projectsAt, faults, projects: [...changed.values()], runs: [...seen.runs, ...runs] }
+    const items = [
+      ...projects.map((project) => toItem('project', Number(project.id), project)),
+      ...runs.map((run, index) => toItem('run', seen.runs.length + index, run)),
+    ]
+    if (place && !(await replaceHead(place, seen.version, next, items))) return false
+    known = next
+    return true
+  }
+
+  /** One after another in this process. @param make returns what is new, or `undefined` for no change. */
+  function change(make: (now: Contents) => Change | undefined): Promise<Contents> {
+    const done = last.then(async () => {
+      for (let round = 0; round < maxRounds; round++) {
+        const seen = await look()
+        const made = make(seen)
+        if (!made || (await keep(seen, made))) return seen
+      }
+      throw new Error('too many changes of the stand-in at once')
+    })
+    last = done.catch(() => {})
+    return done
+  }
+
+  return { look, change }
+}
+
+export function usedInMonth(runs: readonly Run[], instant: number): number {
+  const month = monthOf(instant)
+  return runs.filter((run) => monthOf(run.at) === month).reduce((sum, run) => sum + run.units, 0)
+}
+
+const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
+
+function countDown(faults: readonly Fault[], used: Fault | undefined): Change | undefined {
+  if (used?.times === undefined) return undefined
+  const { times } = used
+  return {
+    faults: faults.flatMap((each) => (each !== used ? [each] : times > 1 ? [{ ...each, times: times - 1 }] : [])),
+  }
+}
+
+const headKey: Key = { pk: 'head', sk: 'head' }
+
+type Kind = 'project' | 'run'
+const keyOf = (kind: Kind, number: number): Key => ({ pk: `${kind}#${number}`, sk: kind })
+
+const toItem = (kind: Kind, number: number, value: object): Item => ({
+  ...keyOf(kind, number),
+  packed: gzipSync(JSON.stringify(value)).toString('base64'),
+})
+
+/** The head comes first: what it counts is there. */
+async function readContents(store: Place['store'], known: Contents): Promise<Contents> {
+  const [head] = await store.get([headKey])
+  if (!head) return known
+  const read = async <T>(kind: Kind, from: number, to: number): Promise<T[]> => {
+    const keys = Array.from({ length: Math.max(0, to - from) }, (_, index) => keyOf(kind, from + index))
+    const items = await getAll(store, keys)
+    return items.map((item) => JSON.parse(gunzipSync(Buffer.from(String(item?.packed), 'base64')).toString()))
+  }
+  const { version, projectsAt } = head as unknown as Contents
+  const isSame = projectsAt === known.projectsAt
+  return {
+    ...{ version, projectsAt, faults: JSON.parse(String(head.faults)) },
+    projects: isSame ? known.projects : await read<Project>('project', firstId, firstId + Number(head.projects)),
+    runs: [...known.runs, ...(await read<Run>('run', known.runs.length, Number(head.runs)))],
+  }
+}
+
+/** With the items that are new, in one transaction. */
+async function replaceHead(
+  { store, ids }: Place,
+  seen: number,
+  { version, projectsAt, faults, projects, runs }: Contents,
+  items: readonly Item[],
+): Promise<boolean> {
+  const head = {
+    ...{ ...headKey, version, projectsAt, projects: projects.length, runs: runs.length },
+    faults: JSON.stringify(faults),
+  }
+  const when =
+    seen === 0 ? { kind: 'absent-item' as const } : { kind: 'equal' as const, path: ['version'] as const, value: seen }
+  const puts = items.map((item) => ({ kind: 'put', item, when: [] }) as const)
+  return (await store.transact([{ kind: 'put', item: head, when: [when] }, ...puts], ids.random())).applied
+}
