@@ -3,6 +3,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { describe, undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'
+import { shortMonths } from '../../shared/platform/clock.ts'
 import { hiddenCharacters } from '../../shared/platform/words.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
 
@@ -42,10 +43,9 @@ export function showProblem(c: Context<FaceEnv>, { slug, detail }: Problem, fram
   return show(c, { title, ...(frame && { frame }), children: content }, status as ContentfulStatusCode)
 }
 
-const months = 'Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec'
 /** Matches text between tags, and nothing inside a tag. */
 const dateOrAmount = new RegExp(
-  String.raw`(?:\b\d{1,2} (?:${months})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
+  String.raw`(?:\b\d{1,2} (?:${shortMonths.join('|')})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
   'g',
 )
 /** Copied text keeps its plain spaces. */

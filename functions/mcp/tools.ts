@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { answers } from '../../shared/api/answers/answers.ts'
 import { budgetsQuery, budgetsTexts } from '../../shared/api/budgets.ts'
+import { describeMembers, toJsonSchema } from '../../shared/api/json-schema.ts'
 import { reason, type Texts, text } from '../../shared/api/schemas.ts'
 import { updateFilterOf, updateFilterTexts } from '../../shared/api/updates.ts'
 import { maxQuoteLength } from '../../shared/auth/signed-quotes.ts'
@@ -11,7 +12,6 @@ import type { Kinds } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
 import { forecast, getBudget, listBudgets, listUpdates } from './reads.ts'
 import type { ToolResult } from './results.ts'
-import { toInputSchema, toOutputSchema } from './schemas.ts'
 import { cancelUpdate, estimateUpdate, getUpdate, requestUpdate } from './updates.ts'
 
 interface Hints {
@@ -183,6 +183,6 @@ export function createListings(kinds: Kinds): (tool: Tool) => Listing {
 
 const listingOf = ({ name, title, description, hints, input, texts, output }: Tool, kinds: Kinds) => ({
   ...{ name, title, description, annotations: { title, ...hints } },
-  inputSchema: toInputSchema(input, texts, kinds) as { type: 'object' },
-  outputSchema: toOutputSchema(output, kinds) as { type: 'object' },
+  inputSchema: describeMembers(toJsonSchema(input, 'input', kinds), texts, kinds) as { type: 'object' },
+  outputSchema: toJsonSchema(output, 'output', kinds) as { type: 'object' },
 })

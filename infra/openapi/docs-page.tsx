@@ -1,10 +1,11 @@
 import type { Operation } from '../../functions/api/operation.ts'
 import { Page } from '../../functions/dashboard/components/layout.tsx'
+import { type JsonSchema, shapesOf } from '../../shared/api/json-schema.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { allOperations, problemsByStatus } from './document.ts'
 import { pathParameters } from './gateway-operations.ts'
-import { type JsonSchema, queryParameters, requestHeaders, shapesOf } from './schemas.ts'
+import { queryParameters, requestHeaders } from './schemas.ts'
 
 type Schemas = Readonly<Record<string, JsonSchema>>
 

@@ -6,9 +6,10 @@ import {
   recordedProblems,
   refusals,
 } from '../../functions/api/operation.ts'
+import type { JsonSchema } from '../../shared/api/json-schema.ts'
 import { type OperationName, operationNames, operations, parameters } from '../../shared/tracking/operations.ts'
 import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/projects.ts'
-import { type JsonSchema, projectName } from './schemas.ts'
+import { projectName } from './schemas.ts'
 
 const serviceAnswer: OperationAnswer = {
   description: 'The service’s own answer: its status, its headers, its bytes',

@@ -4,28 +4,17 @@ import { updateIds } from '../../functions/api/routes/decisions.ts'
 import { projectParameters } from '../../functions/api/routes/estimates.ts'
 import { projectList } from '../../functions/api/routes/updates.ts'
 import { type AnswerName, answers } from '../../shared/api/answers/answers.ts'
-import { kind } from '../../shared/api/answers/pieces.ts'
 import { problemMembers, problemTexts } from '../../shared/api/answers/problems.ts'
 import { approvalExpiresAfter, limits } from '../../shared/api/budgets.ts'
 import { spentOutside } from '../../shared/api/entries.ts'
-import { commonTexts, instant, pageLimit, reason, type Texts } from '../../shared/api/schemas.ts'
+import { describeMembers, type JsonSchema, jsonSchemaOptions } from '../../shared/api/json-schema.ts'
+import { instant, pageLimit, reason } from '../../shared/api/schemas.ts'
 import { project, query, someUnits, units } from '../../shared/guard/fields.ts'
 import { problems, type Slug } from '../../shared/guard/problems.ts'
 import { tagCriterion, tagKeyPattern, tags } from '../../shared/guard/tags.ts'
 import { windowKinds } from '../../shared/ledger/book/definitions.ts'
 import { maxUnits, unreadable } from '../../shared/platform/words.ts'
 import { type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
-
-/** Draft 2020-12, as OpenAPI 3.1 takes it. */
-export interface JsonSchema {
-  readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly required?: readonly string[]
-  readonly oneOf?: readonly JsonSchema[]
-  readonly anyOf?: readonly JsonSchema[]
-  readonly items?: JsonSchema
-  description?: string
-  readonly [keyword: string]: unknown
-}
 
 export const slugs = Object.keys(problems) as readonly Slug[]
 
@@ -67,21 +56,6 @@ export function queryParameters(input: Input, kinds: Kinds) {
 
 const schemaOf = ({ schema }: Input, kinds: Kinds): z.ZodMiniType =>
   typeof schema === 'function' ? schema(kinds) : schema
-
-/** A discriminated union has several shapes. */
-export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
-  !schema.properties && schema.oneOf ? schema.oneOf : [schema]
-
-/** Texts do not replace the descriptions of a schema. */
-function describeMembers(schema: JsonSchema, texts: Texts = {}, kinds: Kinds): void {
-  for (const { properties = {} } of shapesOf(schema)) {
-    for (const [name, member] of Object.entries(properties)) {
-      const text = texts[name] ?? commonTexts[name]
-      const description = member.description ?? (typeof text === 'function' ? text(kinds) : text)
-      if (description !== undefined) member.description = description
-    }
-  }
-}
 
 function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
   const { members = {} } = toJson({ members: z.strictObject(problemMembers[slug]) }, 'output', kinds)
@@ -162,21 +136,13 @@ function toJson(
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
   const { schemas } = z.toJSONSchema(registry, {
-    target: 'draft-2020-12',
-    io,
-    uri: (id) => `#/components/schemas/${id}`,
-    override: ({ zodSchema, jsonSchema }) => {
+    ...jsonSchemaOptions(io, kinds, ({ zodSchema, jsonSchema }) => {
       const items = jsonSchema.items as JsonSchema | undefined
       Object.assign(jsonSchema, checkedByCode.get(zodSchema))
-      if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
       // A budget names each kind once.
       if (io === 'input' && String(items?.enum) === String(namesOf(kinds))) jsonSchema.uniqueItems = true
-      // `format` says it all.
-      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-      // Answers contain only safe integers; requests are checked.
-      if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-      if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
-    },
+    }),
+    uri: (id) => `#/components/schemas/${id}`,
   })
   return JSON.parse(JSON.stringify(schemas, (key, value) => (key === '$schema' || key === '$id' ? undefined : value)))
 }

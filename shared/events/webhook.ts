@@ -2,8 +2,8 @@ import { lookup as dnsLookup, type LookupAddress } from 'node:dns'
 import http, { type IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { type Clock, hourMs } from '../platform/clock.ts'
-import { isLoopback } from '../platform/http.ts'
+import type { Clock } from '../platform/clock.ts'
+import { isLoopback, retryAfterMs } from '../platform/http.ts'
 import type { Secret } from '../platform/secrets.ts'
 import { isPublicAddress, isRefusedHost } from './addresses.ts'
 import type { CloudEvent } from './event.ts'
@@ -109,18 +109,6 @@ function resultOf(status: number, headers: IncomingHttpHeaders, now: number): Se
   const afterMs = retryAfterMs(headers['retry-after'], now)
   const reason = status >= 300 && status < 400 ? `status ${status}: redirects are not followed` : `status ${status}`
   return { kind: 'failed', reason, status, ...(afterMs !== null && { afterMs }) }
-}
-
-const maxRetryAfterMs = hourMs
-
-/** Seconds or a date (RFC 9110, section 10.2.3). */
-function retryAfterMs(header: string | undefined, now: number): number | null {
-  const text = header?.trim() ?? ''
-  const isSeconds = /^\d+$/.test(text)
-  // Date.parse reads nearly any text as a date.
-  if (!isSeconds && !/^\w{3}, .* GMT$/.test(text)) return null
-  const ms = isSeconds ? Number(text) * 1000 : Date.parse(text) - now
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), maxRetryAfterMs)
 }
 
 class RefusedAddress extends Error {

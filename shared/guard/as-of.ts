@@ -1,6 +1,6 @@
-import { type LocalDate, toInstant, toLocal } from '../platform/clock.ts'
+import { type LocalDate, shortMonths, toInstant, toLocal } from '../platform/clock.ts'
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const months = shortMonths.map((name) => name.toLowerCase())
 
 const day = String.raw`(today|yesterday|\d{4}-\d{2}-\d{2}|\d{1,2} [a-z]{3}(?: \d{4})?)`
 const pattern = new RegExp(String.raw`^(?:${day}(?:T|,? +(?:at +)?))?(\d{1,2}):(\d{2})(?=$|[\s,;])`, 'i')

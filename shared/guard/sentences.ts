@@ -13,7 +13,7 @@ import {
 import { latestRenewal, type Window } from '../ledger/book/windows.ts'
 import type { Update } from '../ledger/updates/update.ts'
 import type { View } from '../ledger/views/views.ts'
-import { dayMs, hourMs, minuteMs, toLocal } from '../platform/clock.ts'
+import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
 import { grouped, issuerForm, reservedNames } from '../platform/words.ts'
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
@@ -24,7 +24,6 @@ export const units = (number: number): string => `${count(number)} ${number === 
 export const percent = (used: number, of: number): string =>
   `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
 
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const two = (number: number) => String(number).padStart(2, '0')
 
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
@@ -41,7 +40,7 @@ export function duration(ms: number): string {
 /** `12 Dec 2026 00:00` */
 export function onTheWall(instant: number, zone: string): string {
   const { year, month, day, hour, minute } = toLocal(instant, zone)
-  return `${day} ${months[month - 1]} ${year} ${two(hour)}:${two(minute)}`
+  return `${day} ${shortMonths[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
 export function shownCounter(definitions: ListOfCallers, name: string): string {

@@ -14,6 +14,16 @@ export const minuteMs = 60_000
 export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
+export const months = [
+  ...['January', 'February', 'March', 'April', 'May', 'June'],
+  ...['July', 'August', 'September', 'October', 'November', 'December'],
+]
+export const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+/** `Nov`, `Mon` */
+const shortened = (name: string): string => name.slice(0, 'Nov'.length)
+export const shortMonths = months.map(shortened)
+export const shortWeekdays = weekdays.map(shortened)
+
 export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()
 
 /** Over Intl: Node 20 and 24 have no Temporal, and a polyfill would slow every cold start. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Context, LambdaFunctionURLEvent, StreamifyHandler } from 'aws-lambda'
 import type { Env, Hono } from 'hono'
+import { hourMs } from './clock.ts'
 import { systemIds } from './ids.ts'
 import { type FunctionName, inInvocation, type Log } from './log.ts'
 
@@ -145,3 +146,19 @@ export async function readWhole(
 }
 
 export const isLoopback = (hostname: string): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+
+const minRetryAfterMs = 1_000
+const maxRetryAfterMs = hourMs
+
+/**
+ * @param header seconds, or a date.
+ * @see RFC 9110, section 10.2.3; https://docs.slack.dev/apis/web-api/rate-limits
+ */
+export function retryAfterMs(header: string | null | undefined, now: number): number | null {
+  const text = header?.trim() ?? ''
+  const isSeconds = /^\d+$/.test(text)
+  // Date.parse reads nearly any text as a date.
+  if (!isSeconds && !/^\w{3}, .* GMT$/.test(text)) return null
+  const ms = isSeconds ? Number(text) * 1000 : Date.parse(text) - now
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, minRetryAfterMs), maxRetryAfterMs)
+}

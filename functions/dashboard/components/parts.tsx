@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { count, onTheWall } from '../../../shared/guard/sentences.ts'
 import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
-import { toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { shortWeekdays, toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** `isOfDay` leaves the date out. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
@@ -14,12 +14,10 @@ export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?
 /** `27 Nov` */
 export const shortDay = (at: number, zone: string): string => onTheWall(at, zone).split(' ').slice(0, 2).join(' ')
 
-const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-
 /** `Fri 27 Nov, 05:00` */
 export function dayAndTime(at: number, zone: string): string {
   const { year, month, day } = toLocal(at, zone)
-  const weekday = weekdays[new Date(Date.UTC(year, month - 1, day)).getUTCDay()]
+  const weekday = shortWeekdays[new Date(Date.UTC(year, month - 1, day)).getUTCDay()]
   return `${weekday} ${shortDay(at, zone)}, ${onTheWall(at, zone).slice(-'00:00'.length)}`
 }
 

@@ -4,7 +4,7 @@ import { noWindow } from '../../../shared/api/statements.ts'
 import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { dayMs, toInstant } from '../../../shared/platform/clock.ts'
+import { dayMs, months, toInstant } from '../../../shared/platform/clock.ts'
 import { addressWith } from './lists.tsx'
 
 const isDate = (text: string) =>
@@ -115,14 +115,9 @@ export function PeriodLinks({
   )
 }
 
-const names = [
-  ...['January', 'February', 'March', 'April', 'May', 'June'],
-  ...['July', 'August', 'September', 'October', 'November', 'December'],
-]
-
 /** `November`, or `12 Nov – 11 Dec` for a month that begins on another day. */
 export function shortLabel(month: Window, zone: string): string {
   const [day, , year] = onTheWall(month.start, zone).split(' ')
-  const name = names[Number(month.name.slice('month:0000-'.length, 'month:0000-00'.length)) - 1]
+  const name = months[Number(month.name.slice('month:0000-'.length, 'month:0000-00'.length)) - 1]
   return day === '1' ? `${name}` : monthLabel(month, zone).replace(` ${year}`, '')
 }

@@ -4,7 +4,8 @@ import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { budgetAddress, planAddress, Sign, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { weekdays } from '../../../shared/platform/clock.ts'
+import { budgetAddress, planAddress, Sign, shortDay, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import type { PageRoutes } from '../session.tsx'
 
@@ -120,8 +121,7 @@ const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) 
   </div>
 )
 
-const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const fromMonday = [...weekdays.slice(1), ...weekdays.slice(0, 1)]
 /** More are shown as the first time and the count. */
 const maxTimes = 3
 
@@ -131,13 +131,13 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   if (!first) return null
   const daysBefore = weekdayOf(first.day)
   const weeks = Array.from({ length: Math.ceil((daysBefore + days.length) / 7) }, (_, week) =>
-    weekdays.map((_name, position) => days[week * 7 + position - daysBefore]),
+    fromMonday.map((_name, position) => days[week * 7 + position - daysBefore]),
   )
   return (
     <div class="wide">
       <table class="calendar">
         <caption>What plans will do, at the prices last read</caption>
-        <TableHead columns={weekdays} />
+        <TableHead columns={fromMonday} />
         <tbody>
           {weeks.map((week) => (
             <tr>
@@ -147,7 +147,7 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
                     dayAhead={dayAhead}
                     zone={zone}
                     isToday={dayAhead === first}
-                    weekday={weekdays[position] ?? ''}
+                    weekday={fromMonday[position] ?? ''}
                   />
                 ) : (
                   <td class="passed" />
@@ -180,7 +180,7 @@ function CalendarDay({
       <p class="date">
         <time datetime={day.name.slice('day:'.length)}>
           <span class="weekday">{weekday} </span>
-          {dateOf(day.name)}
+          {shortDay(Date.parse(day.name.slice('day:'.length)), 'UTC')}
         </time>
         {isToday ? <span class="note"> today</span> : null}
       </p>
@@ -243,9 +243,3 @@ const DuePlanItem = ({ duePlan: { plan, times, units, unpriced }, zone }: { dueP
     <CostText units={units} unpriced={unpriced} />
   </li>
 )
-
-/** `20 Nov` for the window `day:2026-11-20`. */
-function dateOf(name: string): string {
-  const [, month = 1, day = 1] = name.slice('day:'.length).split('-').map(Number)
-  return `${day} ${months[month - 1]}`
-}

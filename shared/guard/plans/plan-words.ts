@@ -1,16 +1,9 @@
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
-import { minuteMs, offsetAt } from '../../platform/clock.ts'
+import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
 import { count, list, onTheWall, shownCounter, units } from '../sentences.ts'
-import type { Schedule } from './schedule.ts'
+import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
 import type { Verdict } from './verdict.ts'
 
-const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
-const weekdayNames = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
-const months = [
-  ...['January', 'February', 'March', 'April', 'May', 'June'],
-  ...['July', 'August', 'September', 'October', 'November', 'December'],
-]
-const monthNames = months.map((name) => name.slice(0, 3).toUpperCase())
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']
 const maxTimes = 3
 const minutesPerDay = 24 * 60
@@ -81,12 +74,12 @@ function inWords(days: readonly string[], sentence: (names: readonly string[]) =
 }
 
 const dayNamed = (text: string): string | undefined =>
-  weekdays[weekdayNames.indexOf(text)] ?? (/^[1-7]$/.test(text) ? weekdays[Number(text) - 1] : undefined)
+  weekdays[weekdayWords.indexOf(text)] ?? (/^[1-7]$/.test(text) ? weekdays[Number(text) - 1] : undefined)
 
 /** `null`: no words for it. */
 function inMonths(text: string): string | null {
   if (text === '*') return ''
-  const names = text.split(',').map((each) => months[monthNames.indexOf(each)] ?? months[Number(each) - 1])
+  const names = text.split(',').map((each) => months[monthWords.indexOf(each)] ?? months[Number(each) - 1])
   return names.every((name) => name !== undefined) ? ` in ${list(names)}` : null
 }
 

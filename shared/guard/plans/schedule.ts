@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
+import { dayMs, hourMs, minuteMs, shortMonths, shortWeekdays } from '../../platform/clock.ts'
 import { shorten } from '../../platform/faults.ts'
 
 /** In EventBridge's own syntax, always UTC. */
@@ -166,19 +166,21 @@ type Field = {
   readonly takesNoSteps?: true
 }
 
-const months = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC']
-const weekdays = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT']
+const inCapitals = (word: string): string => word.toUpperCase()
+/** Also as plans are put into words. */
+export const monthWords = shortMonths.map(inCapitals)
+export const weekdayWords = shortWeekdays.map(inCapitals)
 
 const minuteField: Field = { name: 'minutes', from: 0, to: 59, takes: '0-59' }
 const hourField: Field = { name: 'hours', from: 0, to: 23, takes: '0-23' }
 const dayField: Field = { name: 'day of month', from: 1, to: 31, takes: '1-31' }
-const monthField: Field = { name: 'month', from: 1, to: 12, takes: '1-12 or JAN-DEC', words: months }
+const monthField: Field = { name: 'month', from: 1, to: 12, takes: '1-12 or JAN-DEC', words: monthWords }
 const weekdayField: Field = {
   name: 'day of week',
   from: 1,
   to: 7,
   takes: '1-7 or SUN-SAT (1 is SUN)',
-  words: weekdays,
+  words: weekdayWords,
   takesNoSteps: true,
 }
 const yearField: Field = { name: 'year', from: 1970, to: 2199, takes: '1970-2199' }

@@ -1,5 +1,5 @@
-import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
-import { isLoopback } from '../../platform/http.ts'
+import { type Clock, minuteMs } from '../../platform/clock.ts'
+import { isLoopback, retryAfterMs } from '../../platform/http.ts'
 import type { Log } from '../../platform/log.ts'
 import { clean, cut } from '../text.ts'
 
@@ -147,7 +147,8 @@ function toResult(answer: PostAnswer, target: Pick<Target, 'secrets'>, now: numb
   const { status, headers, text } = answer
   if (status >= 200 && status < 300) return { kind: 'sent' }
   const reason = reasonOf(text, target) || `status ${status}`
-  if (status === 429) return { kind: 'try-again', afterMs: retryAfterMs(headers, now) ?? tryAgainAfterMs, reason }
+  if (status === 429)
+    return { kind: 'try-again', afterMs: retryAfterMs(headers.get('retry-after'), now) ?? tryAgainAfterMs, reason }
   if (status >= 500) return { kind: 'try-again', afterMs: tryAgainAfterMs, reason }
   return { kind: 'refused', status, reason }
 }
@@ -163,7 +164,7 @@ function toApiResult(answer: PostAnswer, target: Pick<Target, 'secrets'>, now: n
   if (body.ok === true) return { kind: 'sent', answer: body }
   const reason = reasonOf(typeof body.error === 'string' ? body.error : '', target) || 'ok is not true'
   if (!transientErrors.includes(reason)) return { kind: 'refused', status: answer.status, reason }
-  return { kind: 'try-again', afterMs: retryAfterMs(answer.headers, now) ?? tryAgainAfterMs, reason }
+  return { kind: 'try-again', afterMs: retryAfterMs(answer.headers.get('retry-after'), now) ?? tryAgainAfterMs, reason }
 }
 
 function toObject(text: string): Record<string, unknown> | null {
@@ -206,19 +207,6 @@ async function readOpening(answer: Response, maxBytes: number): Promise<string> 
     // The deadline, or the connection.
   }
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes))
-}
-
-const minMs = 1_000
-const maxMs = hourMs
-
-/** @see https://docs.slack.dev/apis/web-api/rate-limits, RFC 9110 section 10.2.3 (seconds, or a date) */
-function retryAfterMs(headers: Headers, now: number): number | null {
-  const header = headers.get('retry-after')?.trim() ?? ''
-  const isSeconds = /^\d+$/.test(header)
-  // Date.parse reads nearly any text as a date.
-  if (!isSeconds && !/^\w{3}, .* GMT$/.test(header)) return null
-  const ms = isSeconds ? Number(header) * 1000 : Date.parse(header) - now
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, minMs), maxMs)
 }
 
 export interface Target {

@@ -1,0 +1,55 @@
+import * as z from 'zod/mini'
+import { type Kinds, namesOf } from '../tracking/kinds.ts'
+import { kind } from './answers/pieces.ts'
+import { commonTexts, type Texts } from './schemas.ts'
+
+/** Draft 2020-12, as OpenAPI 3.1 and the Model Context Protocol take it. */
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly anyOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  description?: string
+  readonly [keyword: string]: unknown
+}
+
+type Io = 'input' | 'output'
+type Override = NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override'] & {}
+
+/** How each schema is shown to programs. @param more what zod cannot tell. */
+export const jsonSchemaOptions = (io: Io, kinds: Kinds, more: Override = () => {}) => ({
+  target: 'draft-2020-12' as const,
+  io,
+  override: (found: Parameters<Override>[0]) => {
+    const { zodSchema, jsonSchema } = found
+    more(found)
+    if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
+    // `format` says it all.
+    if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+    // Answers contain only safe integers; requests are checked.
+    if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+    if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  },
+})
+
+export function toJsonSchema(schema: z.ZodMiniType, io: Io, kinds: Kinds): JsonSchema {
+  const { $schema, ...json } = z.toJSONSchema(schema, jsonSchemaOptions(io, kinds))
+  return json as JsonSchema
+}
+
+/** A discriminated union has several shapes. */
+export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
+  !schema.properties && schema.oneOf ? schema.oneOf : [schema]
+
+/** Texts do not replace the descriptions of a schema. */
+export function describeMembers(schema: JsonSchema, texts: Texts = {}, kinds: Kinds): JsonSchema {
+  for (const { properties = {} } of shapesOf(schema)) {
+    for (const [name, member] of Object.entries(properties)) {
+      const text = texts[name] ?? commonTexts[name]
+      const description = member.description ?? (typeof text === 'function' ? text(kinds) : text)
+      if (description !== undefined) member.description = description
+    }
+  }
+  return schema
+}
