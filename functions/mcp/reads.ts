@@ -9,8 +9,7 @@ import { answered, refused, shownUpdate, type ToolResult } from './results.ts'
 
 export async function listBudgets({ guard, parts }: ToolCall, { sort }: { sort?: 'risk' }): Promise<ToolResult> {
   const view = await guard.ledger.view()
-  const { outlook } = await guard.background()
-  const { budgets: outlooks } = await outlook(view)
+  const { budgets: outlooks } = await guard.outlook(view)
   const outlookOf = new Map(outlooks.map((each) => [each.budget, each]))
   const names = sort === 'risk' ? outlooks.map(({ budget }) => budget) : Object.keys(view.definitions.budgets)
   const budgets = names
@@ -23,8 +22,7 @@ export async function getBudget({ guard, parts }: ToolCall, { name }: { name: st
   const view = await guard.ledger.view()
   const budget = budgetNamed(view.definitions, name)
   if (!budget) return refused(noBudget(name), 'Call list_budgets for the names.')
-  const { outlook } = await guard.background()
-  const own = (await outlook(view)).budgets.find((each) => each.budget === name)
+  const own = (await guard.outlook(view)).budgets.find((each) => each.budget === name)
   const sentence = own?.sentence ?? `${name} is on track.`
   return answered(sentence, { ...showBudget(view, budget, namesOf(parts.kinds), own) })
 }
@@ -42,7 +40,6 @@ export async function listUpdates({ guard }: ToolCall, request: ListRequest): Pr
 }
 
 export async function forecast({ guard }: ToolCall): Promise<ToolResult> {
-  const background = await guard.background()
-  const budgets = (await background.forecast()).map(showForecast)
+  const budgets = (await guard.forecast()).map(showForecast)
   return answered('What plans will still take from each budget, and when nothing will be left.', { budgets })
 }

@@ -82,10 +82,7 @@ export function createTellReader(
     for (const change of changes) if (!(await inTraceOf(change, () => tell(change)))) failed.push(change.sequenceNumber)
     if (changes.some(({ pk }) => pk === 'book')) {
       // The sweep also checks thresholds, so the stream need not repeat the records.
-      await guard
-        .background()
-        .then(({ checkThresholds }) => checkThresholds())
-        .catch((cause) => log.error('thresholds-not-watched', { cause }))
+      await guard.checkThresholds().catch((cause) => log.error('thresholds-not-watched', { cause }))
     }
     return failed
   }

@@ -56,18 +56,15 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
         failures.push(cause)
         return null
       })
-    const swept = await attempt(async () => (await guard.background()).sweep(endsAt))
+    const swept = await attempt(() => guard.sweep(endsAt))
     // Neither a slow Slack nor a slow target delays the other.
     await Promise.all([attempt(() => slack.sweep()), attempt(() => events.sweep(endsAt))])
-    await attempt(async () => report(await (await guard.background()).measure()))
-    await attempt(async () => (await guard.background()).keepSummaries())
+    await attempt(async () => report(await guard.measure()))
+    await attempt(() => guard.keepSummaries())
     // The summaries tell what plans have charged, so the outlook comes after them.
-    await guard
-      .background()
-      .then(({ checkOutlook }) => checkOutlook())
-      .catch((cause) => log.error('outlook-not-checked', { cause }))
+    await guard.checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
-    const advanced = await attempt(async () => (await guard.background()).advanceOccurrences(endsAt))
+    const advanced = await attempt(() => guard.advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
@@ -78,16 +75,15 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
       .audit()
       .then(report)
       .catch((cause) => log.error('not-audited', { cause }))
-    const { readPrices, announceDigest, checkTokenExpiry, findRunsOutside } = await guard.background()
-    await readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
-    await announceDigest()
-    await checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
-    await findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
+    await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
+    await guard.announceDigest()
+    await guard.checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
+    await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
   /** A paused or unknown plan is not a failure; retrying would not help. */
   async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
-    const result = await (await guard.background()).fire(plan, time, endsAt)
+    const result = await guard.fire(plan, time, endsAt)
     if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
     return result
   }

@@ -71,18 +71,17 @@ export async function startBackground(
 
   // Separate loops, so that neither a large plan nor a slow Slack delays the rest.
   void repeat(sweepEveryMs, 'sweep-failed', async () => {
-    await (await guard.background()).sweep(endsAt())
+    await guard.sweep(endsAt())
     await file.write(() => setNote(file.db, sweptAt, String(clock.now())))
   })
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
   void repeat(sweepEveryMs, 'event-sweep-failed', () => events.sweep(endsAt()))
   void repeat(sweepEveryMs, 'summary-failed', async () => {
-    const { keepSummaries, checkOutlook } = await guard.background()
-    await keepSummaries()
+    await guard.keepSummaries()
     // The summaries tell what plans have charged.
-    await checkOutlook()
+    await guard.checkOutlook()
   })
-  void repeat(continueEveryMs, 'continue-failed', async () => (await guard.background()).advanceOccurrences(endsAt()))
+  void repeat(continueEveryMs, 'continue-failed', () => guard.advanceOccurrences(endsAt()))
   if (plans !== null) {
     const triggers = createTriggers({ ...services, slack, events })
     const tick = await createClockwork(plans, {

@@ -38,12 +38,11 @@ export function mustReadAll({ sub, readsBudgets }: { sub: string } & Pick<Permis
 
 /** @throws Refusal 403 if the caller may not charge a budget of the plan. */
 export async function mustBeCovered(
-  guard: Pick<Guard, 'background'>,
+  guard: Pick<Guard, 'budgetsOf'>,
   plan: string,
   { sub, mayCharge }: { sub: string } & Pick<Permissions, 'mayCharge'>,
 ): Promise<void> {
-  const { budgetsOf } = await guard.background()
-  const forbiddenBudget = (await budgetsOf(plan)).find((budget) => !mayCharge(budget))
+  const forbiddenBudget = (await guard.budgetsOf(plan)).find((budget) => !mayCharge(budget))
   if (forbiddenBudget === undefined) return
   const detail = `${sub} may not charge the budget ${forbiddenBudget}, which the plan ${plan} charges.`
   throw new Refusal(problem('forbidden', detail, { budget: forbiddenBudget }))

@@ -96,8 +96,7 @@ async function budgetAsShown({ guard, kinds }: FactParts, name: string): Promise
 }
 
 async function planNamed({ guard }: FactParts, name: string): Promise<object> {
-  const { planStatuses } = await guard.background()
-  const { plans, zone } = await planStatuses()
+  const { plans, zone } = await guard.planStatuses()
   const status = plans.find(({ plan }) => plan.name === name)
   return status ? showPlan(status, zone) : deleted(name)
 }

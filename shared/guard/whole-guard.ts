@@ -32,6 +32,7 @@ export function createWholeGuard(parts: GuardParts) {
   const resume = createResume({ ...parts, execution, quotes })
   const approvals = createApprovals(parts)
 
+  /** The next call retries a failed load. */
   const background = once(async (): Promise<Background> => {
     const [{ createBackground }, plans] = await Promise.all([import('./background.ts'), parts.plans()])
     return createBackground({ ...parts, plans, approvals, resume })
@@ -47,7 +48,21 @@ export function createWholeGuard(parts: GuardParts) {
     ...createBudgetsFile(parts),
     ...createCallers(parts),
     ...createPermissions(parts),
-    /** The next call retries a failed load. */
-    background,
+    ...late(background, jobs),
   }
 }
+
+const jobs = [
+  ...(['sweep', 'keepSummaries', 'advance', 'advanceOccurrences', 'runAsked', 'findRunsOutside', 'audit'] as const),
+  ...(['checkThresholds', 'checkOutlook', 'checkTokenExpiry', 'measure', 'readPrices', 'digest'] as const),
+  ...(['fire', 'runAgain', 'askToRunAgain', 'planStatuses', 'report', 'upcoming', 'announceDigest'] as const),
+  ...(['forecast', 'outlook', 'notesOf', 'budgetsOf', 'inbox', 'unlistedProjects', 'refusedLately'] as const),
+  ...(['statement', 'countUpdates', 'whoSpent', 'spentByPerson', 'spentOn', 'spentCosts'] as const),
+  ...(['usedLastMonth', 'pastMonth', 'lastMonths'] as const),
+] satisfies readonly (keyof Background)[]
+
+/** The jobs named, each loaded with its first call. */
+export const late = <Name extends keyof Background>(load: () => Promise<Background>, names: readonly Name[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, async (...of: unknown[]) => Reflect.apply((await load())[name], null, of)]),
+  ) as Pick<Background, Name>

@@ -18,7 +18,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const world = await createWorld(guarded)
   const { guard, clock } = guarded.services
   // As every night.
-  await (await guard.background()).readPrices(clock.now() + minuteMs)
+  await guard.readPrices(clock.now() + minuteMs)
   return [
     serviceRoutes,
     updateRoutes,

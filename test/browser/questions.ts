@@ -63,8 +63,7 @@ const howMuchIsLeft: Question = async (page, _click, guard) => {
 }
 
 const willItLast: Question = async (page, _click, guard) => {
-  const { outlook } = await guard.background()
-  const { budgets } = await outlook()
+  const { budgets } = await guard.outlook()
   const account = budgets.find(({ budget }) => budget === rootBudget)
   if (!account || account.figures.limit === 'unlimited') throw new Error('the account has no limit')
   const { projected, projectedAtPace } = account.month

@@ -350,7 +350,7 @@ describe('limits and rules', () => {
   test('the preview tells which budgets plans would exhaust, and which no longer', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
     const { product, eve } = await start({ plans: [plan] })
-    await (await product.guard.background()).readPrices(product.endsAt())
+    await product.guard.readPrices(product.endsAt())
     const less = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '150' })
     expect(less.text).toContain('Plans would exhaust acme this month on 24 Nov 2026 05:00; now it has enough for them.')
     await press(eve, less, 'Save')

@@ -135,7 +135,7 @@ test('the digest says what the day cost at the price of each hold', async () => 
   const { product, clock } = await start(changing)
   // 40 units of the 19th at 10:00 are of the last 24 hours.
   clock.set('2026-11-20T09:59:00Z')
-  const { budgets } = await (await product.guard.background()).digest(Date.parse('2026-11-20T10:00:00Z') - 1)
+  const { budgets } = await product.guard.digest(Date.parse('2026-11-20T10:00:00Z') - 1)
   expect(budgets.map(({ budget, spentToday, costToday }) => [budget, spentToday, costToday])).toEqual([
     ['account', 40, '0.40 EUR'],
     ['acme', 40, '0.40 EUR'],

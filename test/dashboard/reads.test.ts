@@ -39,7 +39,7 @@ async function start({
   })
   await product.guard.ledger.view() // the ledger begins
   clock.set('2026-11-20T10:00:00Z')
-  await (await product.guard.background()).readPrices(product.endsAt())
+  await product.guard.readPrices(product.endsAt())
   await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
   if (budgets) {
     const body = { limits: [{ window: 'month', units: 900 }], projects: [{ name: 'own' }] }
@@ -49,11 +49,11 @@ async function start({
   }
   const projects = Array.from({ length: 8 }, (_, each) => `p${each}`)
   expect((await product.update({ kind: 'ranking', projects })).status).toBe(201)
-  await (await product.guard.background()).audit()
+  await product.guard.audit()
   await multiply(real, items, more)
   for (let round = 0; round < 36; round++) {
     clock.advance(minutes(25))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
   }
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
@@ -118,7 +118,7 @@ test.each([
   const found: Record<string, number> = {}
   for (const path of Object.keys(readings)) found[path] = await measure(path)
   expect(found).toEqual(readings)
-  const statement = await (await product.guard.background()).statement(null, 'project')
+  const statement = await product.guard.statement(null, 'project')
   expect(statement).toMatchObject({ total: { updates: 10 + more, charged: 400 }, addsUp: true })
 })
 

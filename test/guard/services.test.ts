@@ -1,8 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { createGuard } from '../../shared/guard/guard.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createTestClock } from '../support/clock.ts'
+import { startGuard } from '../support/guard.ts'
 import { json, startProduct } from '../support/product.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -39,21 +41,22 @@ test('a ranking answers for a day and a keyword difficulty for seven days by def
 
 test('the default settings have no dashboard and no plan, and are not local', async () => {
   const { dashboardUrl, isLocal, guard } = servicesWith()
-  expect([dashboardUrl, isLocal, await (await guard.background()).planStatuses()]).toEqual([
-    null,
-    false,
-    { plans: [], zone: 'UTC' },
-  ])
+  expect([dashboardUrl, isLocal, await guard.planStatuses()]).toEqual([null, false, { plans: [], zone: 'UTC' }])
 })
 
-test('loads background jobs once, with their first use', async () => {
-  const { guard } = servicesWith()
-  expect(await guard.background()).toBe(await guard.background())
-  const { fire, planStatuses, sweep, statement, keepSummaries } = await guard.background()
-  expect([fire, planStatuses, sweep, statement, keepSummaries].map((each) => typeof each)).toEqual(
-    Array(5).fill('function'),
-  )
-  expect(await statement(null, 'budget')).toMatchObject({ by: 'budget', spent: 0 })
+test('jobs that load late read the plans once, and again after a failed reading', async () => {
+  const { parts } = await startGuard()
+  let reads = 0
+  const plans = async () => {
+    reads++
+    if (reads === 1) throw new Error('no file')
+    return []
+  }
+  const guard = createGuard({ ...parts, plans })
+  await expect(guard.planStatuses()).rejects.toThrow('no file')
+  expect(await guard.planStatuses()).toEqual({ plans: [], zone: 'UTC' })
+  expect(await guard.statement(null, 'budget')).toMatchObject({ by: 'budget', spent: 0 })
+  expect(reads).toBe(2)
 })
 
 test("each secret is read by its name; the callers' key with the one before it", async () => {

@@ -68,8 +68,7 @@ test('the demonstration month begins with budgets at risk, then decisions, then 
 
 test('paces, statements and who spent in the demonstration month are what its records say', async () => {
   const { guard, clock } = month.scenario
-  const { outlook, statement, whoSpent } = await guard.background()
-  const { view, budgets } = await outlook()
+  const { view, budgets } = await guard.outlook()
   const updates = (await guard.ledger.updates({}, 500)).rows.filter(({ month }) => month === view.month.name)
   const entries = (await guard.ledger.entries({ month: view.month.name }, 500)).rows
   const usedBy = ({ state, charged, hold }: (typeof updates)[number]) =>
@@ -84,12 +83,12 @@ test('paces, statements and who spent in the demonstration month are what its re
     expect([budget, forecast.pace.month]).toEqual([budget, Math.round((sum([...own, ...outside]) / days) * 10) / 10])
   }
   const spent = view.book.counters.month.account?.spent
-  const spenders = await whoSpent()
+  const spenders = await guard.whoSpent()
   expect(sum(spenders.map(({ units }) => units))).toBe(spent)
   expect(new Set(spenders.map(({ name }) => name)).size).toBe(spenders.length)
   const morning = updates.filter(({ plan }) => plan === 'morning').map(({ charged = 0 }) => charged)
   expect(spenders[0]).toMatchObject({ kind: 'plan', name: 'morning', units: sum(morning) })
-  const byBudget = await statement(null, 'budget')
+  const byBudget = await guard.statement(null, 'budget')
   for (const { key, charged } of byBudget?.rows ?? []) {
     const paid = updates.filter(({ budget }) => budget === key).map(({ charged = 0 }) => charged)
     expect([key, charged]).toEqual([key, sum(paid)])

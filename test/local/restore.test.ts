@@ -104,7 +104,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
 
     const product = await startProduct({ store: storeOf(copy), service, clock: lost.clock })
     product.clock.advance(minutes(10))
-    await (await product.guard.background()).sweep(product.endsAt())
+    await product.guard.sweep(product.endsAt())
     const UNIT_GUARD_URL = await serve(product)
     const recover = async (sub: string, ...more: string[]) =>
       runLocal('recover', ['--log', log, ...more], {

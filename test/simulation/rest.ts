@@ -76,7 +76,7 @@ export async function comeToRest(
   for (const after of roundsAfterMs) {
     if (!isOpen()) break
     world.now = from + after
-    await (await guard.background()).sweep(endsAt()).catch(() => {})
+    await guard.sweep(endsAt()).catch(() => {})
     if (first) throw first
   }
   if (isOpen()) throw new Broken('something is open after sixteen days of sweeping')

@@ -50,7 +50,7 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
     last: async () => (await product.call('GET', '/plans')).body.plans[0].last,
     report: async () => {
       const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
-      return occurrence ? (await product.guard.background()).report(occurrence) : null
+      return occurrence ? product.guard.report(occurrence) : null
     },
     told: async () => {
       await product.deliver()

@@ -90,8 +90,7 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
 /** `null`: the view is of an earlier month. */
 async function outlooksOf(guard: Guard, view: View): Promise<readonly BudgetOutlook[] | null> {
   if (view.now >= view.month.end) return null
-  const { outlook } = await guard.background()
-  return (await outlook(view)).budgets
+  return (await guard.outlook(view)).budgets
 }
 
 async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
@@ -105,8 +104,7 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
   })
   if (result.kind === 'problem') return answerProblem(c, result.problem)
   const { revision, differences } = result
-  const { notesOf } = await guard.background()
-  const notes = [...result.notes, ...(await notesOf(differences))]
+  const notes = [...result.notes, ...(await guard.notesOf(differences))]
   c.header('ETag', `"${revision}"`)
   return c.json({ revision, dryRun: dryRun === 'true', differences, notes })
 }

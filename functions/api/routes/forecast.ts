@@ -8,8 +8,7 @@ export function addForecast(app: Hono<ApiEnv>): void {
   route(app, '/forecast', {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
-      const { forecast } = await guard.background()
-      return c.json({ budgets: (await forecast()).map(showForecast) })
+      return c.json({ budgets: (await guard.forecast()).map(showForecast) })
     },
   })
 }

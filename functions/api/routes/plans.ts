@@ -35,8 +35,7 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
   route(app, '/plans', {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
-      const { planStatuses } = await guard.background()
-      const { plans, zone } = await planStatuses()
+      const { plans, zone } = await guard.planStatuses()
       return c.json({ plans: plans.map((status) => showPlan(status, zone)) })
     },
   })
@@ -50,8 +49,7 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
         const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
         const result = await change(name, { caller: sub, reason })
         if (result.kind === 'problem') return answerProblem(c, result.problem)
-        const { planStatuses } = await guard.background()
-        const { plans, zone } = await planStatuses()
+        const { plans, zone } = await guard.planStatuses()
         return c.json(plans.filter(({ plan }) => plan.name === name).map((status) => showPlan(status, zone))[0])
       },
     })
@@ -66,11 +64,10 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       try {
-        const { fire, report, runAgain } = await guard.background()
-        const result = await (only ? runAgain(name, time, only, endsAt) : fire(name, time, endsAt))
+        const result = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt))
         if (result.kind === 'problem') return answerProblem(c, result.problem)
         return c.json(
-          showOccurrence(await report(result.occurrence)),
+          showOccurrence(await guard.report(result.occurrence)),
           result.occurrence.doneAt === undefined ? 202 : 200,
         )
       } catch (cause) {
@@ -84,8 +81,7 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
   /** @throws Refusal 404 */
   async function planNameOf(c: Context<ApiEnv>, guard: Guard): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
-    const { planStatuses } = await guard.background()
-    const { plans } = await planStatuses()
+    const { plans } = await guard.planStatuses()
     if (parsed.success && plans.some(({ plan }) => plan.name === parsed.data)) return parsed.data
     throw new Refusal(problem('not-found', 'There is no such plan.'))
   }

@@ -25,7 +25,7 @@ export function addStatements(app: Hono<ApiEnv>): void {
       const isExport = wantsCsv(c)
       const reads = c.get('expensiveReads')
       if (isExport) reads.admit(c.get('caller').sub)
-      const read = async () => (await guard.background()).statement(window ?? null, by)
+      const read = () => guard.statement(window ?? null, by)
       const statement = await (isExport ? reads.inTurn(read) : read())
       if (!statement) throw noWindow(window)
       return isExport ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))

@@ -37,7 +37,7 @@ async function listUpdates(c: Context<ApiEnv>, filter: z.ZodMiniLazy<ReturnType<
   const mayCount = criteria.since !== undefined && cursor === undefined
   const [{ rows, next }, counts] = await Promise.all([
     guard.ledger.updates(criteria, limit, cursor),
-    mayCount ? guard.background().then(({ countUpdates }) => countUpdates(criteria)) : null,
+    mayCount ? guard.countUpdates(criteria) : null,
   ])
   return c.json({
     updates: rows.map(showUpdate),

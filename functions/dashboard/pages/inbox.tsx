@@ -14,9 +14,8 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
   page(inboxPath, {
     GET: async (visit) => {
       visit.mustHave('read')
-      const background = await visit.guard.background()
-      const inbox = await background.inbox()
-      const { budgets } = await background.outlook(inbox.view)
+      const inbox = await visit.guard.inbox()
+      const { budgets } = await visit.guard.outlook(inbox.view)
       const number = updatesOf(inbox).length
       return visit.show(
         'Inbox',

@@ -56,19 +56,18 @@ export function addOverview({ page }: PageRoutes): void {
 }
 
 async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
-  const { outlook, whoSpent, usedLastMonth, unlistedProjects, spentCosts } = await guard.background()
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
   const [{ view, budgets, saved, next }, spenders, lastMonth, unlisted, approvals, doubts] = await Promise.all([
-    outlook(viewRead),
-    viewRead.then(whoSpent),
-    viewRead.then(usedLastMonth),
-    viewRead.then(unlistedProjects),
+    guard.outlook(viewRead),
+    viewRead.then(guard.whoSpent),
+    viewRead.then(guard.usedLastMonth),
+    viewRead.then(guard.unlistedProjects),
     guard.ledger.open('awaiting-approval', maxWaiting),
     guard.ledger.open('in-doubt', maxWaiting),
   ])
   const root = topOf(budgets)
   if (!root) return show('Overview', <NoBudgets />)
-  const costs = await spentCosts(
+  const costs = await guard.spentCosts(
     view,
     budgets.map(({ figures }) => figures),
   )
@@ -127,9 +126,8 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
 
 async function showPast({ show, guard }: Visit, { view, period, month, query }: PastQuery) {
   if (month.end <= view.definitions.createdAt) return showBefore(show, { view, period, month, query })
-  const { pastMonth, whoSpent, spentCosts } = await guard.background()
-  const monthRead = pastMonth(view, month)
-  const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => whoSpent(read.view))])
+  const monthRead = guard.pastMonth(view, month)
+  const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => guard.whoSpent(read.view))])
   const { figures, history } = past
   const tops = topsOf(view.definitions)
   if (tops.length === 0) return show('Overview', <NoBudgets />)
@@ -150,7 +148,7 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
       </div>
-      <PastTable rows={figures} costs={await spentCosts(view, figures, month)} />
+      <PastTable rows={figures} costs={await guard.spentCosts(view, figures, month)} />
       <ZoneNote zone={zone} />
     </>,
   )

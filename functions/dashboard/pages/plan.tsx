@@ -57,16 +57,15 @@ async function showPlan(visit: Visit): Promise<Response> {
   const { status, zone } = await readStatus(visit)
   const { name } = status.plan
   const { time } = readFields(visit.query, querySchema)
-  const { report: reportOf, upcoming } = await guard.background()
   const viewRead = guard.ledger.view()
   const [view, { costs, days, verdicts }, occurrences] = await Promise.all([
     viewRead,
-    upcoming(weeks, viewRead),
+    guard.upcoming(weeks, viewRead),
     guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
   ])
   const occurrence = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
   const [report, rerun] = occurrence
-    ? await Promise.all([reportOf(occurrence), guard.ledger.reruns.get(rerunId(occurrence))])
+    ? await Promise.all([guard.report(occurrence), guard.ledger.reruns.get(rerunId(occurrence))])
     : [null, null]
   const waiting = rerun?.doneAt === undefined ? rerun : null
   return visit.show(
@@ -103,9 +102,8 @@ async function askToRunAgain(visit: Visit, only: RunAgain): Promise<string> {
   const { status, zone } = await readStatus(visit)
   const { name } = status.plan
   await mustBeCovered(guard, name, { sub: session.sub, mayCharge: visit.permissions.mayCharge })
-  const background = await guard.background()
   const asked = { only, seenVersion: Number(version), by: session.sub }
-  const result = await background.askToRunAgain(name, time, asked)
+  const result = await guard.askToRunAgain(name, time, asked)
   if (result.kind === 'problem') throw new Refusal(result.problem)
   const run = `${name}, ${when(time, zone)},`
   if (result.kind === 'nothing-left') return `Nothing of ${run} was left to run.`
@@ -116,8 +114,7 @@ async function askToRunAgain(visit: Visit, only: RunAgain): Promise<string> {
 
 /** @throws Refusal 404 */
 async function readStatus({ c, guard }: Visit): Promise<{ status: PlanStatus; zone: string }> {
-  const { planStatuses } = await guard.background()
-  const { plans, zone } = await planStatuses()
+  const { plans, zone } = await guard.planStatuses()
   const status = plans.find(({ plan }) => plan.name === c.req.param('name'))
   if (status) return { status, zone }
   throw new Refusal(problem('not-found', 'There is no such plan.'))

@@ -15,12 +15,11 @@ export function addPlans({ page }: PageRoutes): void {
   page('/dashboard/plans', {
     GET: async ({ mustHave, show, permissions, guard }) => {
       mustHave('read')
-      const { planStatuses, upcoming } = await guard.background()
       const viewRead = guard.ledger.view()
       const [view, { plans, zone }, ahead] = await Promise.all([
         viewRead,
-        planStatuses(viewRead),
-        upcoming(weeks, viewRead),
+        guard.planStatuses(viewRead),
+        guard.upcoming(weeks, viewRead),
       ])
       const { days } = ahead
       if (plans.length === 0) return show('Plans', <EmptyPlans />)

@@ -77,8 +77,7 @@ async function detailsOf(
 
 /** @throws Refusal 400 */
 async function statementOf(guard: Guard, window: string | undefined, by: Statement['by']): Promise<Statement> {
-  const { statement: readStatement } = await guard.background()
-  const statement = await readStatement(window ?? null, by)
+  const statement = await guard.statement(window ?? null, by)
   if (!statement) throw noWindow(window)
   return statement
 }
@@ -97,8 +96,7 @@ async function figuresIn(guard: Guard, view: View, name: string): Promise<BookTa
   const figures = Object.values(definitions.budgets).map((budget) =>
     figuresOf({ ...view, month, book }, budget, 'month'),
   )
-  const { spentCosts } = await guard.background()
-  return { figures, costs: await spentCosts(view, figures, month) }
+  return { figures, costs: await guard.spentCosts(view, figures, month) }
 }
 
 interface SubheadProps {

@@ -57,11 +57,10 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
       const view = await guard.ledger.view()
       const period = periodFor(view, filters)
       const filter = toFilter(filters, period)
-      const { countUpdates } = await guard.background()
       const isValid = isEmpty(faults)
       const [{ rows, next }, counts] = await Promise.all([
         isValid ? listed(guard, filter, cursor) : { rows: [], next: undefined },
-        isValid ? countUpdates(filter, view) : null,
+        isValid ? guard.countUpdates(filter, view) : null,
       ])
       return visit.show(
         'Updates',

@@ -15,8 +15,7 @@ interface Attention {
 }
 
 export async function attentionOf(guard: Guard, given?: View): Promise<Attention> {
-  const { outlook } = await guard.background()
-  const { view, budgets } = await outlook(given)
+  const { view, budgets } = await guard.outlook(given)
   const linesOf = (isIncluded: (reason: string) => boolean): string[] => {
     const bySentence = new Map<string, string[]>()
     for (const { budget, sentence, reasons } of budgets) {
@@ -45,8 +44,9 @@ export async function attentionOf(guard: Guard, given?: View): Promise<Attention
 
 /** Projects that no budget lists, and names that are refused because they may be read as listed ones. */
 export async function aboutNames(guard: Guard, view: View): Promise<readonly string[]> {
-  const { unlistedProjects, refusedLately } = await guard.background()
-  return [unlistedInWords(await unlistedProjects(view)), await refusedLately(view)].filter((each) => each !== null)
+  return [unlistedInWords(await guard.unlistedProjects(view)), await guard.refusedLately(view)].filter(
+    (each) => each !== null,
+  )
 }
 
 async function decisionsOf({ ledger }: Guard, zone: string): Promise<readonly string[]> {

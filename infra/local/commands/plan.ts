@@ -77,7 +77,7 @@ async function fire(name: string, time: number): Promise<boolean> {
       if (occurrence.doneAt !== undefined || waitsLong) return occurrence
       // Another process, such as npm start, runs it, or the time was too short.
       await sleep(lookEveryMs)
-      occurrence = (await watched((await guard.background()).advance(id, endsAt()))) ?? occurrence
+      occurrence = (await watched(guard.advance(id, endsAt()))) ?? occurrence
     }
   }
 
@@ -104,14 +104,13 @@ function createProgress(guard: Guard, heading: string) {
   }
 
   async function tell(occurrence: Occurrence): Promise<void> {
-    const { report } = await guard.background()
-    for (const { project, update } of (await report(occurrence)).rows) {
+    for (const { project, update } of (await guard.report(occurrence)).rows) {
       if (update && hasEnded(update)) note(`${project}  ${lineOf(update)}`)
     }
   }
 
   async function sum(occurrence: Occurrence): Promise<void> {
-    const report = await (await guard.background()).report(occurrence)
+    const report = await guard.report(occurrence)
     const { state, reason, doneAt, nextAt } = occurrence
     if (state === 'missed' || state === 'paused') return note(`not run, ${reason}`)
     note(summary(report))

@@ -9,7 +9,7 @@ import { type Background, createBackground } from '../background.ts'
 import type { GuardParts } from '../options.ts'
 import { type DecisionOutcome, noUpdate } from '../people/approvals.ts'
 import { believed, brought } from '../reports/summary.ts'
-import type { Guard } from '../whole-guard.ts'
+import { type Guard, late } from '../whole-guard.ts'
 import * as records from './records.ts'
 import { ReadsNarrowed, seesUpdate } from './sees.ts'
 import { createSights, type Reader, seenBook, seenStored } from './sight.ts'
@@ -33,14 +33,13 @@ export function createReader(whole: Whole, given: GuardParts, reader: Reader): G
     const isNamed = outcome && (outcome.kind === 'problem' || outcome.update !== null)
     return isNamed ? outcome : { kind: 'problem', problem: noUpdate(id) }
   }
+  const background = once(async () => {
+    const { plans } = await narrow.sight()
+    return createBackground({ ...parts, plans, ledger, approvals: whole, resume: { start: barred, begin: barred } })
+  })
   const guard: Guard = only<Guard>(whole, {
     ledger,
-    background: once(async () => {
-      const resume = { start: barred, begin: barred }
-      const { plans } = await narrow.sight()
-      const own = createBackground({ ...parts, plans, ledger, approvals: whole, resume })
-      return only<Background>(own, Object.fromEntries(reports.map((name) => [name, own[name]])))
-    }),
+    ...late(background, reports),
     submit: whole.submit,
     estimate: whole.estimate,
     permissions: whole.permissions,

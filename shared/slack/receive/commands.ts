@@ -119,8 +119,7 @@ async function perform(
     }
     case 'pause':
     case 'resume': {
-      const { planStatuses } = await guard.background()
-      const { plans } = await planStatuses()
+      const { plans } = await guard.planStatuses()
       const plan = plans.find((each) => each.plan.name === command.plan)?.plan
       if (!plan) return replyWith(`There is no plan ${command.plan}.`)
       const by = { caller, reason: command.reason, askedAt }
@@ -157,8 +156,7 @@ async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, 
 }
 
 async function figures({ guard }: CommandsParts, { mayCharge, scopes }: Permissions): Promise<EventAnswer> {
-  const { outlook } = await guard.background()
-  const { view, budgets: outlooks } = await outlook()
+  const { view, budgets: outlooks } = await guard.outlook()
   const mayAsk = scopesOf.run.some((scope) => scopes.has(scope))
   const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
   const budgets = Object.values(view.definitions.budgets).map((budget) => ({

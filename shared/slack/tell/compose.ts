@@ -212,8 +212,7 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
     case 'occurrence': {
       const occurrence = await ledger.occurrences.get(about.occurrence)
       if (!occurrence || occurrence.state === 'running') return null
-      const { report } = await guard.background()
-      const { counts, unitsCharged, refusals } = await report(occurrence)
+      const { counts, unitsCharged, refusals } = await guard.report(occurrence)
       const { plan, time, state, reason } = occurrence
       return occurrenceMessage({
         ...{ plan, time, state, unitsCharged, zone: zoneOf(view) },
@@ -258,7 +257,7 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
       return auditFailedMessage(about)
     case 'digest':
       return digestMessage({
-        ...(await (await guard.background()).digest(about.until)),
+        ...(await guard.digest(about.until)),
         dashboardUrl: parts.dashboardUrl,
       })
     default:
@@ -270,8 +269,7 @@ const payerOfReleased = ({ definitions }: View, { projects, more }: Released) =>
   unownedPayer(definitions, projects, more)
 
 async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolean> {
-  const { planStatuses } = await guard.background()
-  return (await planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
+  return (await guard.planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
 }
 
 /** Composes it after all updates have ended. */

@@ -37,8 +37,7 @@ async function composeHome(parts: HomeParts, caller: string, notice: string | nu
   if (!scopes.has('read') && !scopes.has('approve'))
     return noHomeView(`Ask an administrator of Unit Guard to list you as the caller ${caller}, with the scope read.`)
   const guard = await parts.guard.readAs(caller, permissions)
-  const { inbox, outlook } = await guard.background()
-  const [{ entries }, { view, budgets }] = await Promise.all([inbox(maxRead), outlook()])
+  const [{ entries }, { view, budgets }] = await Promise.all([guard.inbox(maxRead), guard.outlook()])
   const top = topOf(budgets)
   if (!top) return noHomeView('You may read no budget. Ask an administrator of Unit Guard to list one for you.')
   const waiting = entries.flatMap((entry) =>

@@ -146,7 +146,7 @@ describe('units spent since the vendor’s figure', () => {
     const running = update('slow')
     while ((await product.figures()).held === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     product.clock.advance(hours(1))
-    await (await product.guard.background()).sweep(product.endsAt())
+    await product.guard.sweep(product.endsAt())
     const [{ id }] = (await product.call('GET', '/updates?state=in-doubt')).body.updates
     await resolve(id, 'ran')
     slow.open()

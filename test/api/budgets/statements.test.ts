@@ -56,7 +56,7 @@ async function november({ isCounted = false, repeats = 0, env = {}, plans = [] }
   if (isCounted) {
     const at = product.clock.now()
     product.clock.advance(hours(24))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await summaryOf(product.guard.ledger, at)).rows).not.toEqual([])
   }
   const statement = (query = '', headers = {}) => product.call('GET', `/statements${query}`, { headers })

@@ -36,7 +36,7 @@ describe('rules for callers that are not listed', () => {
     await list({ scopes: ['run'] }, 'ada')
     for (const project of ['x', 'y']) expect((await ask('ada', { project })).status).toBe(201)
     expect((await ask('eve', { project: 'z' })).status).toBe(402)
-    await (await product.guard.background()).fire('night', Date.parse('2026-11-20T10:00:00Z'), product.endsAt())
+    await product.guard.fire('night', Date.parse('2026-11-20T10:00:00Z'), product.endsAt())
     expect(product.seen('run')).toHaveLength(4)
   })
 

@@ -8,8 +8,11 @@ import { startClients } from './clients.ts'
 
 const offered = {
   guard: [
-    ...['ledger', 'background', 'submit', 'estimate', 'permissions', 'rateOf', 'readAs', 'start'],
+    ...['ledger', 'submit', 'estimate', 'permissions', 'rateOf', 'readAs', 'start'],
     ...['approve', 'reject', 'cancel', 'resolve'],
+    ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
+    ...['statement', 'countUpdates', 'inbox', 'unlistedProjects'],
+    ...['planStatuses', 'upcoming', 'budgetsOf', 'report'],
   ],
   ledger: [
     ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'slackEvents', 'logins', 'issuerKeys'],
@@ -26,11 +29,6 @@ const offered = {
       'prices',
     ],
   ],
-  reports: [
-    ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
-    ...['statement', 'countUpdates', 'inbox', 'unlistedProjects'],
-    ...['planStatuses', 'upcoming', 'budgetsOf', 'report'],
-  ],
 }
 
 test('a guard for a reader of some budgets refuses all that it does not offer, whatever the arguments', async () => {
@@ -40,7 +38,6 @@ test('a guard for a reader of some budgets refuses all that it does not offer, w
   const rooms = [
     [offered.guard, guard, narrowed],
     [offered.ledger, guard.ledger, narrowed.ledger],
-    [offered.reports, await guard.background(), await narrowed.background()],
     [['get', 'latest'], guard.ledger.occurrences, narrowed.ledger.occurrences],
     [['get'], guard.ledger.reruns, narrowed.ledger.reruns],
     [['read', 'spoil'], guard.ledger.summaries, narrowed.ledger.summaries],

@@ -14,16 +14,15 @@ async function reportsOf({ guard: whole }: Pick<Awaited<ReturnType<typeof startC
   const token = { scopes: new Set(['read' as const]), budgets: '*', readsBudgets: budgets } as const
   const guard = await whole.readAs('eve', await whole.permissions({ caller: 'eve', token }, { atOnce: true }))
   const view = await guard.ledger.view()
-  const reports = await guard.background()
   return JSON.stringify([
-    await reports.inbox(),
-    await reports.outlook(),
-    await reports.upcoming(2),
-    await reports.whoSpent(),
-    await reports.usedLastMonth(view),
-    await reports.pastMonth(view, view.month),
-    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.spentOn(view, name)))),
-    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.lastMonths(view, name, 2)))),
+    await guard.inbox(),
+    await guard.outlook(),
+    await guard.upcoming(2),
+    await guard.whoSpent(),
+    await guard.usedLastMonth(view),
+    await guard.pastMonth(view, view.month),
+    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => guard.spentOn(view, name)))),
+    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => guard.lastMonths(view, name, 2)))),
   ])
 }
 

@@ -257,7 +257,7 @@ describe('approve', () => {
       type: '/problems/wrong-state',
       detail: 'The ranking update of dear could be approved until 21 Nov 2026 10:00 UTC; ask for it again.',
     })
-    await (await product.guard.background()).sweep(product.clock.now() + minutes(15))
+    await product.guard.sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject(
       past(two, 'approved', 'expired', 'sweep', { at: '21 Nov 2026 10:00 UTC' }),
     )
@@ -378,7 +378,7 @@ describe('approve', () => {
     const { status, body } = await decide(product, id, 'approve')
     expect([status, body.state, body.approvedBy]).toEqual([202, 'requested', 'ada'])
     product.clock.advance(minutes(3))
-    const swept = await (await product.guard.background()).sweep(product.clock.now() + minutes(15))
+    const swept = await product.guard.sweep(product.clock.now() + minutes(15))
     expect(swept.begun).toEqual([id])
     expect((await product.call('GET', `/updates/${id}`)).body).toMatchObject({ state: 'settled', approvedBy: 'ada' })
     expect(product.seen('run')).toHaveLength(1)
@@ -560,7 +560,7 @@ describe('Prefer: respond-async', () => {
     const [{ id }] = body.updates
     product.clock.advance(hours(1))
     expect(await product.guard.start(id, product.clock.now() + minutes(15))).toMatchObject({ state: 'requested' })
-    await (await product.guard.background()).sweep(product.clock.now() + minutes(15))
+    await product.guard.sweep(product.clock.now() + minutes(15))
     expect((await product.call('GET', `/updates/${id}`)).body.state).toBe('expired')
     expect(product.service.requests).toEqual([])
   })

@@ -117,7 +117,7 @@ async function month(isCounted: boolean) {
   await product.call('POST', '/budgets/account/entries', { body: external })
   if (isCounted) {
     product.clock.advance(hours(24))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
   }
   const list = async (query: string) => (await product.call('GET', `/updates?${query}`)).body
   return { product, list }

@@ -114,7 +114,7 @@ async function openWorld(database: Database, service: Server, size: Size, ofThis
   if (!settled) throw new Error('the first update is there')
   await seed(patient, name, settled, { count: ofThisMonth, until: thisMonth })
   await seed(patient, name, settled, { count: size.updates, until: monthsBefore })
-  for (let sweep = 0; sweep < sweeps; sweep++) await (await guarded.services.guard.background()).keepSummaries()
+  for (let sweep = 0; sweep < sweeps; sweep++) await guarded.services.guard.keepSummaries()
   const cookie = await logIn(guarded)
   let asked = 0
 

@@ -36,7 +36,7 @@ const prepare = (product: Product) => product.update({ kind: 'ranking', project:
 const listed = async (product: Product) => (await product.call('GET', '/updates')).body.updates
 const get = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body
 const sweep = async (product: Product, { services } = product as Pick<Product, 'services'>) =>
-  (await services.guard.background()).sweep(product.clock.now() + minutes(2))
+  services.guard.sweep(product.clock.now() + minutes(2))
 
 describe('request', () => {
   test('request: process dies before anything is written: the next delivery finds nothing, and does it', async () => {

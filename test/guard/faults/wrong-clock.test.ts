@@ -122,8 +122,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     expect(JSON.stringify(slack.news().map(({ body }) => body))).toMatch(sentence)
 
     clock.set('2026-11-21T09:00:10Z')
-    const background = await product.guard.background()
-    const fired = await background.fire('night', Date.parse('2026-11-21T09:00:00Z'), endsAt())
+    const fired = await product.guard.fire('night', Date.parse('2026-11-21T09:00:00Z'), endsAt())
     expect(fired.kind).not.toBe('problem')
 
     expect(product.seen('run')).toEqual([])
@@ -155,7 +154,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     // The requests of the page and of Slack wait, and run once the clock is right.
     time.dateAt = dateOf
     product.clock.advance(minutes(3))
-    await (await product.guard.background()).sweep(product.endsAt())
+    await product.guard.sweep(product.endsAt())
     expect(product.seen('run')).toHaveLength(2)
     expect(await product.audit()).toBe(true)
   })

@@ -115,13 +115,12 @@ describe('no project of a client whose budget allows no update is run', () => {
 
   test('by a plan', async () => {
     const { guard, setRule, runs, clock, endsAt } = await start()
-    const { fire, report } = await guard.background()
     for (const [day, rule] of (Object.keys(rules) as (keyof typeof rules)[]).entries()) {
       await setRule(rule)
       clock.set(`2026-11-${21 + day}T09:00:10Z`)
-      const fired = await fire('night', Date.parse(`2026-11-${21 + day}T09:00:00Z`), endsAt())
+      const fired = await guard.fire('night', Date.parse(`2026-11-${21 + day}T09:00:00Z`), endsAt())
       if (fired.kind === 'problem') throw new Error(fired.problem.detail)
-      const { refusals } = await report(fired.occurrence)
+      const { refusals } = await guard.report(fired.occurrence)
       expect(refusals.map(({ project }) => project)).toEqual(planned)
       expect(new Set(refusals.map(({ problem }) => problem.slug))).toEqual(new Set(['wrong-state']))
     }

@@ -18,7 +18,7 @@ async function start() {
     ).body.updates[0]
   const stateAfter = async (id: string, ms: number) => {
     product.clock.advance(ms)
-    await (await product.guard.background()).sweep(product.endsAt())
+    await product.guard.sweep(product.endsAt())
     return (await product.call('GET', `/updates/${id}`)).body.state
   }
   return { ...product, put, ask, stateAfter }

@@ -179,7 +179,7 @@ describe('approving an update', () => {
       expect(await start()).toMatchObject({ state: 'awaiting-approval', estimated: price })
       // Neither the stream nor the sweep starts it.
       expect(await start()).toMatchObject({ state: 'awaiting-approval' })
-      await (await guard.background()).sweep(Number.POSITIVE_INFINITY)
+      await guard.sweep(Number.POSITIVE_INFINITY)
       expect(sent).toEqual([])
     }
   })

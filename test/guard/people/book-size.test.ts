@@ -42,7 +42,7 @@ test('a budget or a caller that the book has no room for is refused by every req
   }
   for (const preview of [guard.previewBudget(budget, by), guard.previewCaller('eve', { limits }, by)])
     expect(await preview).toMatchObject({ kind: 'problem', problem: { slug: 'invalid-request' } })
-  expect((await (await guard.background()).measure()).BookBytes).toBe(349_926)
+  expect((await guard.measure()).BookBytes).toBe(349_926)
   // What needs no counter has room.
   expect((await product.call('PUT', '/callers/eve', { body: { perUpdate: 5 } })).status).toBe(201)
   expect((await product.call('DELETE', '/callers/caller-0.....')).status).toBe(204)

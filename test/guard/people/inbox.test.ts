@@ -19,7 +19,7 @@ async function start() {
   let keys = 0
   return {
     ...product,
-    inbox: async (limit?: number) => (await guard.background()).inbox(limit),
+    inbox: async (limit?: number) => guard.inbox(limit),
     costs: (units: number) => {
       service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
     },

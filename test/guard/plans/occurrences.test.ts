@@ -407,7 +407,7 @@ describe('a plan that is disabled', () => {
     await fire()
     const detail = 'The plan night is not enabled in the plans file.'
     expect((await unsent()).body).toMatchObject({ type: '/problems/wrong-state', detail, plan: 'night' })
-    expect(await (await product.guard.background()).fire('day', time, product.endsAt())).toEqual({
+    expect(await product.guard.fire('day', time, product.endsAt())).toEqual({
       kind: 'problem',
       problem: expect.objectContaining({ slug: 'not-found', detail: 'There is no plan day.' }),
     })
@@ -871,10 +871,10 @@ describe('running what was not sent after a wrong word of a person', () => {
     const { guard, elsewhere, clock, service, other, sent } = product
     let answer = (_result: RunResult) => {}
     service.run = () => new Promise((resolve) => (answer = resolve))
-    const fired = (await guard.background()).fire('night', time, time + minutes(1))
+    const fired = guard.fire('night', time, time + minutes(1))
     await until(() => sent.length === 1)
     clock.advance(minutes(30))
-    await (await elsewhere.background()).sweep(clock.now() + minutes(1))
+    await elsewhere.sweep(clock.now() + minutes(1))
     const [update] = (await other.open('in-doubt', 1)).rows
     if (!update) throw new Error('nothing is in doubt')
     return {
@@ -889,8 +889,8 @@ describe('running what was not sent after a wrong word of a person', () => {
       /** Once the occurrence is over, a day later. */
       unsent: async () => {
         clock.advance(hours(24))
-        await (await guard.background()).advanceOccurrences(clock.now() + minutes(1))
-        return (await guard.background()).runAgain('night', time, 'unsent', clock.now() + minutes(1))
+        await guard.advanceOccurrences(clock.now() + minutes(1))
+        return guard.runAgain('night', time, 'unsent', clock.now() + minutes(1))
       },
       now: () => other.update(update.id),
     }
@@ -1014,7 +1014,7 @@ describe('a process that dies during an occurrence', () => {
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
     )
-    const dying = (await product.guard.background()).fire('night', time, product.endsAt())
+    const dying = product.guard.fire('night', time, product.endsAt())
     await until(() => ran().length === 1)
     product.clock.advance(156_000)
     const other = product.startProcess()
@@ -1059,7 +1059,7 @@ describe('a process that dies during an occurrence', () => {
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
     )
-    const dying = (await product.guard.background()).fire('night', time, product.endsAt())
+    const dying = product.guard.fire('night', time, product.endsAt())
     await until(() => ran().length === 1)
     product.clock.advance(160_000)
     await sweep(product.startProcess())

@@ -44,8 +44,7 @@ async function unsentNight(plan: object = {}, options: Parameters<typeof startNi
     stop,
     occurrence,
     ask: async (only: 'unsent' | 'refused' = 'unsent', version = seenVersion) => {
-      const { askToRunAgain } = await product.guard.background()
-      const result = await askToRunAgain('night', time, { only, seenVersion: version, by: 'eve' })
+      const result = await product.guard.askToRunAgain('night', time, { only, seenVersion: version, by: 'eve' })
       return result.kind === 'problem' ? result.problem.detail : result.kind
     },
     open: async () => (await ledger.reruns.open(10)).rows,
@@ -143,8 +142,11 @@ describe('a rerun that a person starts on the dashboard', () => {
 
   test('is refused if the plan did not run then', async () => {
     const { product, open } = await unsentNight()
-    const { askToRunAgain } = await product.guard.background()
-    const asked = await askToRunAgain('night', time - hours(24), { only: 'unsent', seenVersion: 1, by: 'eve' })
+    const asked = await product.guard.askToRunAgain('night', time - hours(24), {
+      only: 'unsent',
+      seenVersion: 1,
+      by: 'eve',
+    })
     expect(asked).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
     expect(await open()).toEqual([])
   })
@@ -202,8 +204,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     await sweep()
     const ended = await occurrence()
     product.clock.advance(minutes(1))
-    const { runAsked } = await product.guard.background()
-    if (read) await runAsked({ ...read, only: 'refused' }, product.endsAt())
+    if (read) await product.guard.runAsked({ ...read, only: 'refused' }, product.endsAt())
     expect(await occurrence()).toEqual(ended)
   })
 

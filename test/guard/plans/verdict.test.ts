@@ -36,10 +36,9 @@ async function start({ plan, others = [], seo, account, caller, isPriced = true 
   if (account) await call('PUT', '/budgets/account', { body: { limits: month(50_000), ...account } })
   await call('PUT', '/budgets/seo', { body: { limits: month(10_000), ...seo } })
   if (caller) await call('PUT', '/callers/schedule:night', { body: caller })
-  const background = await guard.background()
-  if (isPriced) await background.readPrices(product.endsAt())
+  if (isPriced) await guard.readPrices(product.endsAt())
   const verdict = async () => {
-    const { verdicts } = await background.upcoming(5)
+    const { verdicts } = await guard.upcoming(5)
     const found = verdicts.get('night')
     return found ? verdictInWords(found, 'UTC') : null
   }

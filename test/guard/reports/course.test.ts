@@ -21,7 +21,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 
 /** By the day that begins where the one before has ended. */
 async function usedIn({ guard }: Product): Promise<Record<string, Record<string, number>>> {
-  const { budgets } = await (await guard.background()).outlook()
+  const { budgets } = await guard.outlook()
   const found: Record<string, Record<string, number>> = {}
   for (const { budget, history } of budgets)
     for (const { at, used } of history.nights) {
@@ -33,11 +33,11 @@ async function usedIn({ guard }: Product): Promise<Record<string, Record<string,
 
 /** The times of each budget's line, in the order in which it is drawn. */
 async function timesIn({ guard }: Product) {
-  const { budgets } = await (await guard.background()).outlook()
+  const { budgets } = await guard.outlook()
   return budgets.map(({ history: { start, nights, now } }) => [start, ...nights, now].map(({ at }) => at))
 }
 
-const savedIn = async ({ guard }: Product) => (await (await guard.background()).outlook()).saved
+const savedIn = async ({ guard }: Product) => (await guard.outlook()).saved
 
 const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
@@ -90,7 +90,7 @@ describe('each day that has ended', () => {
       '2026-11-11T00:00': { account: 40 },
       '2026-11-12T00:00': { account: 120, seo: 40 },
     })
-    const { budgets } = await (await product.guard.background()).outlook()
+    const { budgets } = await product.guard.outlook()
     const seo = budgets.find(({ budget }) => budget === 'seo')
     expect(seo?.history.nights).toEqual([{ at: Date.parse('2026-11-12T00:00:00Z'), used: 40, limit: 500 }])
   })
@@ -122,7 +122,7 @@ describe('each day that has ended', () => {
     const asked = ask(product, 'one')
     while (product.seen('run').length === 0) await new Promise(setImmediate)
     product.clock.set('2026-11-11T00:00:01Z')
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
     open()
     await asked
@@ -134,10 +134,10 @@ describe('each day that has ended', () => {
     product.clock.set('2026-11-12T00:05:00Z')
     await ask(product, 'two')
     product.clock.set('2026-11-11T09:00:00Z')
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect(await usedIn(product)).toEqual({})
     product.clock.set('2026-11-12T00:05:00Z')
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect(await usedIn(product)).toEqual({ '2026-11-12T00:00': { account: 40 } })
   })
 
@@ -200,7 +200,7 @@ describe('duplicates that were refused', () => {
     product.clock.set('2026-11-14T12:00:00Z')
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
@@ -208,7 +208,7 @@ describe('duplicates that were refused', () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     for (const project of ['lost', 'lost']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
@@ -235,8 +235,7 @@ describe('duplicates that were refused', () => {
     const product = await start()
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
-    const { keepSummaries } = await product.guard.background()
-    await Promise.all([keepSummaries(), keepSummaries()])
+    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 })
@@ -270,11 +269,11 @@ test('with sixty budgets a day is written twice, and takes less than 8 KB', asyn
     body: { type: 'external-spend', units: 40_000, reason: 'elsewhere' },
   })
   product.clock.set('2026-12-01T20:00:00Z')
-  await (await product.guard.background()).keepSummaries()
+  await product.guard.keepSummaries()
   writes = 0
   for (let sweeps = 0; sweeps < 29 * 24 * 4; sweeps++) {
     product.clock.advance(hours(0.25))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
   }
   expect(writes).toBe(29 * 2)
   expect(size).toBeLessThan(8_000)

@@ -83,7 +83,7 @@ describe('the digest', () => {
     const token = product.signed({ sub: 'bob', scope: 'approve', exp })
     const digests: [number | undefined, boolean][] = []
     const look = async () => {
-      const { budgets, nothingHappened } = await (await product.guard.background()).digest(product.clock.now())
+      const { budgets, nothingHappened } = await product.guard.digest(product.clock.now())
       digests.push([budgets[0]?.spentToday, nothingHappened])
     }
     product.clock.advance(hours(20))
@@ -182,8 +182,7 @@ describe('the digest', () => {
       plans: [plan],
       service: ({ url }) => (url.includes('/b/') ? { status: 404 } : undefined),
     })
-    const { readPrices } = await product.guard.background()
-    const read = (forMs = minutes(15)) => readPrices(product.clock.now() + forMs)
+    const read = (forMs = minutes(15)) => product.guard.readPrices(product.clock.now() + forMs)
     // As long as an estimate may take, and twelve seconds for the rest.
     expect(await read(32_000)).toEqual({ read: 0, failed: 2 })
     expect(product.seen('estimate')).toEqual([])
@@ -209,8 +208,8 @@ describe('the digest', () => {
     const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
-    await (await product.guard.background()).readPrices(product.endsAt())
-    expect((await (await product.guard.background()).digest(product.clock.now())).budgets).toMatchObject([
+    await product.guard.readPrices(product.endsAt())
+    expect((await product.guard.digest(product.clock.now())).budgets).toMatchObject([
       {
         budget: 'seo',
         spentToday: 0,
@@ -240,7 +239,7 @@ describe('the digest', () => {
       const projects = Array.from({ length: 20 }, (_, index) => `p-${round}-${index}`)
       await product.update({ kind: 'ranking', projects, budget: 'none' })
     }
-    expect(await (await product.guard.background()).digest(product.clock.now())).toMatchObject({
+    expect(await product.guard.digest(product.clock.now())).toMatchObject({
       refused: 220,
       nothingHappened: false,
     })
@@ -254,8 +253,8 @@ describe('the digest', () => {
       service: () => (isDown ? { status: 503 } : undefined),
     })
     const moves = async () => {
-      await (await product.guard.background()).readPrices(product.endsAt())
-      return (await (await product.guard.background()).digest(product.clock.now())).priceMoves
+      await product.guard.readPrices(product.endsAt())
+      return (await product.guard.digest(product.clock.now())).priceMoves
     }
     expect(await moves()).toEqual([])
     product.clock.advance(hours(24))

@@ -13,7 +13,6 @@ const night = { name: 'night', kind: 'ranking', projects: ['n1', 'n2'], schedule
 const month = (units: number | 'unlimited') => [{ window: 'month', units }]
 
 const sweep = (product: Product) => product.triggers.handle({ task: 'sweep' }, product.endsAt())
-const background = (product: Product) => product.guard.background()
 const ask = (product: Product, project: string, budget: string) =>
   product.update({ kind: 'ranking', project, budget, force: true, reason: 'test' })
 
@@ -42,7 +41,7 @@ async function sixDays(product: Product, each: (day: number) => Promise<unknown>
 }
 
 const monthOf = async (product: Product, budget: string) => {
-  const { budgets } = await (await background(product)).outlook()
+  const { budgets } = await product.guard.outlook()
   const found = budgets.find((each) => each.budget === budget)
   if (!found) throw new Error(`there is no budget ${budget}`)
   return found
@@ -143,12 +142,12 @@ describe('the outlook of a budget', () => {
       if (day < 4) await ask(product, 'poor', 'poor')
     })
     await ask(product, 'poor', 'poor')
-    await (await background(product)).readPrices(product.endsAt())
+    await product.guard.readPrices(product.endsAt())
     await product.call('POST', '/budgets/cold/freeze', { body: { reason: 'a test' } })
     await product.call('POST', '/budgets/poor/entries', { body: { type: 'grant', units: 30, reason: 'a test' } })
     await sweep(product)
 
-    const { budgets: rows } = await (await background(product)).outlook()
+    const { budgets: rows } = await product.guard.outlook()
     const shown = Object.fromEntries(rows.map((row) => [row.budget, row]))
     // Twenty-four mornings of 40 are to come, and five were.
     expect(shown).toMatchObject({
@@ -241,7 +240,7 @@ describe('spenders', () => {
     )
     const body = { type: 'external-spend', units: 60, reason: 'elsewhere' }
     await product.call('POST', '/budgets/account/entries', { body })
-    const spenders = await (await background(product)).whoSpent()
+    const spenders = await product.guard.whoSpent()
     expect(spenders.map(({ kind, name, units }) => [kind, name, units])).toEqual([
       ['plan', 'night', 160],
       ['caller', 'ada', 80],

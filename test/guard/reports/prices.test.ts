@@ -40,7 +40,7 @@ async function enter({ other, parts }: Started, wanted: object): Promise<Entry |
 }
 
 const statementIn = async ({ guard }: Started, window: string | null = null) => {
-  const statement = await (await guard.background()).statement(window, 'budget')
+  const statement = await guard.statement(window, 'budget')
   if (!statement) throw new Error(`there is no month ${window}`)
   return statement
 }
@@ -70,7 +70,7 @@ describe('a price of a unit that changes on 21 November', () => {
     const expected = { rows: { account: 0.4, slow: 0.8 }, total: 1.2, prices: expect.anything() }
     expect(await costIn(product)).toEqual(expected)
     product.clock.set('2026-11-23T08:00:00Z')
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await summaryOf(product.guard.ledger, '2026-11-20T12:00:00Z')).rows).toHaveLength(2)
     expect(await costIn(product)).toEqual(expected)
   })
@@ -87,11 +87,11 @@ describe('a price of a unit that changes on 21 November', () => {
     await run(await asked())
     const second = await asked()
     clock.set('2026-11-21T01:00:00Z')
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).open).toEqual([second])
     await run(second)
     clock.set('2026-11-23T08:00:00Z')
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({
       rows: [{ charged: 40 }, { charged: 40, heldOn: 'day:2026-11-21' }],
       open: [],
@@ -273,7 +273,7 @@ describe('a statement costs what its records and entries cost', () => {
         const { available } = await product.counts()
         await enter(product, { type: 'reconcile', unitsLeft: Math.max(0, available + chance(100) - 60) })
       },
-      async () => (await guard.background()).keepSummaries(),
+      async () => guard.keepSummaries(),
       async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), hours(13), days(1)])),
       async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), hours(13), days(1)])),
     ]

@@ -45,7 +45,7 @@ describe('rows', () => {
     await enter(product, { type: 'grant', budget: 'acme', units: 7, window: 'day', wholeChain: true })
     await enter(product, { type: 'grant', budget: 'acme', units: 50, window: 'month', wholeChain: true })
     await enter(product, { type: 'grant', budget: 'acme', units: 4, window: 'month', wholeChain: false })
-    expect(await (await product.guard.background()).statement(null, 'budget')).toMatchObject({
+    expect(await product.guard.statement(null, 'budget')).toMatchObject({
       rows: [
         { key: 'account', ...none, granted: 50 },
         { key: 'acme', ...none, external: 30, granted: 54 },
@@ -54,7 +54,7 @@ describe('rows', () => {
       spent: 30,
       addsUp: true,
     })
-    expect(await (await product.guard.background()).statement(null, 'caller')).toMatchObject({
+    expect(await product.guard.statement(null, 'caller')).toMatchObject({
       rows: [{ key: null, ...none, external: 30 }],
       total: { key: null, ...none, external: 30, granted: 50 },
     })
@@ -68,7 +68,7 @@ describe('rows', () => {
     const second = await enter(product, { type: 'correction', budget: 'account', units: 12, corrects: first.id })
     await enter(product, { type: 'correction', budget: 'account', units: 15, corrects: second.id })
     await spend(product, 'globex', 8)
-    const statement = await (await product.guard.background()).statement(null, 'budget')
+    const statement = await product.guard.statement(null, 'budget')
     expect(statement?.rows).toEqual([
       { key: 'acme', ...row, external: 15 },
       { key: 'globex', ...row, external: 8 },
@@ -85,7 +85,7 @@ describe('rows', () => {
     await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
     await product.guard.ledger.settle(update, late)
-    expect(await (await product.guard.background()).statement(null, 'budget')).toMatchObject({
+    expect(await product.guard.statement(null, 'budget')).toMatchObject({
       rows: [{ key: 'account', ...none, updates: 1 }],
       ...{ spent: 0, addsUp: true },
     })
@@ -105,7 +105,7 @@ describe('rows', () => {
     await product.ask({ projects: ['77', 'blog', 'zoo'], kind: 'keyword-difficulty' })
     await spend(product, 'account', 5)
     const settled = (key: string, updates: number) => ({ key, ...row, updates, charged: 40 * updates })
-    const statement = await (await product.guard.background()).statement(null, 'project')
+    const statement = await product.guard.statement(null, 'project')
     expect(statement?.rows).toEqual([
       settled('11', 1),
       settled('blog', 2),
@@ -130,7 +130,7 @@ describe('rows', () => {
     const product = await startGuard()
     await product.ask({ projects })
     await spend(product, 'account', 5)
-    const statement = await (await product.guard.background()).statement(null, 'project')
+    const statement = await product.guard.statement(null, 'project')
     expect(statement?.rows.map(({ key }) => key)).toEqual(keys)
   })
 })
@@ -145,7 +145,7 @@ describe('updates that have not ended', () => {
     const seen: unknown[] = []
     service.run = async () => {
       clock.set('2026-12-01T00:00:00Z')
-      seen.push(await (await guard.background()).statement(november, 'project'))
+      seen.push(await guard.statement(november, 'project'))
       return ran
     }
     await product.ask({ projects: ['shop'] }, {}, { endsAt: at('2026-12-01T01:00:00Z') })
@@ -161,7 +161,7 @@ describe('updates that have not ended', () => {
         addsUp: true,
       },
     ])
-    expect(await (await guard.background()).statement(november, 'project')).toMatchObject({
+    expect(await guard.statement(november, 'project')).toMatchObject({
       status: 'final',
       total: { ...none, updates: 2, charged: 65 },
       next: 'month:2026-12-01',
@@ -172,7 +172,7 @@ describe('updates that have not ended', () => {
     const product = await startGuard()
     product.service.run = async () => unknown
     await product.ask({ projects: ['shop', 'site'] })
-    const statement = await (await product.guard.background()).statement(null, 'caller')
+    const statement = await product.guard.statement(null, 'caller')
     expect(statement?.rows).toEqual([{ key: 'bob', ...row, inDoubt: 80 }])
     expect(statement?.total).toEqual({ key: null, ...none, inDoubt: 80 })
   })
@@ -180,14 +180,14 @@ describe('updates that have not ended', () => {
   test('a month is open to its last millisecond, and the next one is not there before', async () => {
     const { guard, clock } = await startGuard()
     clock.set('2026-11-30T23:59:59.999Z')
-    expect(await (await guard.background()).statement(november, 'budget')).toMatchObject({ status: 'open', next: null })
-    expect(await (await guard.background()).statement('month:2026-12-01', 'budget')).toBeNull()
+    expect(await guard.statement(november, 'budget')).toMatchObject({ status: 'open', next: null })
+    expect(await guard.statement('month:2026-12-01', 'budget')).toBeNull()
     clock.set('2026-12-01T00:00:00Z')
-    expect(await (await guard.background()).statement(november, 'budget')).toMatchObject({
+    expect(await guard.statement(november, 'budget')).toMatchObject({
       status: 'final',
       next: 'month:2026-12-01',
     })
-    expect(await (await guard.background()).statement('month:2026-12-01', 'budget')).toMatchObject({
+    expect(await guard.statement('month:2026-12-01', 'budget')).toMatchObject({
       status: 'open',
       next: null,
     })
@@ -201,12 +201,8 @@ describe('updates that a statement reads', () => {
     await product.ask({ projects: ['late'] })
     product.clock.set('2026-12-01T01:00:00Z')
     await product.ask({ projects: ['early'] })
-    expect((await (await product.guard.background()).statement(november, 'project'))?.rows).toMatchObject([
-      { key: 'late' },
-    ])
-    expect((await (await product.guard.background()).statement(null, 'project'))?.rows).toMatchObject([
-      { key: 'early' },
-    ])
+    expect((await product.guard.statement(november, 'project'))?.rows).toMatchObject([{ key: 'late' }])
+    expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
   })
 
   test('one that was asked for in the month before, and held in this one', async () => {
@@ -218,11 +214,11 @@ describe('updates that a statement reads', () => {
     clock.set('2026-12-01T09:00:00Z')
     await guard.approve(id, 'eve')
     await guard.start(id, clock.now() + minutes(5))
-    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+    expect(await guard.statement(null, 'budget')).toMatchObject({
       rows: [{ key: 'slow', charged: 40 }],
       addsUp: true,
     })
-    expect(await (await guard.background()).statement(november, 'budget')).toMatchObject({ rows: [], addsUp: true })
+    expect(await guard.statement(november, 'budget')).toMatchObject({ rows: [], addsUp: true })
   })
 
   test('one that a summary names and that is gone is left out', async () => {
@@ -230,15 +226,15 @@ describe('updates that a statement reads', () => {
     const { guard, clock } = product
     await product.ask({ projects: ['shop'] })
     clock.advance(days(1))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     const kept = await summaryOf(guard.ledger, asked)
     await guard.ledger.summaries.write({ ...kept, open: ['upd_gone'] })
-    expect(await (await guard.background()).statement(null, 'project')).toMatchObject({
+    expect(await guard.statement(null, 'project')).toMatchObject({
       rows: [{ key: 'shop', charged: 40 }],
       addsUp: true,
     })
     clock.advance(days(1))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     expect(await summaryOf(guard.ledger, asked)).toMatchObject({ rows: kept.rows, open: [] })
   })
 })
@@ -250,7 +246,7 @@ async function moving({ times, isCounted = false }: { times: number; isCounted?:
   await product.ask({ projects: ['shop'] })
   if (isCounted) {
     clock.advance(days(1))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
   }
   let readings = 0
   const entries: Ledger['entries'] = async (...asked) => {
@@ -291,7 +287,7 @@ describe('a book that does not add up', () => {
     const { guard, clock, items } = product
     await product.ask({ projects: ['shop'] })
     clock.advance(days(1))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     for (const [name, item] of items) {
       if (item.pk === 'book') items.set(name, JSON.parse(JSON.stringify(item).replaceAll('"s":40', `"s":${40 + by}`)))
     }
@@ -302,7 +298,7 @@ describe('a book that does not add up', () => {
     'a statement that does not add up is logged, and the summaries stay: they are not to blame (%i)',
     async (by) => {
       const { guard, lines } = await tampered(by)
-      expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+      expect(await guard.statement(null, 'budget')).toMatchObject({
         rows: [{ key: 'account', charged: 40 }],
         total: { charged: 40, external: 0 },
         spent: 40 + by,
@@ -318,10 +314,10 @@ test('a wrong summary is logged with its month', async () => {
   const { guard, ask, clock, lines } = await startGuard()
   await ask({ projects: ['shop'] })
   clock.advance(days(1))
-  await (await guard.background()).keepSummaries()
+  await guard.keepSummaries()
   await guard.ledger.summaries.write({ ...(await summaryOf(guard.ledger, asked)), rows: [] })
   lines.length = 0
-  expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+  expect(await guard.statement(null, 'budget')).toMatchObject({
     total: { charged: 40 },
     addsUp: true,
   })

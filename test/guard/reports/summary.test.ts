@@ -51,7 +51,7 @@ const tenth = (product: Product) => summaryOf(product.guard.ledger, '2026-11-10T
 
 const sweepAt = async (product: Product, rfc3339: string): Promise<void> => {
   product.clock.set(rfc3339)
-  await (await product.guard.background()).keepSummaries()
+  await product.guard.keepSummaries()
 }
 
 const statementOf = async (product: Product, query = '') =>
@@ -147,7 +147,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
     expect(await tenth(product)).toMatchObject(spoilt)
     const expected = { total: { updates: 1, charged: 80 }, book: { spent: 80, addsUp: true } }
     expect(await statementOf(product)).toMatchObject(expected)
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
     expect(await statementOf(product)).toMatchObject(expected)
   })
@@ -185,9 +185,8 @@ describe('nothing is counted twice, or forgotten', () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-11T01:00:00Z')
-    const { keepSummaries } = await product.guard.background()
-    await Promise.all([keepSummaries(), keepSummaries()])
-    await (await product.guard.background()).keepSummaries()
+    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
+    await product.guard.keepSummaries()
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 
@@ -199,10 +198,10 @@ describe('nothing is counted twice, or forgotten', () => {
     expect((await tenth(product)).open).toEqual([id])
     await sayItDidNotRun(product, id)
     beforeNextWrite(() => settleLate(product, id))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await tenth(product)).rows).toEqual([])
     expect(await statementOf(product)).toMatchObject({ book: { spent: 80, addsUp: true } })
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
   })
 
@@ -223,7 +222,7 @@ describe('nothing is counted twice, or forgotten', () => {
       const product = await start({ store })
       await ask(product, 'one')
       await expect(sweepAt(product, '2026-11-11T01:00:00Z')).rejects.toThrow(AnswerLost)
-      await (await product.guard.background()).keepSummaries()
+      await product.guard.keepSummaries()
       expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
     }
   })
@@ -257,12 +256,12 @@ describe('nothing is counted twice, or forgotten', () => {
     product.service.estimate = async (target) => {
       product.service.estimate = estimate
       clock.set('2026-11-21T00:14:59Z')
-      await (await elsewhere.background()).keepSummaries()
+      await elsewhere.keepSummaries()
       return estimate(target)
     }
     await product.ask({}, {}, { endsAt: clock.now() + hours(1) })
     clock.set('2026-11-21T00:30:00Z')
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).rows).toMatchObject([{ settled: 1, charged: 40 }])
   })
 
@@ -270,7 +269,7 @@ describe('nothing is counted twice, or forgotten', () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.advance(days(3))
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     product.clock.advance(days(-3))
     // Refused: whether the units add up would not tell that one is missing.
     await ask(product, 'dear')
@@ -293,7 +292,7 @@ describe('nothing is counted twice, or forgotten', () => {
     expect(await statementOf(product)).toMatchObject(expected)
     expect((await tenth(product)).until).toBe(Date.parse('2026-11-10T00:00:00Z') - 1)
     expect(product.logged.filter((line) => line.includes('summary-not-ok'))).toHaveLength(1)
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 })
@@ -343,15 +342,15 @@ describe('a summary under chance', () => {
         if (update) await ledger.settle(update, late)
       },
       async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), days(1), days(2)])),
-      async () => (await guard.background()).keepSummaries(),
-      async () => (await guard.background()).sweep(product.endsAt()),
+      async () => guard.keepSummaries(),
+      async () => guard.sweep(product.endsAt()),
     ]
     let counted = 0
     for (let step = 0; step < 60; step++) {
       await one(chance, steps)()
       const { definitions, month } = await ledger.view()
       for (const window of [month.name, monthBefore(definitions.calendar, month).name]) {
-        const statement = await (await guard.background()).statement(window, 'project')
+        const statement = await guard.statement(window, 'project')
         expect([step, statement]).toEqual([step, await unsummed.statement(window, 'project')])
         expect(statement?.addsUp ?? true).toBe(true)
       }
@@ -367,13 +366,13 @@ describe('the time at which a summary is written', () => {
   test('is the first run of a budget, the end of its day, once more after half an hour, and never again', async () => {
     const { store, written } = watched()
     const product = await start({ store })
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     written.length = 0
     const sweeps = async (from: string, hoursLong: number) => {
       product.clock.set(from)
       for (let round = 0; round < hoursLong * 12; round++) {
         product.clock.advance(minutes(5))
-        await (await product.guard.background()).keepSummaries()
+        await product.guard.keepSummaries()
       }
       return written.splice(0)
     }
@@ -386,7 +385,7 @@ describe('the time at which a summary is written', () => {
   test('comes earlier with a hundred updates, not with 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
     await ask({ projects: ['the first run of the day'] })
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     const written: string[] = []
     before.push(async ([first]) => {
       if (first?.kind === 'put' && first.item.pk.startsWith('summary#')) written.push(first.item.sk)
@@ -394,17 +393,17 @@ describe('the time at which a summary is written', () => {
     })
     await ask({ projects: Array.from({ length: 98 }, (_, each) => `p${each}`) })
     clock.advance(minutes(31))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     await ask({ projects: ['one more'] })
     clock.advance(minutes(29))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     expect(written).toEqual([])
     clock.advance(minutes(1))
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     expect(written).toEqual(['day:2026-11-20'])
     const until = Date.parse('2026-11-20T10:31:00Z')
     expect(await summaryOf(guard.ledger, until)).toMatchObject({ until, open: [] })
-    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+    expect(await guard.statement(null, 'budget')).toMatchObject({
       total: { updates: 100 },
       addsUp: true,
     })
@@ -413,13 +412,13 @@ describe('the time at which a summary is written', () => {
   test('comes within the day when duplicates were refused', async () => {
     const { store, written } = watched()
     const product = await start({ store })
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     written.length = 0
     await ask(product, 'one')
     await ask(product, 'one')
     product.clock.advance(minutes(5))
-    await (await product.guard.background()).keepSummaries()
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
+    await product.guard.keepSummaries()
     expect(written).toEqual(['day:2026-11-10'])
     expect(await tenth(product)).toMatchObject({ rows: [], duplicates: 1, saved: 40 })
   })
@@ -484,7 +483,7 @@ describe('the cost of a summary', () => {
     )
     const before = await statementOf(product)
     product.clock.set('2026-11-11T01:00:00Z')
-    for (let round = 0; round < 3; round++) await (await product.guard.background()).keepSummaries()
+    for (let round = 0; round < 3; round++) await product.guard.keepSummaries()
     expect(await tenth(product)).toMatchObject({ rows: [], until: Date.parse('2026-11-10T00:00:00Z') - 1 })
     const told = product.logged.filter((line) => line.includes('summary-too-large')).map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 'info', day: 'day:2026-11-10', rows: 901 }])
@@ -505,27 +504,27 @@ test('a ledger without summaries is right from the first moment, and is written 
     clock.advance(days(1))
   }
   const expected = { total: { updates: 7, charged: 280, refused: 0 }, addsUp: true }
-  expect(await (await guard.background()).statement(null, 'budget')).toMatchObject(expected)
-  expect(await (await guard.background()).outlook()).toMatchObject({
+  expect(await guard.statement(null, 'budget')).toMatchObject(expected)
+  expect(await guard.outlook()).toMatchObject({
     budgets: [{ history: { nights: [] } }],
     saved: null,
   })
   const sizes: number[] = []
   for (let sweep = 0; sweep < 4; sweep++) {
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     sizes.push(written.splice(0).length)
-    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject(expected)
+    expect(await guard.statement(null, 'budget')).toMatchObject(expected)
   }
   expect(sizes).toEqual([32, 31, 18, 0])
   expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({ rows: [{ project: 'p0' }] })
   const readsOfSweep = async () => {
     reads.length = 0
-    await (await guard.background()).keepSummaries()
+    await guard.keepSummaries()
     return reads.length
   }
   const few = await readsOfSweep()
   clock.advance(days(600))
-  for (let sweep = 0; sweep < 25; sweep++) await (await guard.background()).keepSummaries()
+  for (let sweep = 0; sweep < 25; sweep++) await guard.keepSummaries()
   expect(await readsOfSweep()).toBe(few)
 })
 
@@ -545,7 +544,7 @@ async function startSmall() {
   }
   const { keepSummaries } = createSummaries({ ...parts, ledger, pageSize: 2, maxRead: 4 })
   const begin = clock.now()
-  await (await guard.background()).keepSummaries()
+  await guard.keepSummaries()
   return {
     ...product,
     /** So many updates in each of the following milliseconds; they cost 40 units each. */
@@ -584,7 +583,7 @@ describe('a sweep with more updates than it may read', () => {
     await create(3, 3)
     expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })
     expect(await sweep()).toEqual({ read: [2, 1, 0], until: end, counted: 6 })
-    expect(await (await guard.background()).statement(null, 'budget')).toMatchObject({
+    expect(await guard.statement(null, 'budget')).toMatchObject({
       total: { updates: 6 },
       spent: 240,
       addsUp: true,

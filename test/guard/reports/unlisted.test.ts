@@ -16,7 +16,7 @@ async function start(plans: readonly object[] = []) {
   const { call, guard } = product
   const put = (name: string, body: object) => call('PUT', `/budgets/${name}`, { body: { limits, ...body } })
   const said = async () => (await aboutNames(guard, await guard.ledger.view()))[0] ?? null
-  const keepSummaries = async () => (await guard.background()).keepSummaries()
+  const keepSummaries = async () => guard.keepSummaries()
   return { ...product, put, said, keepSummaries }
 }
 

@@ -33,7 +33,7 @@ async function start() {
         clock.advance(minutes(3))
       }
     }
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     if (day < 12) clock.advance(hours(24) - minutes(36))
   }
   return product
@@ -42,7 +42,6 @@ async function start() {
 test('agrees with the list for each filter, before and after summaries are written', async () => {
   const product = await start()
   const { ledger } = product.guard
-  const { countUpdates } = await product.guard.background()
   const filters: UpdateFilter[] = [
     ...[{}, { budget: 'seo' }, { project: 'one-seo' }, { search: 'ONE' }, { caller: 'ada' }, { caller: 'bob' }],
     ...([{ kind: 'ranking' }, { via: 'http' }, { via: 'slack' }, { until: Date.parse('2026-11-11') - 1 }] as const),
@@ -52,7 +51,7 @@ test('agrees with the list for each filter, before and after summaries are writt
     const found = await all<Update>((cursor) => ledger.updates(filter, 100, cursor))
     // The list of an open state is not bounded by a period.
     const sum = found.reduce((units, { charged = 0 }) => units + charged, 0)
-    expect([filter, await countUpdates(filter)]).toEqual([
+    expect([filter, await product.guard.countUpdates(filter)]).toEqual([
       filter,
       expect.objectContaining({ count: found.length, sum }),
     ])
@@ -72,5 +71,5 @@ test.each<[why: string, filter: UpdateFilter]>([
   const { guard } = await startProduct({ store: createMemoryStore(), stream: false, clock })
   await guard.ledger.view()
   clock.set('2026-11-20T10:00:00Z')
-  expect(await (await guard.background()).countUpdates(filter)).toBeNull()
+  expect(await guard.countUpdates(filter)).toBeNull()
 })

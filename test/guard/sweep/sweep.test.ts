@@ -34,8 +34,7 @@ async function sweepWith({ parts, guard: { ledger }, clock }: Started, state: st
       isLate ||= as === state
       return handle(...row)
     })
-  const { sweep } = await createGuard({ ...parts, ledger: { ...ledger, openRound } }).background()
-  return sweep(clock.now() + minutes(10))
+  return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
 }
 
 /** The process that holds it dies before the outcome is written down. */
@@ -471,9 +470,9 @@ describe('the sweep of a requested update', () => {
   test('begins it with the time that is left', async () => {
     const { guard, clock, sent, id } = await queued()
     clock.advance(minutes(2))
-    expect(await (await guard.background()).sweep(clock.now() + 16_999)).toEqual(nothing)
+    expect(await guard.sweep(clock.now() + 16_999)).toEqual(nothing)
     expect(sent).toEqual([])
-    expect(await (await guard.background()).sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
+    expect(await guard.sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
   })
 })
 
@@ -496,10 +495,10 @@ describe('the sweep with a service that hangs', () => {
       clock.advance(hangsFor)
       return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
     }
-    expect(await (await guard.background()).sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
+    expect(await guard.sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
     expect(asked).toBe(8)
     clock.advance(days(7))
-    expect((await (await guard.background()).sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
+    expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
   test('spends a third of its time on updates that a person released, and gives up none of them', async () => {
@@ -515,7 +514,7 @@ describe('the sweep with a service that hangs', () => {
       clock.advance(hangsFor)
       return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
     }
-    expect(await (await guard.background()).sweep(clock.now() + minutes(10))).toEqual(nothing)
+    expect(await guard.sweep(clock.now() + minutes(10))).toEqual(nothing)
     expect([asked, (await other.open('watched', 50)).rows.length]).toEqual([10, 10])
   })
 
@@ -532,7 +531,7 @@ describe('the sweep with a service that hangs', () => {
       clock.advance(hangsFor)
       return { kind: 'unreachable', reason: 'no whole answer before the deadline', status: null }
     }
-    const { expired, begun } = await (await guard.background()).sweep(clock.now() + minutes(10))
+    const { expired, begun } = await guard.sweep(clock.now() + minutes(10))
     expect([asked, begun, expired.toSorted()]).toEqual([15, [], old.map(({ id }) => id).toSorted()])
     expect((await ledger.open('requested', 50)).rows).toHaveLength(20)
   })

@@ -34,15 +34,15 @@ describe('a sweep whose time ends before its list does', () => {
     const { guard, elsewhere, service, clock, asked, slowly } = await ten(false)
     service.dates = slowly({ kind: 'dates', dates: [] })
     clock.advance(minutes(10))
-    await (await guard.background()).sweep(clock.now() + minutes(5))
+    await guard.sweep(clock.now() + minutes(5))
     expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
-    for (const process of [elsewhere, guard]) await (await process.background()).sweep(clock.now() + minutes(5))
+    for (const process of [elsewhere, guard]) await process.sweep(clock.now() + minutes(5))
     expect(asked).toEqual([...names, 'p0', 'p1'])
     asked.length = 0
-    await (await guard.background()).sweep(clock.now() + days(1))
+    await guard.sweep(clock.now() + days(1))
     expect(asked).toEqual(['p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9', 'p0', 'p1'])
     asked.length = 0
-    await (await guard.background()).sweep(clock.now() + minutes(5))
+    await guard.sweep(clock.now() + minutes(5))
     expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
   })
 
@@ -54,7 +54,7 @@ describe('a sweep whose time ends before its list does', () => {
     await guard.resolve(late?.id ?? '', 'eve', { outcome: 'did-not-run', reason: 'not in their log' })
     expect((await other.open('watched', 5)).rows).toHaveLength(1)
     service.dates = slowly({ kind: 'dates', dates: [] })
-    await (await guard.background()).sweep(clock.now() + minutes(5))
+    await guard.sweep(clock.now() + minutes(5))
     expect(asked).toContain('late')
   })
 
@@ -62,7 +62,7 @@ describe('a sweep whose time ends before its list does', () => {
     const { guard, elsewhere, service, clock, sent, slowly } = await ten(true)
     clock.advance(minutes(2))
     service.estimate = slowly({ kind: 'units', units: 40, source: 'units' } as never)
-    const processes = [await guard.background(), await elsewhere.background()]
+    const processes = [guard, elsewhere]
     for (let sweeps = 0; sweeps < 5; sweeps++) await processes[sweeps % 2]?.sweep(clock.now() + minutes(1))
     expect(sent.map(({ target }) => target.segment)).toEqual(names)
   })
@@ -78,7 +78,7 @@ describe('a sweep whose time ends before its list does', () => {
     const stuck = ['p0', 'p1', 'p2', 'p3']
     service.estimate = async (target) =>
       stuck.includes(target.segment) ? hanging(target) : { kind: 'units', units: 40 as never, source: 'units' }
-    for (let sweeps = 0; sweeps < 3; sweeps++) await (await guard.background()).sweep(clock.now() + minutes(1))
+    for (let sweeps = 0; sweeps < 3; sweeps++) await guard.sweep(clock.now() + minutes(1))
     expect(sent.map(({ target }) => target.segment)).toEqual(['p4', 'p5', 'p6', 'p7', 'p8', 'p9'])
     expect((await other.open('requested', 10)).rows).toHaveLength(4)
   })

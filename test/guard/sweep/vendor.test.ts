@@ -132,7 +132,7 @@ describe('runs outside the guard', () => {
 
   test('announces the latest twenty of many dates', async () => {
     const { product, dates } = await startNights()
-    const look = async () => (await product.guard.background()).findRunsOutside(product.endsAt())
+    const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
     const december = Array.from({ length: 25 }, (_, index) => `2026-12-${String(index + 1).padStart(2, '0')}`)
     dates.site?.push(...december)
@@ -143,7 +143,7 @@ describe('runs outside the guard', () => {
 
   test('the difficulty of the same project explains no date, what a person called off may', async () => {
     const { product, dates } = await startNights()
-    const look = async () => (await product.guard.background()).findRunsOutside(product.endsAt())
+    const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
     await product.update({ kind: 'keyword-difficulty', project: 'site' })
     product.service.script(({ url }) => url.includes('/shop/run'), { status: 503 })
@@ -161,9 +161,9 @@ describe('runs outside the guard', () => {
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })
     // As long as an answer may take, and twelve seconds for the rest.
-    await (await product.guard.background()).findRunsOutside(product.clock.now() + 32_000)
+    await product.guard.findRunsOutside(product.clock.now() + 32_000)
     expect(product.seen('dates')).toEqual([])
-    await (await product.guard.background()).findRunsOutside(product.clock.now() + 32_001)
+    await product.guard.findRunsOutside(product.clock.now() + 32_001)
     const asked = product.seen('dates').map(({ url }) => /projects\/([^/]+)\/dates/.exec(url)?.[1])
     expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })
@@ -191,7 +191,7 @@ describe('runs outside the guard', () => {
     await product.call('PUT', '/budgets/acme', {
       body: { limits: [{ window: 'month', units: 90 }], projects: [{ name: 'site' }] },
     })
-    const look = async () => (await product.guard.background()).findRunsOutside(product.endsAt())
+    const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
     await product.update({ kind: 'ranking', project: 'site' })
     product.clock.advance(1)

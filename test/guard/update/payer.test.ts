@@ -349,9 +349,9 @@ describe('a plan that names an ancestor of the owner', () => {
     )
   const fire = async ({ guard, clock, endsAt }: Started) => {
     clock.set('2026-11-20T09:00:10Z')
-    const fired = await (await guard.background()).fire('night', time, endsAt())
+    const fired = await guard.fire('night', time, endsAt())
     if (fired.kind === 'problem') throw new Error(fired.problem.detail)
-    return (await guard.background()).report(fired.occurrence)
+    return guard.report(fired.occurrence)
   }
 
   test('refuses the owned project without mayChargeAncestors, and runs the rest', async () => {
@@ -410,8 +410,8 @@ describe('a plan that names an ancestor of the owner', () => {
     ] as const) {
       const plans = async () => plansOf({ projects: ['shop'], ...more })
       const product = await startClients({ parts: { plans } })
-      await (await product.guard.background()).readPrices(product.endsAt())
-      const rows = await (await product.guard.background()).forecast()
+      await product.guard.readPrices(product.endsAt())
+      const rows = await product.guard.forecast()
       const account = rows.find(({ budget, window }) => budget === 'account' && window === 'month')
       expect(account?.committed).toBe(committed)
     }
@@ -447,7 +447,7 @@ describe('an estimate', () => {
 
 describe('the statement of the owner', () => {
   const rowsOf = async ({ guard }: Started) =>
-    (await (await guard.background()).statement(null, 'budget'))?.rows.map(({ key, charged, paidElsewhere }) => [
+    (await guard.statement(null, 'budget'))?.rows.map(({ key, charged, paidElsewhere }) => [
       key,
       charged,
       paidElsewhere,
@@ -465,7 +465,7 @@ describe('the statement of the owner', () => {
       ['account', 25, 0],
       ['acme', 0, 25],
     ])
-    const statement = await (await guard.background()).statement(null, 'budget')
+    const statement = await guard.statement(null, 'budget')
     expect(statement).toMatchObject({ total: { charged: 25 }, spent: 25, addsUp: true })
     expect(statement?.total).not.toHaveProperty('paidElsewhere')
     const answer = { status: 200, contentType: null, body: '', truncated: false }
@@ -485,7 +485,7 @@ describe('the statement of the owner', () => {
     const before = await rowsOf(product)
     const at = product.clock.now()
     product.clock.advance(24 * 3600_000)
-    await (await product.guard.background()).keepSummaries()
+    await product.guard.keepSummaries()
     expect((await summaryOf(product.other, at)).rows).toMatchObject([{ budget: 'account', owner: 'acme', charged: 40 }])
     expect([before, await rowsOf(product)]).toEqual([
       [

@@ -9,7 +9,7 @@ const isDates = (url: string) => url.endsWith('/dates')
 const ask = { kind: 'ranking', project: 'acme.example' }
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-const sweep = async (product: Product) => (await product.guard.background()).sweep(product.clock.now() + minutes(2))
+const sweep = async (product: Product) => product.guard.sweep(product.clock.now() + minutes(2))
 const get = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body
 
 /** A product whose run hangs until it is let go, so that time can pass between the fence and the answer. */

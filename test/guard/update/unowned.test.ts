@@ -22,10 +22,9 @@ async function start(plan: object = {}) {
     budget('account', { parent: null, approvers: ['eve'], unowned, ...more })
   const fire = async () => {
     clock.set('2026-11-20T09:00:10Z')
-    const background = await guard.background()
-    const fired = await background.fire('night', time, endsAt())
+    const fired = await guard.fire('night', time, endsAt())
     if (fired.kind === 'problem') throw new Error(fired.problem.detail)
-    return background.report(fired.occurrence)
+    return guard.report(fired.occurrence)
   }
   return { ...product, set, fire, begin: (id: string) => guard.start(id, endsAt()) }
 }
@@ -217,10 +216,9 @@ describe('one approval in one run of a plan', () => {
     await beginAll(product)
     expect(await settled(product)).toBe(4)
     clock.set('2026-11-21T09:00:10Z')
-    const background = await guard.background()
-    const next = await background.fire('night', time + 24 * 3600_000, clock.now() + 60_000)
+    const next = await guard.fire('night', time + 24 * 3600_000, clock.now() + 60_000)
     if (next.kind === 'problem') throw new Error(next.problem.detail)
-    const { rows } = await background.report(next.occurrence)
+    const { rows } = await guard.report(next.occurrence)
     expect(rows.map(({ update }) => of(update))).toEqual([
       ...['awaiting-approval', 'awaiting-approval', 'settled', 'awaiting-approval'],
     ])

@@ -40,11 +40,10 @@ async function newFolder(): Promise<string> {
 async function accountsOf(store: Store) {
   const { settings, clock } = month.scenario
   const { guard } = createServices(settings, { clock, store, log: createLog({ write: () => {}, now: clock.now }) })
-  const { statement, outlook } = await guard.background()
   const keys = ['budget', 'project', 'caller'] as const
-  const { view, budgets } = await outlook()
+  const { view, budgets } = await guard.outlook()
   const months = [monthBefore(view.definitions.calendar, view.month).name, view.month.name]
-  const statements = await Promise.all(months.flatMap((name) => keys.map((key) => statement(name, key))))
+  const statements = await Promise.all(months.flatMap((name) => keys.map((key) => guard.statement(name, key))))
   return {
     audit: (await guard.ledger.audit()).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
     statements: statements.map((each) => each && { ...each, view: null }),

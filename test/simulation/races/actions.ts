@@ -61,7 +61,7 @@ export const costs = ({ ask }: Machine, project: string, units: number) =>
 export const sweepsLate: Action = async (machine) => {
   // Past the lease and the flight, while the sender may still wait for its answer.
   await passes(machine, 'ten minutes pass', 10 * minuteMs)
-  await (await machine.guard.background()).sweep(machine.endsAt())
+  await machine.guard.sweep(machine.endsAt())
 }
 
 export const grants: Action = ({ guard }) =>

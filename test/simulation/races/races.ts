@@ -43,7 +43,7 @@ export const races = {
       a: begins,
       s: async (machine) => {
         await passes(machine, 'three minutes pass', 3 * minuteMs)
-        await (await machine.guard.background()).sweep(machine.endsAt())
+        await machine.guard.sweep(machine.endsAt())
       },
     },
     check: ({ runs }) => {

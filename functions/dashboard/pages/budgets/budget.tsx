@@ -41,22 +41,21 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
     GET: async ({ c, mustHave, show, permissions, frame, guard }) => {
       mustHave('read')
       const name = budgetNameOf(c)
-      const { outlook: readOutlook, spentOn, lastMonths, spentCosts } = await guard.background()
       const viewRead = guard.ledger.view().then((view) => {
         if (!budgetNamed(view.definitions, name)) throw new Refusal(noBudget(name))
         return view
       })
       const [{ view, budgets }, entries, latest, months, spent] = await Promise.all([
-        readOutlook(viewRead),
+        guard.outlook(viewRead),
         viewRead.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, maxEntries)),
         viewRead.then(({ now }) => guard.ledger.updates({ since: now - searched.ms }, searched.count)),
-        viewRead.then((view) => lastMonths(view, name, maxMonths)),
-        viewRead.then((view) => spentOn(view, name)),
+        viewRead.then((view) => guard.lastMonths(view, name, maxMonths)),
+        viewRead.then((view) => guard.spentOn(view, name)),
       ])
       const budget = budgetNamed(view.definitions, name)
       const outlook = budgets.find((each) => each.budget === name)
       if (!budget || !outlook) throw new Refusal(noBudget(name))
-      const cost = (await spentCosts(view, [outlook.figures])).get(name)
+      const cost = (await guard.spentCosts(view, [outlook.figures])).get(name)
       const zone = zoneOf(view)
       const isAdmin = permissions.scopes.has('admin')
       const updates = latest.rows.filter((update) => isWithin(view.definitions, update.budget, name))

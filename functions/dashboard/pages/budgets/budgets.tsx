@@ -46,9 +46,8 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
 
 async function showAll(visit: Visit, failure: CreateFailure) {
   const query = readFields(visit.query, tableQuerySchema)
-  const { outlook, spentCosts } = await visit.guard.background()
-  const { view, budgets } = await outlook()
-  const costs = await spentCosts(
+  const { view, budgets } = await visit.guard.outlook()
+  const costs = await visit.guard.spentCosts(
     view,
     budgets.map(({ figures }) => figures),
   )

@@ -109,8 +109,7 @@ async function previewOrChange(visit: Visit, edit: BudgetEdit, step: 'preview' |
 }
 
 async function showPreview(visit: Visit, edit: BudgetEdit, views: { before: View; after: View }) {
-  const { forecast } = await visit.guard.background()
-  const forecasts = await Promise.all([forecast(views.before), forecast(views.after)])
+  const forecasts = await Promise.all([visit.guard.forecast(views.before), visit.guard.forecast(views.after)])
   return visit.show(
     `Change ${edit.budget.name}?`,
     <BudgetPreview {...{ edit, frame: visit.frame, ...views, forecasts }} />,

@@ -179,7 +179,7 @@ async function doneOf(guard: Guard, name: string, change: Change): Promise<reado
   if (change.do === 'move') return [done]
   const to = budgetNamed(view.definitions, name)?.projects ?? []
   const members = [{ member: 'projects', from: to.filter((owned) => owned.name !== change.name), to }]
-  return [done, ...(await (await guard.background()).notesOf([{ budget: name, isNew: false, members }], view))]
+  return [done, ...(await guard.notesOf([{ budget: name, isNew: false, members }], view))]
 }
 
 const payerWithout = ({ budgets }: Definitions, { name, projects, ...rest }: Budget): string =>

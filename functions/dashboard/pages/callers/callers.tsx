@@ -59,12 +59,11 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
     GET: async (visit) => {
       visit.mustHave('admin')
       const { guard } = visit
-      const { spentByPerson } = await guard.background()
       const viewRead = guard.ledger.view()
       const latestRead = guard.ledger.updates({}, recentUpdates).then(({ rows }) => rows)
       const [view, rows, spentBy] = await Promise.all([
         ...([viewRead, latestRead] as const),
-        viewRead.then((view) => spentByPerson(view, latestRead)),
+        viewRead.then((view) => guard.spentByPerson(view, latestRead)),
       ])
       const seenAt = new Map(rows.map(({ caller, createdAt }) => [caller, createdAt] as const).toReversed())
       return visit.show(
