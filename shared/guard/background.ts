@@ -6,13 +6,12 @@ import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
 import type { Plan } from './plans/plans-file.ts'
 import { createDigest } from './reports/digest.ts'
-import { createMonths } from './reports/months.ts'
+import { createRecent } from './reports/figures.ts'
+import { createMonths } from './reports/history.ts'
 import { createOutlook } from './reports/outlook.ts'
 import { createSpenders } from './reports/spenders.ts'
-import { createSpentCosts } from './reports/spent-cost.ts'
-import { createSpentOn } from './reports/spent-on.ts'
 import { createStatements } from './reports/statements.ts'
-import { createRecent, createSummaries } from './reports/summary.ts'
+import { createSummaries } from './reports/summary.ts'
 import { createUnlisted } from './reports/unlisted.ts'
 import { createUpdateCounts } from './reports/update-counts.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
@@ -37,7 +36,6 @@ export function createBackground(
   const recent = createRecent(parts)
   const calendar = createCalendar({ ...parts, prices, recent })
   const { outlook } = createOutlook({ ledger, forecastWith: calendar.forecastWith })
-  const statements = createStatements(parts)
   return {
     ...occurrences,
     ...sweep,
@@ -51,13 +49,11 @@ export function createBackground(
     ...createSpenders({ ledger, recent }),
     ...createUnlisted({ ...parts, recent }),
     ...createUpdateCounts(parts),
-    ...createSpentOn(parts),
     ...createMonths(parts),
     ...createRunsOutside(parts),
     ...createTokenExpiry(parts),
     ...createMetrics(parts),
     ...createSummaries(parts),
-    ...statements,
-    ...createSpentCosts({ ...parts, ...statements }),
+    ...createStatements(parts),
   }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
-import type { SpentCosts } from '../../../shared/guard/reports/spent-cost.ts'
+import type { SpentCosts } from '../../../shared/guard/reports/statements.ts'
 import { count, type Figures, zoneOf } from '../../../shared/guard/sentences.ts'
 import { limitOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'

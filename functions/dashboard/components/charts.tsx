@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
-import type { History } from '../../../shared/guard/reports/history.ts'
-import type { DayUse } from '../../../shared/guard/reports/months.ts'
+import type { DayUse, History } from '../../../shared/guard/reports/history.ts'
 import { count, type Figures, units } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'

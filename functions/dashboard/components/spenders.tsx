@@ -1,4 +1,4 @@
-import type { Spent } from '../../../shared/guard/reports/spent-on.ts'
+import type { Spender } from '../../../shared/guard/reports/spenders.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import { ShareBar } from './charts.tsx'
 import { addressWith } from './lists.tsx'
@@ -7,7 +7,7 @@ import { PlanName } from './people.tsx'
 
 const maxShown = 5
 
-export function SpentSection({ id, title, spenders }: { id: string; title: string; spenders: readonly Spent[] }) {
+export function SpentSection({ id, title, spenders }: { id: string; title: string; spenders: readonly Spender[] }) {
   const most = Math.max(1, ...spenders.map((each) => each.units))
   return (
     <Section id={id} title={title}>
@@ -28,7 +28,7 @@ export function SpentSection({ id, title, spenders }: { id: string; title: strin
   )
 }
 
-function SpenderName({ spender: { kind, name } }: { spender: Spent }) {
+function SpenderName({ spender: { kind, name } }: { spender: Spender }) {
   if (kind === 'outside') return <>outside the guard</>
   if (kind === 'others' || name === null) return <>others</>
   switch (kind) {

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { type DayUse, dailyMean } from '../../../shared/guard/reports/months.ts'
+import { type DayUse, dailyMean } from '../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import type { NextRun } from '../../../shared/guard/plans/calendar.ts'
-import { dayUses } from '../../../shared/guard/reports/months.ts'
+import { dayUses } from '../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
 import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
 import { count, duration, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'

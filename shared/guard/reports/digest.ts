@@ -2,19 +2,18 @@ import { dayAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../ledger/updates/update.ts'
-import { all } from '../../ledger/views/pages.ts'
 import type { Price } from '../../ledger/views/projects.ts'
-import { emptySummary, isComplete, type Summary, summaryDays } from '../../ledger/views/summary.ts'
+import { emptySummary, isComplete, type Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
+import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices } from '../money.ts'
 import { approvableForMs } from '../options.ts'
 import { type Figures, zoneOf } from '../sentences.ts'
-import { happenedAt } from './day-of-budgets.ts'
+import { summariesOf, uncounted } from './figures.ts'
 import type { Outlook, Status } from './outlook.ts'
-import { believed, gapsIn } from './summary.ts'
+import { happenedAt } from './summary.ts'
 
 export interface Digest {
   readonly day: string
@@ -91,11 +90,8 @@ export function createDigest(parts: {
       zone: zoneOf(view),
       budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
         ...{ budget, status, reason: sentence, month: figures },
-        spentToday: spentBy(budget, updates),
-        costToday: costBy(budget, updates, unitPrices),
-        projected: month.projected,
-        projectedAtPace: month.projectedAtPace,
-        ...overLimits(budget, updates),
+        ...{ projected: month.projected, projectedAtPace: month.projectedAtPace },
+        ...spentToday(budget, updates, unitPrices),
       })),
       approvals,
       refused,
@@ -106,44 +102,34 @@ export function createDigest(parts: {
   }
 
   /** A request may be older, by as long as approvals last. */
-  async function updatesOf(until: number, { definitions, now }: View): Promise<Update[]> {
-    const since = Math.max(until - dayMs - approvableForMs, definitions.createdAt - dayMs)
-    const days = summaryDays(definitions.calendar, { since, until })
-    const summaries = await ledger.summaries.read(days, { withRows: false })
+  async function updatesOf(until: number, view: View): Promise<readonly Update[]> {
+    const since = Math.max(until - dayMs - approvableForMs, view.definitions.createdAt - dayMs)
+    const summaries = await summariesOf(ledger, view, { since, until }, { withRows: false })
     const isOver = (summary: Summary) =>
       isComplete(summary) && summary.open.length === 0 && summary.lastAt <= until - dayMs
-    const gaps = gapsIn(summaries.map((each) => (isOver(believed(each, now)) ? each : emptySummary(each.day))))
-    const found: Update[] = []
-    for (const { since, until: last } of gaps.toReversed()) {
-      const span = { since, until: Math.min(last, until) }
-      found.push(...(await all((cursor) => ledger.updates(span, pageSize, cursor), maxRead - found.length)))
-    }
+    const days = summaries.map((each) => (isOver(each) ? each : emptySummary(each.day)))
+    const found = await uncounted(ledger, days, { until, max: maxRead })
     return found.filter((update) => happenedAt(update) > until - dayMs && happenedAt(update) <= until)
   }
 
   return { announceDigest, digest }
 }
 
-const paidBy = (budget: string, updates: readonly Update[]): readonly Update[] =>
-  updates.filter(({ hold }) => hold?.budgets.includes(budget))
-
-const spentBy = (budget: string, updates: readonly Update[]): number =>
-  paidBy(budget, updates).reduce((sum, { charged }) => sum + (charged ?? 0), 0)
-
-function costBy(budget: string, updates: readonly Update[], unitPrices: UnitPrices | null): string | null {
-  if (!unitPrices) return null
-  const atPrices = paidBy(budget, updates).reduce<UnitsAtPrices>(
-    (sum, { hold, charged = 0 }) => addAtPrices(sum, atPrice(priceOn(unitPrices, hold?.day ?? ''), charged)),
-    new Map(),
-  )
-  return inMoney(atPrices, unitPrices.currency)
-}
-
-function overLimits(budget: string, updates: readonly Update[]): Pick<DigestRow, 'wouldHaveRefused'> {
+function spentToday(budget: string, updates: readonly Update[], unitPrices: UnitPrices | null) {
+  const paid = updates.filter(({ hold }) => hold?.budgets.includes(budget))
   const over = updates.filter(({ wouldHaveRefused }) => wouldHaveRefused?.some((each) => each.budget === budget))
-  if (over.length === 0) return {}
-  const units = over.reduce((sum, { charged, hold }) => sum + (charged ?? hold?.units ?? 0), 0)
-  return { wouldHaveRefused: { updates: over.length, units } }
+  const sum = (of: readonly Update[], units: (update: Update) => number) =>
+    of.reduce((total, update) => total + units(update), 0)
+  const atPrices = paid
+    .map(({ hold, charged = 0 }) => atPrice(priceOn(unitPrices, hold?.day ?? ''), charged))
+    .reduce(addAtPrices, new Map())
+  return {
+    spentToday: sum(paid, ({ charged = 0 }) => charged),
+    costToday: unitPrices && inMoney(atPrices, unitPrices.currency),
+    ...(over.length > 0 && {
+      wouldHaveRefused: { updates: over.length, units: sum(over, ({ charged, hold }) => charged ?? hold?.units ?? 0) },
+    }),
+  }
 }
 
 function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {

@@ -22,8 +22,7 @@ import {
   zoneOf,
 } from '../sentences.ts'
 import { limited } from '../update/limits.ts'
-import { type History, historyOf, lastRunOf } from './history.ts'
-import { type Saved, savedIn } from './summary.ts'
+import { type History, historyOf, lastRunOf, type Saved, savedIn } from './history.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
 export type Status = (typeof statuses)[number]

@@ -1,115 +1,132 @@
-import { spentOnTops } from '../../ledger/book/book.ts'
-import { type Definitions, personOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
-import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
+import { counterOf, spentOnTops } from '../../ledger/book/book.ts'
+import {
+  type Definitions,
+  isWithin,
+  listingsOf,
+  personOf,
+  topsOf,
+  unseenBudget,
+} from '../../ledger/book/definitions.ts'
+import { movedOnTops } from '../../ledger/book/entry.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { isTerminal, type Update } from '../../ledger/updates/update.ts'
-import { type Spender as Spent, type Summary, summaryDays } from '../../ledger/views/summary.ts'
+import type { Update } from '../../ledger/updates/update.ts'
+import type { SummaryRow } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { shownCaller } from '../sentences.ts'
-import { believed, gapsIn, type Recent } from './summary.ts'
+import { figuresOf, maxUncounted, type Recent, summariesOf, uncounted } from './figures.ts'
 
-export interface Spender {
+interface Spent {
   /** `person`: several callers are one person. `outside`: not by an update. `others`: too small or too many to name. */
-  readonly kind: 'plan' | 'person' | 'caller' | 'outside' | 'others'
+  readonly kind: 'plan' | 'person' | 'caller' | 'project' | 'outside' | 'others'
   readonly name: string | null
   readonly units: number
+}
+
+export interface Spender extends Spent {
   /** From 0 to 1. */
   readonly share: number
 }
 
-/** The latest entries, or updates of an ended month, that a reader adds up itself. */
-const maxRead = 200
+/** With the budgets below it. */
+export interface SpentOn {
+  readonly projects: readonly Spender[]
+  readonly callers: readonly Spender[]
+  /** Ended updates of the month that the budget's limits would have refused, if it had not been observed. */
+  readonly wouldHaveRefused: { readonly updates: number; readonly units: number }
+}
 
+type Charged = Pick<SummaryRow, 'caller' | 'person' | 'plan' | 'charged'>
+
+const maxEntries = 200
+
+/** The number of requests is bounded: what is not found within it counts as `others`. */
 export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Recent }) {
-  /** The greatest first. The number of requests is bounded: what is not found within it counts as `others`. */
   async function whoSpent(given?: View | Promise<View>): Promise<readonly Spender[]> {
     const view = await (given ?? ledger.view())
-    const [spent, entries] = await Promise.all([
+    const tops = topsOf(view.definitions)
+    const [rows, entries] = await Promise.all([
       chargedIn(view),
-      ledger.entries({ month: view.month.name }, maxRead).then(({ rows }) => rows),
+      ledger.entries({ month: view.month.name }, maxEntries).then((page) => page.rows),
     ])
-    return spendersOf(view, spent, entries)
+    const outside = entries.reduce((sum, entry) => sum + movedOnTops(tops, entry, 'spent'), 0)
+    const spent = [...spentBy(view.definitions, rows), { kind: 'outside', name: null, units: outside } as const]
+    return greatest(spentOnTops(view.book, tops), spent)
+  }
+
+  async function spentOn(view: View, budget: string): Promise<SpentOn> {
+    const { definitions, month, now } = view
+    const summaries = await summariesOf(ledger, view, { since: month.start, until: now })
+    const later = await uncounted(ledger, summaries, { until: now, max: maxUncounted })
+    const rows = figuresOf(summaries, later).filter(
+      (row) => row.month === month.name && isWithin(definitions, row.budget, budget),
+    )
+    const all = counterOf(view.book, 'month', budget)?.spent ?? 0
+    const over = rows.filter(({ wouldHaveRefused }) => wouldHaveRefused?.includes(budget))
+    return {
+      projects: greatest(
+        all,
+        rows.map(({ project, charged = 0 }) => ({
+          ...{ kind: 'project', units: charged },
+          name: listingsOf(definitions, project)[0]?.project.name ?? project,
+        })),
+      ),
+      callers: greatest(all, spentBy(definitions, rows)),
+      wouldHaveRefused: {
+        updates: over.reduce((sum, { settled = 0, released = 0 }) => sum + settled + released, 0),
+        units: over.reduce((sum, { charged = 0 }) => sum + charged, 0),
+      },
+    }
   }
 
   /** What each person's own updates were charged, without plans. @param latest updates that the caller reads anyway. */
   async function spentByPerson(view: View, latest: Promise<readonly Update[]>): Promise<ReadonlyMap<string, number>> {
     const units = new Map<string, number>()
-    for (const { caller, person: claimed, plan, units: more } of await chargedIn(view, latest)) {
+    for (const { caller, person: claimed, plan, charged = 0 } of await chargedIn(view, await latest)) {
       const person = shownCaller(view.definitions, caller, claimed)
-      if (plan === undefined) units.set(person, (units.get(person) ?? 0) + more)
+      if (plan === undefined && charged > 0) units.set(person, (units.get(person) ?? 0) + charged)
     }
     return units
   }
 
-  async function chargedIn(view: View, shared?: Promise<readonly Update[]>): Promise<readonly Spent[]> {
+  async function chargedIn(view: View, latest?: readonly Update[]): Promise<readonly Charged[]> {
     const { month, now } = view
-    const isOpen = now < month.end
-    const until = Math.min(now, month.end - 1)
-    const summaries = (await (isOpen ? recent.summaries(view) : daysOf(view))).filter(
-      ({ day }) => day.month === month.name,
-    )
-    const since = gapsIn(summaries)[0]?.since ?? until + 1
-    const given = since > until ? [] : await shared
-    const isCovered = given !== undefined && (since > until || (given.at(-1)?.createdAt ?? 0) < since)
-    const latest = isCovered
-      ? given
-      : await (isOpen ? recent.updates(view) : ledger.updates({ since, until }, maxRead).then(({ rows }) => rows))
-    const charged = latest
-      .filter(({ createdAt }) => createdAt >= since && createdAt <= until)
-      .filter(({ month: in_, budget, state }) => in_ === month.name && budget !== unseenBudget && isTerminal(state))
-      .map(({ charged = 0, ...update }) => ({
-        ...spenderOf({ ...update, person: update.token?.person }),
-        units: charged,
-      }))
-    return [...summaries.filter(({ day }) => day.start < since).flatMap(ofDay), ...charged]
+    const isOver = now >= month.end
+    const span = { since: month.start, until: Math.min(now, month.end - 1) }
+    const all = isOver ? await summariesOf(ledger, view, span, { withRows: false }) : await recent.summaries(view)
+    const summaries = all.filter(({ day }) => day.month === month.name)
+    const later =
+      isOver || latest
+        ? await uncounted(ledger, summaries, { until: span.until, max: maxUncounted, latest })
+        : await recent.updates(view)
+    return [
+      ...summaries.flatMap(({ spenders = [] }) => spenders.map(({ units, ...who }) => ({ ...who, charged: units }))),
+      ...figuresOf([], later).filter((row) => row.month === month.name && row.budget !== unseenBudget),
+    ]
   }
 
-  async function daysOf({ definitions, month, now }: View): Promise<readonly Summary[]> {
-    const days = summaryDays(definitions.calendar, { since: month.start, until: month.end - 1 })
-    return (await ledger.summaries.read(days, { withRows: false })).map((each) => believed(each, now))
-  }
-
-  return { whoSpent, spentByPerson }
+  return { whoSpent, spentOn, spentByPerson }
 }
 
-const ofDay = ({ spenders = [] }: Summary): readonly Spent[] => spenders
-
-interface Asker {
-  readonly caller: string
-  readonly person?: string | undefined
-  readonly plan?: string
+function spentBy(definitions: Definitions, rows: readonly Charged[]): readonly Spent[] {
+  const callers = Object.keys(definitions.callers ?? {})
+  const shared = new Set(callers.flatMap((name) => [personOf(definitions, name)].filter((person) => person !== name)))
+  return rows.map(({ caller, person: claimed, plan, charged: units = 0 }) => {
+    if (plan !== undefined) return { kind: 'plan', name: plan, units }
+    const person = shownCaller(definitions, caller, claimed)
+    return { kind: person !== caller || shared.has(person) ? 'person' : 'caller', name: person, units }
+  })
 }
 
-const spenderOf = ({ caller, person, plan }: Asker): Omit<Spent, 'units'> => ({
-  caller,
-  ...(person !== undefined && { person }),
-  ...(plan !== undefined && { plan }),
-})
-
-function spendersOf(view: View, spent: readonly Spent[], entries: readonly Entry[]): readonly Spender[] {
-  const tops = topsOf(view.definitions)
-  const all = spentOnTops(view.book, tops)
-  const units = new Map<string, Omit<Spender, 'share'>>()
-  const add = (kind: Spender['kind'], name: string | null, more: number) => {
+/** Each name once, the greatest first. */
+function greatest(all: number, spent: readonly Spent[]): readonly Spender[] {
+  const sums = new Map<string, Spent>()
+  for (const { kind, name, units } of spent) {
     const key = `${kind} ${name}`
-    units.set(key, { kind, name, units: (units.get(key)?.units ?? 0) + more })
+    sums.set(key, { kind, name, units: (sums.get(key)?.units ?? 0) + units })
   }
-  for (const { caller, person: claimed, plan, units } of spent) {
-    const person = shownCaller(view.definitions, caller, claimed)
-    if (plan !== undefined) add('plan', plan, units)
-    else add(person !== caller || isShared(view.definitions, person) ? 'person' : 'caller', person, units)
-  }
-  add(
-    'outside',
-    null,
-    entries.reduce((sum, entry) => sum + movedOnTops(tops, entry, 'spent'), 0),
-  )
-  add('others', null, Math.max(0, all - [...units.values()].reduce((sum, each) => sum + each.units, 0)))
-  return [...units.values()]
-    .filter((each) => each.units !== 0)
+  const others = Math.max(0, all - [...sums.values()].reduce((sum, { units }) => sum + units, 0))
+  return [...sums.values(), { kind: 'others', name: null, units: others } as const]
+    .filter(({ units }) => units !== 0)
     .map((each) => ({ ...each, share: all > 0 ? each.units / all : 0 }))
     .toSorted((a, b) => b.units - a.units || ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
 }
-
-const isShared = (definitions: Definitions, person: string): boolean =>
-  Object.keys(definitions.callers ?? {}).some((each) => each !== person && personOf(definitions, each) === person)

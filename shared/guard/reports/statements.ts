@@ -1,25 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Book, spentOnTops } from '../../ledger/book/book.ts'
-import { type Definitions, listingsOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
+import { type Definitions, isWithin, listingsOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
-import { type Calendar, dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
+import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { createdAroundMs, isTerminal, tagOf, type Update } from '../../ledger/updates/update.ts'
+import { createdAroundMs, tagOf } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
-import {
-  emptySummary,
-  type Summary,
-  type SummaryDay,
-  type SummaryRow,
-  summaryDayAt,
-  summaryDays,
-} from '../../ledger/views/summary.ts'
+import { emptySummary, type Summary, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
-import { addAtPrices, atPrice, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
-import { believed, countedOn, heldIn, rowOf } from './summary.ts'
+import { addAtPrices, atPrice, inMoney, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
+import type { Figures } from '../sentences.ts'
+import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
+
+/** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and those whose cost is unknown. */
+export type SpentCosts = ReadonlyMap<string, string>
 
 /** The rows add up to the month's book. */
 export interface Statement {
@@ -63,17 +60,11 @@ export interface StatementRow extends StatementSum {
   readonly paidElsewhere: number
 }
 
-interface Line extends SummaryRow {
-  readonly day: SummaryDay
-  /** Not ended. */
-  readonly open?: number
-  readonly held?: number
-  readonly inDoubt?: number
-}
-
-interface MonthLines {
+interface MonthReading {
+  readonly view: View
+  readonly window: Window
   readonly summaries: readonly Summary[]
-  readonly lines: readonly Line[]
+  readonly figures: readonly FigureRow[]
   readonly entries: readonly Entry[]
   readonly book: Book | null
   readonly isStill: boolean
@@ -90,119 +81,117 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
     if (!window || window.start > view.now) return null
-    const days = daysOf(view, window)
-    const seen = window.name === view.month.name ? view.stored : undefined
-    const { calendar } = view.definitions
-    const summed = async () => (await ledger.summaries.read(days)).map((summary) => believed(summary, view.now))
-    const read = await linesOf(calendar, window, summed, seen)
+    const span = spanOf(view, window)
+    const read = await readMonth(view, window, () => summariesOf(ledger, view, span))
     const counted = read.summaries.filter(({ mark }) => mark !== null)
-    const month = { view, window, read, unitPrices }
-    if (counted.length === 0 || statementOf(month, 'budget').addsUp !== false) return statementOf(month, by)
-    const whole = await linesOf(calendar, window, async () => days.map(emptySummary))
-    const again = { ...month, read: whole }
-    if (statementOf(again, 'budget').addsUp) await countAgain(window, counted)
-    return statementOf(again, by)
+    const isWrong = (month: MonthReading) => statementOf(month, 'budget', unitPrices).addsUp === false
+    if (counted.length === 0 || !isWrong(read)) return statementOf(read, by, unitPrices)
+    const days = summaryDays(view.definitions.calendar, span)
+    const again = await readMonth(view, window, async () => days.map(emptySummary))
+    if (statementOf(again, 'budget', unitPrices).addsUp) {
+      log.error('summary-not-ok', { month: window.name })
+      await Promise.all(counted.map((summary) => ledger.summaries.spoil(summary)))
+    }
+    return statementOf(again, by, unitPrices)
   }
 
-  /** Reads again if the book moved, because lines and book must match. */
-  async function linesOf(
-    calendar: Calendar,
+  /** Reads again if the book moved, because figures and book must match. */
+  async function readMonth(
+    view: View,
     window: Window,
     summed: () => Promise<readonly Summary[]>,
-    seen?: Book | null,
-  ): Promise<MonthLines> {
-    let before = seen === undefined ? await ledger.bookNamed(window.name) : seen
+  ): Promise<MonthReading> {
+    let before = window.name === view.month.name ? view.stored : await ledger.bookNamed(window.name)
     for (let round = 1; ; round++) {
       // Summaries are read after the book, because a correction changes both.
       const summaries = await summed()
       const [updates, entries] = await Promise.all([
-        countedOn(ledger, summaries),
+        recordsOf(ledger, summaries),
         all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
       ])
       const book = await ledger.bookNamed(window.name)
       const isStill = isDeepStrictEqual(before, book)
-      const lines = [
-        ...summaries.flatMap(({ day, rows }) =>
-          rows.filter(({ month = day.month }) => month === window.name).map((row) => ({ ...row, day })),
-        ),
-        ...updates.filter(({ month }) => month === window.name).map((update) => lineOf(calendar, update)),
-      ]
-      if (isStill || round === maxRounds) return { summaries, lines, entries, book, isStill }
+      const figures = figuresOf(summaries, updates).filter(({ month }) => month === window.name)
+      if (isStill || round === maxRounds) return { view, window, summaries, figures, entries, book, isStill }
       before = book
     }
   }
 
-  async function countAgain(window: Window, summaries: readonly Summary[]): Promise<void> {
-    log.error('summary-not-ok', { month: window.name })
-    await Promise.all(summaries.map((summary) => ledger.summaries.spoil(summary)))
+  /** Reads the month's statement only if the price changed in the month. */
+  async function spentCosts(view: View, figures: readonly Figures[], month: Window = view.month): Promise<SpentCosts> {
+    const costs = new Map<string, string>()
+    if (!unitPrices) return costs
+    const priceAt = (at: number) => priceOn(unitPrices, dayAt(view.definitions.calendar, at).name)
+    const price = priceAt(Math.min(view.now, month.end - 1))
+    const read = price === priceAt(month.start) ? null : await statement(month.name, 'budget')
+    for (const { budget, spent } of figures) {
+      const within = read && sumWithin(view, read, budget)
+      const isKnown = !within || within.charged + within.external === spent
+      const cost = inMoney(within?.atPrices ?? atPrice(price, spent), unitPrices.currency)
+      if (spent !== 0 && isKnown && cost !== null) costs.set(budget, cost)
+    }
+    return costs
   }
 
-  return { statement }
+  return { statement, spentCosts }
+}
+
+/** It is not the budget's own figure if budgets below it were deleted or moved in the month. */
+function sumWithin({ definitions }: View, { rows, total }: Statement, name: string): StatementSum {
+  const tops = topsOf(definitions)
+  if (tops.length === 1 && tops[0] === name) return total
+  return rows.filter(({ key }) => key !== null && isWithin(definitions, key, name)).reduce(sumOfRows, emptyRow(name))
 }
 
 /** Includes days around the month: approvals take up to a week, and clocks differ. */
-function daysOf({ definitions, now }: View, { start, end }: Window): readonly SummaryDay[] {
-  const since = Math.max(start - createdAroundMs, definitions.createdAt - dayMs)
-  return summaryDays(definitions.calendar, { since, until: Math.min(end, now) + dayMs })
-}
+const spanOf = ({ definitions, now }: View, { start, end }: Window) => ({
+  since: Math.max(start - createdAroundMs, definitions.createdAt - dayMs),
+  until: Math.min(end, now) + dayMs,
+})
 
-interface Month {
-  readonly view: View
-  readonly window: Window
-  readonly read: MonthLines
-  readonly unitPrices: UnitPrices | null
-}
-
-function statementOf(month: Month, by: StatementKey): Statement {
-  const { window, unitPrices } = month
-  const { definitions, now } = month.view
-  const { lines, entries, book, isStill } = month.read
-  const rows = rowsOf(month, by)
-  const { paidElsewhere: _none, ...sums } = rows.reduce(sumOfRows, emptyRow(null))
+function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | null): Statement {
+  const { view, window, figures, entries, book, isStill } = month
+  const { definitions, now } = view
+  const rows = rowsOf(month, by, unitPrices)
+  const { paidElsewhere: _none, claimedPerson: _person, ...sums } = rows.reduce(sumOfRows, emptyRow(null))
   // Two observed budgets of a chain may count the same update.
-  const total = {
-    ...sums,
-    ...lines.map(overLimits).reduce(bothOver, { wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 }),
-  }
+  const { wouldHaveRefused, wouldHaveRefusedUnits } = figures.map(overLimits).reduce(sumOfRows, emptyRow(null))
   const tops = topsOf(definitions)
   const granted = entries.reduce((units, entry) => units + movedOnTops(tops, entry, 'granted'), 0)
+  const total = { ...sums, granted, wouldHaveRefused, wouldHaveRefusedUnits }
   const spent = book ? spentOnTops(book, tops) : 0
-  const isOpen = now < window.end || total.held + total.inDoubt > 0
   return {
-    window,
-    by,
-    tagKeys: tagKeysOf(lines),
-    rows,
-    spent,
+    ...{ window, by, rows, spent, total },
+    tagKeys: [...new Set(figures.flatMap(({ tags = {} }) => Object.keys(tags)))].toSorted().slice(0, maxTagKeys),
     previous: monthBefore(definitions.calendar, window).name,
     next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
-    status: isOpen ? 'open' : 'final',
+    status: now < window.end || total.held + total.inDoubt > 0 ? 'open' : 'final',
     currency: unitPrices?.currency ?? null,
-    total: { ...total, granted },
     addsUp: total.charged + total.external === spent || (isStill ? false : null),
   }
 }
 
 const maxTagKeys = 100
 
-const tagKeysOf = (lines: readonly Line[]): readonly string[] =>
-  [...new Set(lines.flatMap(({ tags = {} }) => Object.keys(tags)))].toSorted().slice(0, maxTagKeys)
-
-function rowsOf({ view, window, read, unitPrices }: Month, by: StatementKey): readonly StatementRow[] {
+function rowsOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | null): readonly StatementRow[] {
+  const { view, window, figures, entries } = month
   const { definitions, now } = view
-  const { lines, entries } = read
   const rows = new Map<string | null, StatementRow>()
   const add = (key: string | null, more: Partial<StatementRow>) =>
     rows.set(key, sumOfRows(rows.get(key) ?? emptyRow(key), more))
-  for (const line of lines) {
-    const { settled: updates = 0, charged = 0, held = 0, inDoubt = 0, owner } = line
-    const atPrices = atPrice(priceOn(unitPrices, line.heldOn ?? line.day.name), charged)
-    const figures = { updates, charged, refused: refusedIn(line), held, inDoubt, ...(charged > 0 && { atPrices }) }
-    const claimedPerson = by === 'caller' && line.person !== undefined ? { claimedPerson: line.person } : {}
-    if (line.budget !== unseenBudget) add(keyOf(definitions, by, line), { ...figures, ...claimedPerson })
-    const observers = line.wouldHaveRefused ?? []
-    const keys = by === 'budget' ? observers : observers.slice(0, 1).map(() => keyOf(definitions, by, line))
-    for (const key of keys) add(key, overLimits(line))
+  for (const row of figures) {
+    const { settled: updates = 0, charged = 0, held = 0, heldOn = '', state, owner, person } = row
+    const key = keyOf(definitions, by, row)
+    if (row.budget !== unseenBudget) {
+      add(key, {
+        ...{ updates, charged, refused: refusedIn(row) },
+        ...{ held: state === 'running' ? held : 0, inDoubt: state === 'in-doubt' ? held : 0 },
+        ...(charged > 0 && { atPrices: atPrice(priceOn(unitPrices, heldOn), charged) }),
+        ...(by === 'caller' && person !== undefined && { claimedPerson: person }),
+      })
+    }
+    const observers = row.wouldHaveRefused ?? []
+    for (const each of by === 'budget' ? observers : observers.slice(0, 1).map(() => key)) add(each, overLimits(row))
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const firstOf = firstEntries(entries)
@@ -233,13 +222,14 @@ function firstEntries(entries: readonly Entry[]): (entry: Entry) => Entry {
 }
 
 /** As the list of updates counts them, but for what a plan found done: to a plan that is no refusal. */
-const refusedIn = ({ refused = 0, upToDate = 0, plan }: Line): number => refused + (plan === undefined ? upToDate : 0)
+const refusedIn = ({ refused = 0, upToDate = 0, plan }: FigureRow): number =>
+  refused + (plan === undefined ? upToDate : 0)
 
 /** Name and id share one key: the owner's name for the project. */
 function keyOf(
   definitions: Definitions,
   by: StatementKey,
-  { budget, project, caller, tags }: Pick<Line, 'budget' | 'project' | 'caller' | 'tags'>,
+  { budget, project, caller, tags }: FigureRow,
 ): string | null {
   const tag = tagKeyIn(by)
   if (tag !== null) return tagOf(tags, tag) ?? null
@@ -248,32 +238,12 @@ function keyOf(
   return listingsOf(definitions, project)[0]?.project.name ?? project
 }
 
-function lineOf(calendar: Calendar, update: Update): Line {
-  const { state, hold, month } = update
-  const units = hold?.units ?? 0
-  const day = summaryDayAt(calendar, update.createdAt)
-  return {
-    ...rowOf(update, { month, name: day.name }),
-    day,
-    held: state === 'running' ? units : 0,
-    inDoubt: state === 'in-doubt' ? units : 0,
-    open: isTerminal(state) ? 0 : 1,
-  }
-}
+const overLimits = ({ wouldHaveRefused = [], settled = 0, released = 0, state, charged = 0 }: FigureRow) =>
+  wouldHaveRefused.length === 0
+    ? {}
+    : { wouldHaveRefused: settled + released + (state ? 1 : 0), wouldHaveRefusedUnits: charged }
 
-type OverLimits = Pick<StatementSum, 'wouldHaveRefused' | 'wouldHaveRefusedUnits'>
-
-const overLimits = ({ wouldHaveRefused = [], charged = 0, ...line }: Line): OverLimits =>
-  wouldHaveRefused.length > 0
-    ? { wouldHaveRefused: heldIn(line) + (line.open ?? 0), wouldHaveRefusedUnits: charged }
-    : { wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 }
-
-const bothOver = (a: OverLimits, b: OverLimits): OverLimits => ({
-  wouldHaveRefused: a.wouldHaveRefused + b.wouldHaveRefused,
-  wouldHaveRefusedUnits: a.wouldHaveRefusedUnits + b.wouldHaveRefusedUnits,
-})
-
-const figures = [
+const sums = [
   ...(['updates', 'charged', 'external', 'granted', 'held', 'inDoubt', 'refused', 'paidElsewhere'] as const),
   ...(['wouldHaveRefused', 'wouldHaveRefusedUnits'] as const),
 ]
@@ -285,7 +255,7 @@ export const emptyRow = (key: string | null): StatementRow => ({
 
 export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
   ...a,
-  ...Object.fromEntries(figures.map((name) => [name, a[name] + (b[name] ?? 0)])),
+  ...Object.fromEntries(sums.map((name) => [name, a[name] + (b[name] ?? 0)])),
   ...(b.claimedPerson !== undefined && { claimedPerson: b.claimedPerson }),
   ...(b.atPrices && { atPrices: addAtPrices(a.atPrices, b.atPrices) }),
 })

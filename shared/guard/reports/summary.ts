@@ -1,13 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
 import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
-import { callerOfCounter, rootBudget } from '../../ledger/book/definitions.ts'
+import {
+  budgetNamed,
+  chainOf,
+  type Definitions,
+  listingsOf,
+  rootBudget,
+  unseenBudget,
+} from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { keptForDays } from '../../ledger/stored.ts'
-import { isKnownToHaveRun, isTerminal, tagEntries, type Update, wasUpToDate } from '../../ledger/updates/update.ts'
-import type { Span } from '../../ledger/views/lists.ts'
+import { isKnownToHaveRun, isTerminal, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { all, pagesOf } from '../../ledger/views/pages.ts'
 import {
-  emptySummary,
   isComplete,
+  type Spender,
   type Summary,
   type SummaryDay,
   type SummaryRow,
@@ -16,21 +23,12 @@ import {
   summaryFigures,
 } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { dayMs, minuteMs } from '../../platform/clock.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import {
-  happenedAt,
-  lastRunsOf,
-  plannedIn,
-  shortSinceOf,
-  spendersOf,
-  tellsMoreOfBudgets,
-  unlistedOf,
-} from './day-of-budgets.ts'
+import { believed, ranIn, rowOf, type UpdateRow } from './figures.ts'
 
 /** A record may appear this late, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
-const clocksDifferMs = minuteMs
 const worthWriting = 100
 const maxDays = 31
 
@@ -94,25 +92,25 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
   const [named, { found, readUntil }] = await Promise.all([ledger.updatesNamed(seen.open), createdAfter(round, seen)])
   const until = Math.max(seen.until, Math.min(readUntil, view.now - appearsWithinMs))
   const known = named.filter((update) => update !== null)
-  const rowFor = await rowsFor(ledger, seen.day, [...known, ...found])
-  const due = [...known, ...found.filter(({ createdAt }) => createdAt <= until)]
-  const open = due.filter(({ state }) => !isTerminal(state)).map(({ id }) => id)
+  const updates = [...known, ...found]
+  const rowFor = await rowsFor(ledger, seen.day, updates)
+  const due = updates.filter(({ createdAt }) => createdAt <= until)
   const ended = due.filter(({ state }) => isTerminal(state))
   const rows = merged([...seen.rows, ...ended.map(rowFor)])
-  const shown = [...rows, ...found.filter(({ createdAt }) => createdAt > until).map(rowFor)]
-  const seenNow = [...known, ...found]
-  const lastRuns = lastRunsOf(seen.lastRuns, seenNow)
+  const others = updates.filter(({ state, createdAt }) => createdAt > until || !isTerminal(state))
+  const shown = [...rows, ...others.map(rowFor)]
+  const lastRuns = lastRunsOf(seen.lastRuns, updates)
   return {
     ...seen,
-    ...{ until, rows, open, at: view.now },
+    ...{ until, rows, lastRuns, at: view.now },
+    open: due.flatMap(({ state, id }) => (isTerminal(state) ? [] : [id])),
     used: isUsed(seen) ? seen.used : await usedBefore(round, seen.day),
     duplicates: shown.reduce((sum, { duplicates = 0 }) => sum + duplicates, 0),
     saved: shown.reduce((sum, { saved = 0 }) => sum + saved, 0),
-    planned: plannedIn(view.definitions, seen.day, shown, seenNow),
-    lastRuns,
+    planned: plannedIn(view.definitions, seen.day, shown),
     spenders: spendersOf(rows, seen.day),
     unlisted: unlistedOf(view.definitions, rows),
-    shortSince: shortSinceOf(seen.shortSince, lastRuns, seenNow),
+    shortSince: shortSinceOf(seen.shortSince, lastRuns, updates),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
   }
@@ -137,7 +135,7 @@ async function createdAfter(round: Round, { until, day }: Summary) {
 async function rowsFor(ledger: Ledger, day: SummaryDay, updates: readonly Update[]) {
   const named = await ledger.updatesNamed([...new Set(updates.flatMap((update) => duplicateOf(update) ?? []))])
   const known = new Map(named.map((update) => [update?.id, update]))
-  return (update: Update): SummaryRow => {
+  return (update: Update): UpdateRow => {
     const id = duplicateOf(update)
     const earlier = known.get(id ?? undefined)
     const isOwn = update.plan !== undefined && earlier?.plan === update.plan
@@ -145,88 +143,6 @@ async function rowsFor(ledger: Ledger, day: SummaryDay, updates: readonly Update
     return { ...rowOf(update, day), duplicates: 1, saved: earlier?.charged ?? earlier?.hold?.units ?? 0 }
   }
 }
-
-export interface Recent {
-  /** Of the view's month, and at least of the last 30 days; without all rows. */
-  summaries: (view: View) => Promise<readonly Summary[]>
-  /** The latest updates, of which no summary knows; the newest first. */
-  updates: (view: View) => Promise<readonly Update[]>
-}
-
-const recentMs = 30 * dayMs
-const maxRecentUpdates = 200
-
-/** Reads once for all that one view shows. */
-export function createRecent({ ledger }: { ledger: Ledger }): Recent {
-  const summaries = oncePerView(async ({ definitions, month, now }) => {
-    const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - recentMs))
-    const days = summaryDays(definitions.calendar, { since, until: now })
-    return (await ledger.summaries.read(days, { withRows: false })).map((summary) => believed(summary, now))
-  })
-  const updates = oncePerView(async (view) => {
-    const [gap] = gapsIn(await summaries(view))
-    return gap ? (await ledger.updates({ since: gap.since, until: view.now }, maxRecentUpdates)).rows : []
-  })
-  return { summaries, updates }
-}
-
-function oncePerView<T>(read: (view: View) => Promise<T>): (view: View) => Promise<T> {
-  const readings = new WeakMap<View, Promise<T>>()
-  return (view) => {
-    const reading = readings.get(view) ?? read(view)
-    readings.set(view, reading)
-    return reading
-  }
-}
-
-/** Ignores a summary that a sweep with a fast clock wrote. */
-export const believed = (summary: Summary, now: number): Summary =>
-  summary.at <= now + clocksDifferMs ? summary : { ...emptySummary(summary.day), mark: summary.mark }
-
-export function gapsIn(summaries: readonly Summary[]): Span[] {
-  const gaps: { since: number; until: number }[] = []
-  for (const { until, day } of summaries) {
-    if (until >= day.end - 1) continue
-    const last = gaps.at(-1)
-    if (last?.until === until) last.until = day.end - 1
-    else gaps.push({ since: until + 1, until: day.end - 1 })
-  }
-  return gaps
-}
-
-export async function countedOn(ledger: Ledger, summaries: readonly Summary[]): Promise<readonly Update[]> {
-  const [named, ...found] = await Promise.all([
-    ledger.updatesNamed(summaries.flatMap(({ open }) => open)),
-    ...gapsIn(summaries).map((span) => all((cursor) => ledger.updates(span, 100, cursor))),
-  ])
-  return [...named.filter((update) => update !== null), ...found.flat()]
-}
-
-export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): SummaryRow {
-  const { budget, project, caller, kind, token, via, plan, tags, state, charged = 0, hold, wouldHaveRefused } = update
-  const owner = hold?.owners?.[0] ?? update.owner ?? budget
-  const above = (hold?.budgets ?? []).filter((name) => ![budget, rootBudget].includes(name) && !callerOfCounter(name))
-  return {
-    ...{ budget, project, caller, kind, via },
-    ...(token?.person !== undefined && { person: token.person }),
-    ...(plan !== undefined && { plan }),
-    ...(owner !== budget && { owner }),
-    ...(above.length > 0 && { above }),
-    ...(update.month !== day.month && { month: update.month }),
-    ...(wouldHaveRefused && {
-      wouldHaveRefused: [...new Set(wouldHaveRefused.map(({ budget }) => budget))].toSorted(),
-    }),
-    ...(isTerminal(state) && { [wasUpToDate(update) ? 'upToDate' : state]: 1 }),
-    ...(charged > 0 && { charged }),
-    ...(charged > 0 && hold && hold.day !== day.name && { heldOn: hold.day }),
-    ...(isKnownToHaveRun(update) && { price: charged }),
-    ...(tags && { tags }),
-  }
-}
-
-/** How many ended updates of a row had a hold. */
-export const heldIn = ({ settled = 0, released = 0 }: Pick<SummaryRow, 'settled' | 'released'>): number =>
-  settled + released
 
 /** A plan that looks again for its own work saves nothing. */
 function duplicateOf({ problem, again }: Update): string | null {
@@ -285,15 +201,76 @@ async function usedBefore({ ledger, view }: Round, day: SummaryDay): Promise<Sum
   )
 }
 
-export interface Saved {
-  readonly updates: number
-  readonly units: number
+/** What ended updates of plans charged, and what the others hold. */
+function plannedIn(definitions: Definitions, { month }: SummaryDay, rows: readonly UpdateRow[]) {
+  const units = new Map<string, number>()
+  for (const { plan, budget, charged = 0, held = 0, ...row } of rows) {
+    const more = plan !== undefined && (row.month ?? month) === month ? charged + held : 0
+    for (const name of more > 0 ? namesOfChain(definitions, budget) : []) units.set(name, (units.get(name) ?? 0) + more)
+  }
+  return Object.fromEntries(units)
 }
 
-export function savedIn({ month }: Pick<View, 'month'>, summaries: readonly Summary[]): Saved | null {
-  const counted = summaries.filter(({ day, mark }) => day.month === month.name && mark !== null)
-  const sum = (of: (summary: Summary) => number) => counted.reduce((total, summary) => total + of(summary), 0)
-  return counted.length === 0
-    ? null
-    : { updates: sum(({ duplicates }) => duplicates), units: sum(({ saved }) => saved) }
+/** A deleted budget counts in the root alone. */
+const namesOfChain = (definitions: Definitions, budget: string): readonly string[] =>
+  budgetNamed(definitions, budget) ? chainOf(definitions, budget).map(({ name }) => name) : [rootBudget]
+
+function lastRunsOf(seen: Summary['lastRuns'], updates: readonly Update[]): Summary['lastRuns'] {
+  const runs = new Map(Object.entries(seen))
+  for (const update of updates) {
+    if (!isTerminal(update.state) || !isKnownToHaveRun(update)) continue
+    const run = { at: happenedAt(update), units: update.charged ?? 0 }
+    if (run.at >= (runs.get(update.budget)?.at ?? 0)) runs.set(update.budget, run)
+  }
+  return Object.fromEntries(runs)
 }
+
+function shortSinceOf(
+  seen: Summary['shortSince'],
+  lastRuns: Summary['lastRuns'],
+  updates: readonly Update[],
+): Summary['shortSince'] {
+  const refused = updates.filter(({ state, problem }) => state === 'refused' && problem?.slug === 'over-budget')
+  const runs = new Map(Object.entries(lastRuns))
+  const since = new Map<string, number>()
+  for (const [budget, at] of [...Object.entries(seen), ...refused.map((one) => [one.budget, one.createdAt] as const)]) {
+    if (at > (runs.get(budget)?.at ?? 0)) since.set(budget, Math.min(at, since.get(budget) ?? at))
+  }
+  return Object.fromEntries(since)
+}
+
+const maxSpenders = 50
+
+/** Bounded, because a reader adds a month's days and callers may be many. */
+export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): readonly Spender[] {
+  const spenders = new Map<string, Spender>()
+  for (const { caller, person, plan, charged = 0, ...row } of rows) {
+    if (charged === 0 || row.budget === unseenBudget || (row.month ?? month) !== month) continue
+    const key = JSON.stringify([caller, plan])
+    const units = charged + (spenders.get(key)?.units ?? 0)
+    spenders.set(key, { caller, ...(person !== undefined && { person }), ...(plan !== undefined && { plan }), units })
+  }
+  return [...spenders.values()].toSorted((a, b) => b.units - a.units).slice(0, maxSpenders)
+}
+
+const maxUnlisted = 50
+
+/** Bounded like the spenders. */
+const unlistedOf = (definitions: Definitions, rows: readonly SummaryRow[]): readonly string[] =>
+  ranIn(rows)
+    .filter((project) => listingsOf(definitions, project).length === 0)
+    .slice(0, maxUnlisted)
+
+/** Plans' charges and a budget's first run show at once, another price or refusal within the hour. */
+function tellsMoreOfBudgets(next: Summary, seen: Summary): boolean {
+  if (!isDeepStrictEqual(next.planned, seen.planned ?? {})) return true
+  const isLate = next.at - seen.at >= hourMs
+  const differs = (now: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>) =>
+    Object.entries(now).some(([budget, one]) => !Object.hasOwn(before, budget) || (isLate && before[budget] !== one))
+  return differs(pricesOf(next), pricesOf(seen)) || differs(next.shortSince, seen.shortSince)
+}
+
+const pricesOf = ({ lastRuns }: Summary): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(lastRuns).map(([budget, { units }]) => [budget, units]))
+
+export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt

@@ -1,16 +1,12 @@
-import { budgetNamed, listingsOf, rootBudget } from '../../ledger/book/definitions.ts'
+import { type Budget, budgetNamed, type Definitions, listingsOf, rootBudget } from '../../ledger/book/definitions.ts'
+import { nearListings } from '../../ledger/book/near-names.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { BudgetDifference } from '../people/apply-budgets.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { count, list } from '../sentences.ts'
 import { whyNear } from '../update/projects.ts'
-import { ranIn } from './day-of-budgets.ts'
-import { nearInWords, nearListed, onSide } from './near.ts'
-import type { Recent } from './summary.ts'
-
-const maxNamed = 5
+import { figuresOf, type Recent, ranIn } from './figures.ts'
 
 /** Projects that no budget lists, where other projects are listed and `account` pays without asking. */
 export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plans: readonly Plan[]; recent: Recent }) {
@@ -29,7 +25,7 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
     const projects = [
       ...plans.flatMap(({ enabled, projects }) => (enabled ? projects : [])),
       ...summaries.flatMap(({ rows, unlisted = [] }) => [...ranIn(rows), ...unlisted]),
-      ...latest.filter(isKnownToHaveRun).map(({ project }) => project),
+      ...ranIn(figuresOf([], latest)),
     ]
     return [...new Set(projects)]
   }
@@ -54,9 +50,53 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
 /** `null`: there is nothing to say. */
 export function unlistedInWords(projects: readonly string[]): string | null {
   if (projects.length === 0) return null
-  const named = projects.slice(0, maxNamed)
-  const more = projects.length - named.length
   const them = projects.length === 1 ? 'it' : 'them'
-  const names = list([...named, ...(more > 0 ? [`${count(more)} more`] : [])])
-  return `No budget lists ${names}, and ${rootBudget} pays for ${them} without asking. List ${them} in a budget, or set unowned of ${rootBudget} to approve or refuse.`
+  return `No budget lists ${namesIn(projects)}, and ${rootBudget} pays for ${them} without asking. List ${them} in a budget, or set unowned of ${rootBudget} to approve or refuse.`
+}
+
+const maxNamed = 5
+
+function namesIn(projects: readonly string[]): string {
+  const more = projects.length - maxNamed
+  return list([...projects.slice(0, maxNamed), ...(more > 0 ? [`${count(more)} more`] : [])])
+}
+
+type Budgets = Pick<Definitions, 'budgets'>
+
+/** Listed names that a lenient service may take for each other. @param before names that were near then are left out. */
+export function nearListed(definitions: Budgets, before: Budgets = { budgets: {} }): string[] {
+  const key = ({ name, reading }: { name: string; reading: string }) => JSON.stringify([name, reading].toSorted())
+  const known = new Set(nearListings(before).map(key))
+  const pairs = nearListings(definitions).filter((pair) => !known.has(key(pair)))
+  const more = pairs.length - maxNamed
+  return [
+    ...pairs
+      .slice(0, maxNamed)
+      .map(
+        ({ name, budget, reading, other }) =>
+          `${name} of ${budget} may be read as ${reading} of ${other}: both are listed, so each counts as a project of its own.`,
+      ),
+    ...(more > 0 ? [`${count(more)} more pairs of listed projects may be read as each other.`] : []),
+  ]
+}
+
+/** What requests for these projects would be told, in one sentence. `null`: none is refused. */
+export function nearInWords(definitions: Budgets, projects: readonly string[]): string | null {
+  const refused = projects.flatMap((project) => {
+    const why = whyNear(definitions, project)
+    return why === null ? [] : [{ project, why }]
+  })
+  const [first] = refused
+  if (!first) return null
+  return `Requests for ${namesIn(refused.map(({ project }) => project))} are refused: ${first.why}`
+}
+
+/** The lists on one side of the differences. */
+function onSide({ budgets }: Budgets, differences: readonly BudgetDifference[], side: 'from' | 'to'): Budgets {
+  const changed = differences.flatMap(({ budget: name, members }) => {
+    const lists = members.find(({ member }) => member === 'projects')
+    const budget = budgets[name] ?? { name, parent: null, limits: [], projects: [] }
+    return lists ? [[name, { ...budget, projects: (lists[side] ?? []) as Budget['projects'] }] as const] : []
+  })
+  return { budgets: { ...budgets, ...Object.fromEntries(changed) } }
 }

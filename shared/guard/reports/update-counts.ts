@@ -1,10 +1,10 @@
 import type { Ledger } from '../../ledger/ledger.ts'
-import { hasTags, isTerminal, type State, states, type Update } from '../../ledger/updates/update.ts'
-import { isOf, matches, type UpdateFilter } from '../../ledger/views/lists.ts'
-import { type Summary, type SummaryDay, type SummaryRow, summaryDays } from '../../ledger/views/summary.ts'
+import { type State, states } from '../../ledger/updates/update.ts'
+import { meets, type Span, type UpdateFilter } from '../../ledger/views/lists.ts'
+import { summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
-import { believed, gapsIn } from './summary.ts'
+import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 
 export interface UpdateCounts {
   readonly count: number
@@ -20,87 +20,48 @@ const maxRead = 500
 
 export function createUpdateCounts({ ledger }: { ledger: Ledger }) {
   /** `null`: the filter is not of at most two months of whole days, or too much would have to be read. */
-  async function countUpdates({ state, ...filter }: UpdateFilter, given?: View): Promise<UpdateCounts | null> {
-    if (filter.since === undefined) return null
+  async function countUpdates(
+    { state, since, until, ...criteria }: UpdateFilter,
+    given?: View,
+  ): Promise<UpdateCounts | null> {
+    if (since === undefined) return null
     const view = given ?? (await ledger.view())
-    const days = wholeDays(view, filter)
-    if (!days) return null
-    const summaries = (await ledger.summaries.read(days)).map((each) => believed(each, view.now))
-    const others = await notSummed(summaries, view.now)
-    if (!others) return null
-    const rows = summaries.flatMap(({ rows }) => rows).filter((row) => rowMatches(row, filter))
-    const updates = others.filter((update) => matches(update, filter))
+    const span = wholeDays(view, { since, until: until ?? view.now })
+    if (!span) return null
+    const summaries = await summariesOf(ledger, view, span)
+    if (summaries.flatMap(({ open }) => open).length > maxRead) return null
+    const updates = await recordsOf(ledger, summaries, { until: view.now + dayMs, max: maxRead })
+    if (updates.length >= maxRead) return null
+    const rows = figuresOf(summaries, updates).filter((row) => meets(row, criteria))
     const counts = Object.fromEntries(
-      states.map((each) => [each, sumOf(rows, (row) => countIn(row, each)) + countOf(updates, each)]),
+      states.map((each) => [each, rows.reduce((sum, row) => sum + countIn(row, each), 0)]),
     ) as Record<State, number>
     const count = state ? counts[state] : Object.values(counts).reduce((sum, each) => sum + each, 0)
-    return { count, sum: chargedIn(rows, updates, state), states: counts }
-  }
-
-  /** `null`: too many. */
-  async function notSummed(summaries: readonly Summary[], now: number): Promise<readonly Update[] | null> {
-    const open = summaries.flatMap(({ open }) => open)
-    const gaps = gapsIn(summaries)
-    const [first, last] = [gaps[0], gaps.at(-1)]
-    if (open.length > maxRead) return null
-    const [named, latest] = await Promise.all([
-      ledger.updatesNamed(open),
-      first && last ? ledger.updates({ since: first.since, until: Math.min(last.until, now + dayMs) }, maxRead) : null,
-    ])
-    // What lies between the gaps is counted by its own summary.
-    const missing = latest?.rows.filter(({ createdAt }) =>
-      gaps.some(({ since, until }) => since <= createdAt && createdAt <= until),
-    )
-    return latest?.next === undefined ? [...named.filter((update) => update !== null), ...(missing ?? [])] : null
+    return { count, sum: chargedIn(rows, state), states: counts }
   }
 
   return { countUpdates }
 }
 
-function wholeDays({ definitions, now }: View, { since = 0, until = now }: UpdateFilter): readonly SummaryDay[] | null {
-  const { calendar, createdAt } = definitions
-  const [from, to] = [Math.max(since, createdAt - dayMs), Math.min(until, now)]
-  if (from > to || to - from > maxDays * dayMs) return null
-  const days = summaryDays(calendar, { since: from, until: to })
-  const isWhole = (from > since || days[0]?.start === from) && (until >= now || days.at(-1)?.end === until + 1)
-  return isWhole ? days : null
+function wholeDays({ definitions, now }: View, { since, until }: Span): Span | null {
+  const span = { since: Math.max(since, definitions.createdAt - dayMs), until: Math.min(until, now) }
+  if (span.since > span.until || span.until - span.since > maxDays * dayMs) return null
+  const days = summaryDays(definitions.calendar, span)
+  const isWhole =
+    (span.since > since || days[0]?.start === span.since) && (until >= now || days.at(-1)?.end === span.until + 1)
+  return isWhole ? span : null
 }
 
-function rowMatches(row: SummaryRow, filter: Omit<UpdateFilter, 'state'>): boolean {
-  const { since: _since, until: _until, search = '', tag = [], budget, ...same } = filter
-  if (!isOf(row, budget)) return false
-  if (!row.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(row.tags, tag)) return false
-  const names = Object.keys(same) as (keyof typeof same)[]
-  return names.every((name) => same[name] === undefined || row[name] === same[name])
+function countIn(row: FigureRow, state: State): number {
+  if (state === 'refused') return (row.refused ?? 0) + (row.upToDate ?? 0)
+  return row.state === state ? 1 : ((row as Partial<Record<State, number>>)[state] ?? 0)
 }
-
-function countIn(row: SummaryRow, state: State): number {
-  switch (state) {
-    case 'refused':
-      return (row.refused ?? 0) + (row.upToDate ?? 0)
-    case 'settled':
-    case 'released':
-    case 'rejected':
-    case 'cancelled':
-    case 'expired':
-      return row[state] ?? 0
-    default:
-      return 0
-  }
-}
-
-const countOf = (updates: readonly Update[], state: State): number =>
-  updates.filter((update) => update.state === state).length
-
-const sumOf = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
-  rows.reduce((sum, row) => sum + of(row), 0)
 
 /** A released update that turned out to have run is charged, so a row of both states is not told apart. */
-function chargedIn(rows: readonly SummaryRow[], updates: readonly Update[], state: State | undefined): number | null {
-  const own = updates.filter((update) => (state === undefined ? isTerminal(update.state) : update.state === state))
+function chargedIn(rows: readonly FigureRow[], state: State | undefined): number | null {
   const charged = rows.filter((row) => (row.charged ?? 0) > 0 && (state === undefined || countIn(row, state) > 0))
-  const isMixed = ({ settled = 0, released = 0 }: SummaryRow) => settled > 0 && released > 0
+  const isMixed = ({ settled = 0, released = 0 }: FigureRow) => settled > 0 && released > 0
   if (state !== undefined && charged.some(isMixed)) return null
-  const ofRows = state === undefined || state === 'settled' || state === 'released' ? charged : []
-  return sumOf(ofRows, ({ charged = 0 }) => charged) + sumOf(own, ({ charged = 0 }) => charged)
+  const isCharged = state === undefined || state === 'settled' || state === 'released'
+  return isCharged ? charged.reduce((sum, row) => sum + (row.charged ?? 0), 0) : 0
 }

@@ -1,9 +1,8 @@
 import {
   type Budget,
-  budgetNamed,
   type CounterOwner,
   callerOfCounter,
-  chainOf,
+  isWithin,
   limitsOfCaller,
   rootBudget,
 } from '../../ledger/book/definitions.ts'
@@ -103,8 +102,7 @@ export const shortBehind = (
   })
 
 function takenBy({ budget, estimated, short }: Update, view: View, counter: Figures): number {
-  if (!budgetNamed(view.definitions, budget)) return 0
-  if (!chainOf(view.definitions, budget).some(({ name }) => name === counter.budget)) return 0
+  if (!isWithin(view.definitions, budget, counter.budget)) return 0
   const grant = short?.find((each) => each.budget === counter.budget && each.window === counter.window)
   return Math.max(0, (estimated ?? 0) - (grant?.units ?? 0))
 }

@@ -4,6 +4,7 @@ import {
   chainOf,
   type Definitions,
   folded,
+  isWithin,
   listingsOf,
   ownerOf,
   planOfCaller,
@@ -90,7 +91,7 @@ export function wrongBudget(
     return invalidRequest([{ path: 'budget', message: `There is no budget ${budget}.` }])
   const errors = projects.flatMap((project) => {
     const owner = ownerOf(definitions, project)
-    if (!owner || chainOf(definitions, owner.name).some(({ name }) => name === budget)) return []
+    if (!owner || isWithin(definitions, owner.name, budget)) return []
     const message = `${project} belongs to ${owner.name}, so it is charged there or to a parent of it, not to ${budget}.`
     return [{ path: 'budget', message }]
   })

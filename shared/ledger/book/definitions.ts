@@ -152,6 +152,10 @@ export function chainOf(definitions: Definitions, name: string): readonly Budget
   return chain
 }
 
+/** Whether what a budget pays counts in the other. A deleted budget's counts in none. */
+export const isWithin = (definitions: Definitions, name: string, above: string): boolean =>
+  budgetNamed(definitions, name) !== undefined && chainOf(definitions, name).some((budget) => budget.name === above)
+
 export function frozenAbove(definitions: Definitions, name: string): string | null {
   const above = budgetNamed(definitions, name) ? chainOf(definitions, name).slice(1) : []
   return above.find(({ frozen }) => frozen !== undefined)?.name ?? null

@@ -158,14 +158,20 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
 }
 
 /** A reader's own budget finds what another budget, which they do not see, paid for it. */
-export const isOf = (
-  { budget, owner }: { budget: string; owner?: string | null },
-  wanted: string | undefined,
-): boolean => wanted === undefined || budget === wanted || (budget === unseenBudget && owner === wanted)
+const isOf = ({ budget, owner }: { budget: string; owner?: string | null }, wanted: string | undefined): boolean =>
+  wanted === undefined || budget === wanted || (budget === unseenBudget && owner === wanted)
 
 export function matches(update: Update, filter: UpdateFilter): boolean {
-  const { since = 0, until = Number.POSITIVE_INFINITY, search = '', tag = [], budget, ...same } = filter
-  if (update.createdAt < since || update.createdAt > until || !isOf(update, budget)) return false
-  if (!update.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(update.tags, tag)) return false
-  return Object.entries(same).every(([name, value]) => value === undefined || update[name as keyof Update] === value)
+  const { since = 0, until = Number.POSITIVE_INFINITY, ...criteria } = filter
+  return update.createdAt >= since && update.createdAt <= until && meets(update, criteria)
+}
+
+/** For an update, and for a row of figures. */
+export function meets<Of extends Pick<Update, 'budget' | 'owner' | 'project' | 'tags'>>(
+  record: Of,
+  { search = '', tag = [], budget, ...same }: Omit<UpdateFilter, 'since' | 'until'>,
+): boolean {
+  if (!isOf(record, budget)) return false
+  if (!record.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(record.tags, tag)) return false
+  return Object.entries(same).every(([name, value]) => value === undefined || record[name as keyof Of] === value)
 }

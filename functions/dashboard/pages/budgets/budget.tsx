@@ -6,10 +6,9 @@ import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Budget,
   budgetNamed,
-  chainOf,
   childrenOf,
-  type Definitions,
   isEnforced,
+  isWithin,
   rootBudget,
   unseenBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
@@ -90,9 +89,6 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
     },
   })
 }
-
-const isWithin = (definitions: Definitions, budget: string, name: string): boolean =>
-  budgetNamed(definitions, budget) !== undefined && chainOf(definitions, budget).some((each) => each.name === name)
 
 const StatusLine = ({ outlook, view, isAdmin }: { outlook: BudgetOutlook; view: View; isAdmin: boolean }) => (
   <ul class="risks status">

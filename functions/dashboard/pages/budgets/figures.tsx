@@ -1,6 +1,6 @@
-import { dayUses, type MonthFigures } from '../../../../shared/guard/reports/months.ts'
+import { dayUses, type MonthFigures } from '../../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
-import type { SpentOn } from '../../../../shared/guard/reports/spent-on.ts'
+import type { SpentOn } from '../../../../shared/guard/reports/spenders.ts'
 import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { budgetNamed, limitOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
