@@ -22,7 +22,7 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
 export const auditOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/audit', id: 'audit', scopes: ['read'] },
-    summary: 'Every book against the sum of its lines',
+    summary: 'Audits the ledger: compares every counter of the books with the sum of its lines',
     answers: { 200: { description: 'Each counter, twice', body: 'Audit' } },
     problems: [],
   },

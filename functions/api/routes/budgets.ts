@@ -170,7 +170,7 @@ export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | '
 export const budgetOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/budgets', id: 'listBudgets', scopes: ['read'] },
-    summary: 'Every budget with its figures, and whether it will last',
+    summary: 'Lists all budgets with their figures, and whether each will last',
     query: { schema: budgetsQuery, texts: budgetsTexts },
     answers: { 200: { description: 'All of them', body: 'BudgetList', headers: ['ETag'] } },
     problems: [],
@@ -192,14 +192,14 @@ export const budgetOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'GET', path: '/budgets/{name}', id: 'getBudget', scopes: ['read'] },
-    summary: 'One budget with its figures',
+    summary: 'Returns one budget with its figures',
     query: { schema: windowQuery },
     answers: { 200: { description: 'The budget', body: 'Budget', headers: ['ETag'] } },
     problems: ['not-found'],
   },
   {
     ...{ method: 'PUT', path: '/budgets/{name}', id: 'putBudget', scopes: ['admin'] },
-    summary: 'Makes a budget, or replaces all of it; at once, also for updates that are decided and not yet held',
+    summary: 'Creates or replaces a budget; takes effect at once, also for updates that are decided and not yet held',
     query: { schema: putQuery, texts: putTexts },
     headers: ['If-Match'],
     body: {
@@ -223,7 +223,7 @@ export const budgetOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'DELETE', path: '/budgets/{name}', id: 'deleteBudget', scopes: ['admin'] },
-    summary: 'Deletes a budget that has no children, holds or doubts; never `account`',
+    summary: 'Deletes a budget that has no children, no holds and nothing in doubt; `account` cannot be deleted',
     query: { schema: releaseQuery, texts: releaseTexts },
     headers: ['If-Match'],
     answers: { 204: { description: 'It is gone; its counters are kept to the month’s end', body: null } },
@@ -231,7 +231,7 @@ export const budgetOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/budgets/{name}/freeze', id: 'freezeBudget', scopes: ['admin'] },
-    summary: 'Stops every update that would be charged to a budget or its descendants',
+    summary: 'Freezes a budget: refuses every update that would be charged to it or its descendants',
     headers: ['If-Match'],
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'a cron job has gone wild' } },
     answers: { 200: { description: 'It is frozen', body: 'Budget', headers: ['ETag'] } },

@@ -64,19 +64,19 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
 export const callerOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/callers', id: 'listCallers', scopes: ['admin'] },
-    summary: 'Who may do what, beside what their token says',
+    summary: 'Lists the callers, and what each may do beside what its token allows',
     answers: { 200: { description: 'Everybody who is listed', body: 'CallerList', headers: ['ETag'] } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/callers/{sub}', id: 'getCaller', scopes: ['admin'] },
-    summary: 'One of them',
+    summary: 'Returns one caller',
     answers: { 200: { description: 'The caller', body: 'Caller', headers: ['ETag'] } },
     problems: ['not-found'],
   },
   {
     ...{ method: 'PUT', path: '/callers/{sub}', id: 'putCaller', scopes: ['admin'] },
-    summary: 'Lists a caller: what a Slack user may do, and what narrows a token; `*` rules all who are not listed',
+    summary: 'Sets what a Slack user may do, or limits a token; `*` stands for all callers without an entry',
     headers: ['If-Match'],
     example: '/callers/slack:U02ADA',
     body: {
@@ -92,7 +92,7 @@ export const callerOperations: readonly Operation[] = [
   {
     ...{ method: 'DELETE', path: '/callers/{sub}', id: 'deleteCaller', scopes: ['admin'] },
     summary:
-      'Takes a caller off the list: a token may do what it says again, a Slack user nothing; the rules of `*` hold',
+      'Removes a caller’s entry: a token then allows what it says, a Slack user may do nothing, and the rules of `*` apply',
     headers: ['If-Match'],
     answers: { 204: { description: 'Not listed any more', body: null } },
     problems: ['precondition-failed', 'not-found'],

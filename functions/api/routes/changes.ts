@@ -23,7 +23,7 @@ export function addChanges(app: Hono<ApiEnv>): void {
 export const changeOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/changes', id: 'listChanges', scopes: ['read'] },
-    summary: 'Projects that were created or updated through the gateway',
+    summary: 'Lists the projects that were created or updated through the gateway',
     query: { schema: pageQuerySchema },
     answers: { 200: { description: 'A page of them, newest first', body: 'ChangeList' } },
     problems: [],

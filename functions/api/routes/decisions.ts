@@ -130,7 +130,7 @@ const optionalReason: Body = { name: 'OptionalReason', schema: optionalReasonBod
 export const decisionOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/updates/{id}/approve', id: 'approveUpdate', scopes: ['approve'] },
-    summary: 'Agrees to an update that awaits it, and starts it; never by who asked, nor the same person',
+    summary: 'Approves an update that awaits approval, and starts it; the person who requested it cannot approve it',
     body: {
       input: {
         name: 'Approval',
@@ -151,14 +151,14 @@ export const decisionOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/reject', id: 'rejectUpdate', scopes: ['approve'] },
-    summary: 'Turns an update down that awaits approval',
+    summary: 'Rejects an update that awaits approval',
     body: { input: optionalReason, optional: true, example: { reason: 'not this month' } },
     answers: { 200: { description: 'It is rejected', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/cancel', id: 'cancelUpdate', scopes: ['run', 'propose', 'admin'] },
-    summary: 'Takes an update back before it runs; by who asked, or an administrator',
+    summary: 'Cancels an update before it runs; only its caller or an administrator may',
     body: { input: optionalReason, optional: true, example: { reason: 'asked for the wrong project' } },
     answers: { 200: { description: 'It is cancelled', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
@@ -179,7 +179,7 @@ export const decisionOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/resolve', id: 'resolveUpdate', scopes: ['approve'] },
-    summary: 'Says what happened to an update that is in doubt',
+    summary: 'Resolves an update in doubt: a person says whether it ran and what it cost',
     body: {
       input: {
         name: 'Resolution',
@@ -197,7 +197,7 @@ export const decisionOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/updates/resolve', id: 'resolveUpdates', scopes: ['approve'] },
-    summary: 'The same for up to 100 updates at once',
+    summary: 'Resolves up to 100 updates in doubt at once',
     body: {
       input: {
         name: 'ManyResolutions',

@@ -103,7 +103,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
 export const entryOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
-    summary: 'Books what no update did: a grant, a transfer, spending outside the guard, a correction',
+    summary: 'Books an entry on a budget: a grant, a transfer, spending outside the guard, or a correction',
     details: 'An answer of 402 or 409 says that it would take more than is left or spent.',
     headers: ['Idempotency-Key'],
     body: {
@@ -115,14 +115,14 @@ export const entryOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'GET', path: '/budgets/{name}/entries', id: 'listEntries', scopes: ['read'] },
-    summary: 'What was booked without an update, newest first',
+    summary: 'Lists the entries of a budget, newest first',
     query: { schema: entryFilterSchema, texts: { since: 'Booked from this time on.' } },
     answers: { 200: { description: 'A page of them', body: 'EntryList', csv: true } },
     problems: ['not-found'],
   },
   {
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
-    summary: 'Books the difference to the figure on the vendor’s screen',
+    summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
       'In two steps: `dry-run=true` shows the difference and its parts; the booking carries it as `difference`, and is 409 if it has changed. Limited to as many a minute as audits.',
     query: { schema: reconcileQuery, texts: reconcileQueryTexts },

@@ -38,7 +38,7 @@ export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): voi
 export const estimateOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/estimates', id: 'estimate', scopes: ['read'] },
-    summary: 'What updates would cost, and whether they would pass; spends nothing',
+    summary: 'Estimates what updates would cost and whether they would be admitted; spends nothing',
     query: {
       schema: querySchemaOf,
       texts: {

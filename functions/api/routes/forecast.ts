@@ -16,7 +16,7 @@ export function addForecast(app: Hono<ApiEnv>): void {
 export const forecastOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
-    summary: 'What plans will still take from each budget, and when nothing will be left',
+    summary: 'Forecasts what plans will still take from each budget, and when it will run out',
     answers: { 200: { description: 'At prices that are read once a night', body: 'Forecast' } },
     problems: [],
   },

@@ -90,27 +90,27 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
 export const planOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/plans', id: 'listPlans', scopes: ['read'] },
-    summary: 'What schedules ask for, when next, and how the last run ended',
+    summary: 'Lists the plans: what each requests, when it runs next, and how its last run ended',
     answers: { 200: { description: 'All plans of the plans file', body: 'PlanList' } },
     problems: [],
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/pause', id: 'pausePlan', scopes: ['admin'] },
-    summary: 'Keeps a plan from running',
+    summary: 'Pauses a plan: its runs are recorded and not started',
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'the vendor is down' } },
     answers: { 200: { description: 'It is paused', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/resume', id: 'resumePlan', scopes: ['admin'] },
-    summary: 'Lets it run again',
+    summary: 'Resumes a paused plan',
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'back again' } },
     answers: { 200: { description: 'It is not paused any more', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/run', id: 'runPlan', scopes: ['run'] },
-    summary: 'Runs a plan as of one of its times; needs every budget that it charges',
+    summary: 'Runs a plan as of one of its scheduled times; the caller needs every budget that it charges',
     headers: ['Prefer'],
     body: {
       input: {

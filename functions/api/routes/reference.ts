@@ -29,19 +29,19 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
 export const referenceOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/health', id: 'health', scopes: null },
-    summary: 'Whether the function answers; touches neither service nor ledger',
+    summary: 'Says that the function answers; touches neither the service nor the ledger',
     answers: { 200: { description: 'It does', body: 'Health' } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/openapi.json', id: 'openapi', scopes: null },
-    summary: 'This document',
+    summary: 'Returns this OpenAPI document',
     answers: { 200: { description: 'OpenAPI 3.1', body: { type: 'application/json' } } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/docs', id: 'docs', scopes: null },
-    summary: 'The same, to be read',
+    summary: 'Shows this API as a page to read',
     answers: {
       200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
       308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
@@ -50,7 +50,7 @@ export const referenceOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'GET', path: '/problems/{slug}', id: 'problemPage', scopes: null },
-    summary: 'What one type of problem means, what was counted, and what to do',
+    summary: 'Explains one type of problem: what it means, what was counted, and what to do',
     example: '/problems/over-budget',
     answers: {
       200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },

@@ -36,7 +36,7 @@ export function addStatements(app: Hono<ApiEnv>): void {
 export const statementOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/statements', id: 'statement', scopes: ['read'] },
-    summary: 'Where the units of a month went',
+    summary: 'Returns the statement of a month: where its units went',
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',
     answers: { 200: { description: 'Adds up to the book of the month', body: 'Statement', csv: true } },

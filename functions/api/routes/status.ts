@@ -44,7 +44,7 @@ const instantOf = (at: number | null): string | null => (at === null ? null : to
 export const statusOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/status', id: 'status', scopes: ['read'] },
-    summary: 'When the guard last swept and was backed up, what waits, and what was set aside',
+    summary: 'Returns the guard’s state: when it last swept and was backed up, what waits, and what was set aside',
     details:
       'On AWS, metrics and alarms tell of sweeps, backups and set-aside changes: these members are `null` there.',
     answers: { 200: { description: 'For a monitor that compares the times with its own', body: 'Status' } },

@@ -146,7 +146,7 @@ const updatesRequest: Body = {
 export const updateOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
-    summary: 'Asks for updates: each is estimated, held against its budgets, run at most once, and settled',
+    summary: 'Requests updates: each is estimated, held against its budgets, run at most once, and settled',
     details:
       'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 404, 413, 415, 422, 429 and 503, nor where the estimate failed.',
     headers: ['Idempotency-Key', 'Prefer'],
@@ -183,7 +183,7 @@ export const updateOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'GET', path: '/updates', id: 'listUpdates', scopes: ['read'] },
-    summary: 'Updates, newest first',
+    summary: 'Lists updates, newest first',
     query: { schema: updateFilterOf, texts: updateFilterTexts },
     example: '/updates?state=settled&budget=demo&limit=10',
     answers: { 200: { description: 'A page of them', body: 'UpdateList', csv: true } },
@@ -191,7 +191,7 @@ export const updateOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'GET', path: '/updates/{id}', id: 'getUpdate', scopes: ['read'] },
-    summary: 'One update with its history and the service’s answer',
+    summary: 'Returns one update with its history and the service’s answer',
     answers: { 200: { description: 'The update', body: 'Update' } },
     problems: ['not-found'],
   },
