@@ -1,24 +1,21 @@
+import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/guard/reports/statements.ts'
-import { count, type Figures, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, type Figures } from '../../../shared/guard/sentences.ts'
 import { limitOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { Bar } from './charts.tsx'
 import { addressWith } from './lists.tsx'
 import { isAtRisk, LeftAtReset, Pill, totalOf } from './outlook.tsx'
-import { budgetAddress, numberColumns, Section, TableHead, Units, UnitsCell } from './parts.tsx'
+import { budgetAddress, joined, numberColumns, Section, TableHead, Units, UnitsCell } from './parts.tsx'
 
 const sorts = ['risk', 'name', 'spent'] as const
 const filters = ['all', 'at risk', 'frozen'] as const
 export const tableFields = { sort: z.exactOptional(z.enum(sorts)), show: z.exactOptional(z.enum(filters)) }
 type Sort = (typeof sorts)[number]
 type Filter = (typeof filters)[number]
-
-interface TableQuery {
-  readonly sort?: Sort | undefined
-  readonly show?: Filter | undefined
-}
+type TableQuery = Readonly<{ sort?: Sort; show?: Filter }>
 
 interface TableProps {
   readonly view: View
@@ -33,7 +30,7 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
   const { sort = 'risk', show = 'all' } = query
   const rows = sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))
   return (
-    <Section id="budgets" title={<TableTitle {...{ sort, show, path }} />}>
+    <Section id="budgets" title={tableTitle(sort, show, path)}>
       {rows.length === 0 ? <p class="empty">No budget is {show}.</p> : null}
       <div class="scroll">
         <table class="dense">
@@ -70,7 +67,7 @@ function BudgetLine({ outlook, depth, view, costs }: LineProps) {
         <a href={budgetAddress(budget)}>{budget}</a>
       </th>
       <td data-name="Status">
-        <Pill reason={outlook.reasons[0]} zone={zoneOf(view)} />
+        <Pill reason={outlook.reasons[0]} view={view} />
         {figures.enforce === false ? <span class="note"> observed</span> : null}
       </td>
       <td data-name="Used and committed" class="bar-cell">
@@ -112,30 +109,22 @@ function sorted(budgets: readonly BudgetOutlook[], sort: Sort): readonly (readon
   return below(null, 0)
 }
 
-function TableTitle({ sort, show, path }: { sort: Sort; show: Filter; path: string }) {
+function tableTitle(sort: Sort, show: Filter, path: string): Child {
+  const choices = <Name extends string>(names: readonly Name[], chosen: Name, to: (name: Name) => TableQuery) => {
+    const link = (name: Name) => <a href={`${addressWith(path, to(name))}#budgets`}>{name}</a>
+    return joined(
+      names.map((name) => (name === chosen ? <strong aria-current="true">{name}</strong> : link(name))),
+      ' · ',
+    )
+  }
   return (
     <>
       Budgets
-      <span class="choices">
-        sort: <Choices names={sorts} chosen={sort} to={(name) => addressWith(path, { sort: name, show })} />
-      </span>
-      <span class="choices">
-        filter: <Choices names={filters} chosen={show} to={(name) => addressWith(path, { sort, show: name })} />
-      </span>
+      <span class="choices">sort: {choices(sorts, sort, (name) => ({ sort: name, show }))}</span>
+      <span class="choices">filter: {choices(filters, show, (name) => ({ sort, show: name }))}</span>
     </>
   )
 }
-
-const Choices = ({ names, chosen, to }: { names: readonly string[]; chosen: string; to: (name: string) => string }) => (
-  <>
-    {names.map((name, position) => (
-      <>
-        {position === 0 ? null : ' · '}
-        {name === chosen ? <strong aria-current="true">{name}</strong> : <a href={`${to(name)}#budgets`}>{name}</a>}
-      </>
-    ))}
-  </>
-)
 
 export const PastTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">

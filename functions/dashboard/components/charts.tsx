@@ -1,13 +1,14 @@
 import type { Child } from 'hono/jsx'
 import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
-import type { DayUse, History } from '../../../shared/guard/reports/history.ts'
-import { count, type Figures, units } from '../../../shared/guard/sentences.ts'
+import { dayUses, type History } from '../../../shared/guard/reports/history.ts'
+import { count, type Figures, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
 import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
 import { addressWith } from './lists.tsx'
 import { totalOf } from './outlook.tsx'
-import { numberColumns, shortDay, TableHead, Time, UnitsCell } from './parts.tsx'
+import { numberColumns, say, shortDay, TableHead, Time, UnitsCell } from './parts.tsx'
 
 // Parts differ by pattern, not by colour alone. Numbers stand beside a drawing, where no line crosses them.
 
@@ -45,125 +46,46 @@ interface ChartProps {
   readonly name: string
   /** Whose updates the bars lead to; absent: all. */
   readonly budget?: string | undefined
+  readonly view: View
   readonly history: History
-  readonly month: Window
-  readonly days: readonly DayUse[]
   /** `null`: the month is over. */
   readonly forecast: Forecast | null
-  readonly zone: string
 }
 
-function LeftChart({ name, budget, history, month, days, forecast, zone }: ChartProps) {
-  const xOf = (at: number) => Math.min(1, Math.max(0, (at - month.start) / (month.end - month.start)))
-  const points = pointsOf(history).map(({ at, limit, used }) => ({ x: xOf(at), limit, left: limit - used }))
-  const now = nowOf(history)
+export function ChartFigure({ name, budget, view, history, forecast }: ChartProps) {
+  const { nights } = history
+  const { start, end } = view.month
+  const xOf = (at: number) => Math.min(1, Math.max(0, (at - start) / (end - start)))
+  const points = pointsOf(history)
+  const now = points.at(-1)
   const ends = now && forecast ? endsOf(now, forecast) : []
-  const highest = Math.max(1, ...points.flatMap(({ limit, left }) => [limit, left]))
-  const lowest = Math.min(0, ...points.map(({ left }) => left), ...ends.map(({ left }) => left))
-  const yOf = (number: number) => (highest - number) / (highest - lowest)
-  const height = (number: number) => percent(yOf(number))
-  return (
-    <div class="chart">
-      {now ? (
-        <svg class="plot" role="img" aria-label={describe(name, now, ends)}>
-          <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">
-            <path
-              class="grid"
-              d={ticksTo(highest)
-                .map((tick) => `M0 ${per1000(yOf(tick))}H1000`)
-                .join('')}
-            />
-            <path class="zero" d={`M0 ${per1000(yOf(0))}H1000`} />
-            <path class="limit" d={stepsOf(points.map(({ x, limit }) => [x, yOf(limit)]))} />
-            {ends.map((end) => (
-              <path
-                class="foreseen"
-                d={`M${per1000(xOf(now.at))} ${per1000(yOf(now.left))}L1000 ${per1000(yOf(end.left))}`}
-              />
-            ))}
-            <path class="so-far" d={lineOf(points.map(({ x, left }) => [x, yOf(left)]))} />
-          </svg>
-          {ticksTo(highest).map((tick) => (
-            <text class="tick" x="-8" y={height(tick)} dy="4" text-anchor="end">
-              {count(tick)}
-            </text>
-          ))}
-          {weeksIn(month, zone).map((at) => (
-            <text class="tick" x={percent(xOf(at))} y="100%" dy="21" text-anchor="middle">
-              {shortDay(at, zone)}
-            </text>
-          ))}
-          <circle class="point" cx={percent(xOf(now.at))} cy={height(now.left)} r="5" />
-        </svg>
-      ) : null}
-      <DayBars {...{ days, xOf, budget, zone }} />
-    </div>
-  )
-}
-
-function DayBars({
-  days,
-  xOf,
-  budget,
-  zone,
-}: Pick<ChartProps, 'days' | 'budget' | 'zone'> & { xOf: (at: number) => number }) {
-  const most = Math.max(1, ...days.map((day) => day.units))
-  return (
-    <svg class="days" viewBox="0 0 1000 100" preserveAspectRatio="none">
-      <title>Units used each day</title>
-      {days.map(({ date, start, end, units: used }) => {
-        const [x, width] = [per1000(xOf(start)), per1000(xOf(end)) - per1000(xOf(start))]
-        const height = Math.max(used > 0 ? 2 : 0, Math.round((Math.max(0, used) / most) * 100))
-        return (
-          <a href={updatesOfDay(budget, date)}>
-            <title>{`${shortDay(start, zone)}: ${units(used)}`}</title>
-            <rect class="hit" x={x} width={width} height="100" />
-            <rect class="day" x={x + 3} width={Math.max(1, width - 6)} y={100 - height} height={height} />
-          </a>
-        )
-      })}
-    </svg>
-  )
-}
-
-const updatesOfDay = (budget: string | undefined, date: string): string =>
-  addressWith('/dashboard/updates', { since: date, until: date, budget })
-
-export function ChartFigure(props: ChartProps) {
-  const { history, zone, forecast } = props
-  const now = nowOf(history)
-  const ends = now && forecast ? endsOf(now, forecast) : []
+  const foreseen = ends.map(({ left, words }) => `${count(left)} ${words}`).join(', ')
   return (
     <>
       <figure>
-        <LeftChart {...props} />
+        <div class="chart">
+          {now ? <Plot {...{ name, points, now, ends, xOf, view }} /> : null}
+          <DayBars {...{ view, history, xOf, budget }} />
+        </div>
         <figcaption>
-          {now ? (
-            <LineKey line="so-far">
-              left: <strong>{count(now.left)}</strong> {forecast ? 'now' : 'at the end'}
-            </LineKey>
-          ) : null}{' '}
-          {now ? <LineKey line="limit">limit and grants</LineKey> : null}{' '}
-          {ends.length > 0 ? (
-            <LineKey line="foreseen">
-              at the reset: {ends.map(({ left, words }) => `${count(left)} ${words}`).join(', ')}
-            </LineKey>
-          ) : null}{' '}
+          {now &&
+            lineKey('so-far', say`left: ${<strong>{count(now.left)}</strong>} ${forecast ? 'now' : 'at the end'}`)}{' '}
+          {now && lineKey('limit', 'limit and grants')} {foreseen && lineKey('foreseen', `at the reset: ${foreseen}`)}{' '}
           Bars: units each day; each leads to its updates.
-          {history.nights.length === 0 ? ' No day has ended yet, so the line is straight.' : null}
+          {nights.length === 0 ? ' No day has ended yet, so the line is straight.' : null}
         </figcaption>
       </figure>
-      {history.nights.length === 0 ? null : (
+      {nights.length === 0 ? null : (
         <details>
           <summary>Day by day</summary>
           <div class="scroll">
             <table class="dense">
               <TableHead columns={['Until', ...numberColumns('Used', 'Limit and grants', 'Left')]} />
               <tbody>
-                {history.nights.map(({ at, used, limit }) => (
+                {nights.map(({ at, used, limit }) => (
                   <tr>
                     <th scope="row">
-                      <Time at={at} zone={zone} />
+                      <Time at={at} zone={zoneOf(view)} />
                     </th>
                     <UnitsCell name="Used" units={used} />
                     <UnitsCell name="Limit and grants" units={limit} />
@@ -179,26 +101,85 @@ export function ChartFigure(props: ChartProps) {
   )
 }
 
-const LineKey = ({ line, children }: { line: string; children: Child }) => (
+interface PlotProps extends Pick<ChartProps, 'name' | 'view'> {
+  readonly points: ReturnType<typeof pointsOf>
+  readonly now: PlotProps['points'][number]
+  readonly ends: ReturnType<typeof endsOf>
+  readonly xOf: (at: number) => number
+}
+
+function Plot({ name, points, now, ends, xOf, view }: PlotProps) {
+  const zone = zoneOf(view)
+  const highest = Math.max(1, ...points.flatMap(({ limit, left }) => [limit, left]))
+  const lowest = Math.min(0, ...points.map(({ left }) => left), ...ends.map(({ left }) => left))
+  const yOf = (number: number) => (highest - number) / (highest - lowest)
+  const ticks = ticksTo(highest)
+  const at = ({ at, left }: { at: number; left: number }) => `${per1000(xOf(at))} ${per1000(yOf(left))}`
+  const foreseen = ends.map(({ left, words }) => ` ${count(left)} at the reset ${words}.`).join('')
+  return (
+    <svg class="plot" role="img" aria-label={`${name}: ${count(now.left)} of ${units(now.limit)} left.${foreseen}`}>
+      <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">
+        <path class="grid" d={ticks.map((tick) => `M0 ${per1000(yOf(tick))}H1000`).join('')} />
+        <path class="zero" d={`M0 ${per1000(yOf(0))}H1000`} />
+        <path class="limit" d={stepsOf(points.map(({ at, limit }) => [xOf(at), yOf(limit)]))} />
+        {ends.map(({ left }) => (
+          <path class="foreseen" d={`M${at(now)}L${at({ at: view.month.end, left })}`} />
+        ))}
+        <path class="so-far" d={`M${points.map(at).join('L')}`} />
+      </svg>
+      {ticks.map((tick) => (
+        <text class="tick" x="-8" y={percent(yOf(tick))} dy="4" text-anchor="end">
+          {count(tick)}
+        </text>
+      ))}
+      {weeksIn(view.month, zone).map((week) => (
+        <text class="tick" x={percent(xOf(week))} y="100%" dy="21" text-anchor="middle">
+          {shortDay(week, zone)}
+        </text>
+      ))}
+      <circle class="point" cx={percent(xOf(now.at))} cy={percent(yOf(now.left))} r="5" />
+    </svg>
+  )
+}
+
+type BarsProps = Pick<ChartProps, 'budget' | 'view' | 'history'> & Pick<PlotProps, 'xOf'>
+
+function DayBars({ view, history, xOf, budget }: BarsProps) {
+  const days = dayUses(view, history)
+  const most = Math.max(1, ...days.map((day) => day.units))
+  return (
+    <svg class="days" viewBox="0 0 1000 100" preserveAspectRatio="none">
+      <title>Units used each day</title>
+      {days.map(({ date, start, end, units: used }) => {
+        const [x, width] = [per1000(xOf(start)), per1000(xOf(end)) - per1000(xOf(start))]
+        const height = Math.max(used > 0 ? 2 : 0, Math.round((Math.max(0, used) / most) * 100))
+        return (
+          <a href={addressWith('/dashboard/updates', { since: date, until: date, budget })}>
+            <title>{`${shortDay(start, zoneOf(view))}: ${units(used)}`}</title>
+            <rect class="hit" x={x} width={width} height="100" />
+            <rect class="day" x={x + 3} width={Math.max(1, width - 6)} y={100 - height} height={height} />
+          </a>
+        )
+      })}
+    </svg>
+  )
+}
+
+const lineKey = (line: string, text: Child) => (
   <span class="key">
     <svg class="stroke" aria-hidden="true" focusable="false">
       <line class={line} x2="100%" y1="50%" y2="50%" />
     </svg>{' '}
-    {children}
+    {text}
   </span>
 )
 
 /** Leaves out times without a limit. Empty: there has been none. */
 function pointsOf({ start, nights, now }: History) {
-  const points = [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ limit, ...point }) =>
-    limit === null ? [] : [{ ...point, limit }],
+  const points = [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ at, used, limit }) =>
+    limit === null ? [] : [{ at, limit, left: limit - used }],
   )
   return points.some(({ limit }) => limit > 0) ? points : []
-}
-
-function nowOf(history: History) {
-  const point = pointsOf(history).at(-1)
-  return point && { ...point, left: point.limit - point.used }
 }
 
 /** Where the month ends: with plans only, and at the pace of everything else. */
@@ -207,11 +188,6 @@ function endsOf(now: { limit: number }, { projected, projectedAtPace }: Forecast
   return projectedAtPace === null || projectedAtPace === projected
     ? [withPlans]
     : [withPlans, { left: now.limit - projectedAtPace, words: 'at this pace' }]
-}
-
-function describe(name: string, now: { left: number; limit: number }, ends: ReturnType<typeof endsOf>): string {
-  const foreseen = ends.map(({ left, words }) => ` ${count(left)} at the reset ${words}.`).join('')
-  return `${name}: ${count(now.left)} of ${units(now.limit)} left.${foreseen}`
 }
 
 /** Up to five round numbers. */
@@ -228,13 +204,8 @@ function weeksIn({ start, end }: Window, zone: string): readonly number[] {
   return weeks.filter((at) => at < end)
 }
 
-type Point = readonly [x: number, y: number]
-
-const lineOf = (points: readonly Point[]): string =>
-  `M${points.map(([x, y]) => `${per1000(x)} ${per1000(y)}`).join('L')}`
-
 /** A limit holds for the day that ends at its point, and the last one until the reset. */
-const stepsOf = ([first, ...points]: readonly Point[]): string =>
+const stepsOf = ([first, ...points]: readonly (readonly [x: number, y: number])[]): string =>
   `M${per1000(first?.[0] ?? 0)} ${per1000((points[0] ?? first)?.[1] ?? 0)}${points.map(([x, y]) => `V${per1000(y)}H${per1000(x)}`).join('')}H1000`
 
 const per1000 = (share: number): number => Math.round(share * 1000)

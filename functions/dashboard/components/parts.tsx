@@ -32,6 +32,25 @@ export const ZoneNote = ({ zone }: { zone: string }) => (
   </p>
 )
 
+/** A sentence with links in it. */
+export const say = (texts: TemplateStringsArray, ...parts: readonly Child[]): Child =>
+  texts.flatMap((text, at) => [text, parts[at]])
+
+export const joined = (parts: readonly Child[], by = ', '): Child =>
+  parts.flatMap((part, at) => (at === 0 ? [part] : [by, part]))
+
+/** Nothing without links. */
+export const LinkButtons = ({ links }: { links: readonly (readonly [label: string, to: string])[] }) =>
+  links.length === 0 ? null : (
+    <p class="buttons">
+      {links.map(([label, to]) => (
+        <a class="button" href={to}>
+          {label}
+        </a>
+      ))}
+    </p>
+  )
+
 export const Section = (props: { id: string; title: Child; class?: string; isHidden?: boolean; children: Child }) => (
   <section aria-labelledby={props.id} class={props.class}>
     <h2 id={props.id} class={props.isHidden ? 'hidden' : undefined}>

@@ -1,142 +1,88 @@
 import type { Child } from 'hono/jsx'
-import { type DayUse, dailyMean } from '../../../shared/guard/reports/history.ts'
+import { dailyMean, dayUses } from '../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
-import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { monthBefore } from '../../../shared/ledger/book/windows.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { Page } from '../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { totalOf } from './outlook.tsx'
-import { dayAndTime, inboxPath } from './parts.tsx'
+import { dayAndTime, inboxPath, say } from './parts.tsx'
 import { shortLabel } from './period.tsx'
 
-export const Tiles = ({ children }: { children: Child }) => <dl class="tiles">{children}</dl>
-
-const Tile = ({ name, figure, children }: { name: Child; figure: Child; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>
-      <p class="figure">{figure}</p>
-      <p class="note">{children}</p>
-    </dd>
-  </div>
-)
-
-const percent = (part: number, whole: number): string => `${whole > 0 ? Math.floor((part / whole) * 100) : 0} %`
-
-interface LeftProps {
+interface TilesProps {
   readonly root: BudgetOutlook
   readonly view: View
   /** Of what is spent. */
   readonly cost: string | undefined
+  readonly lastMonth: number | null
+  readonly approvals: Page<Update>
+  readonly doubts: Page<Update>
 }
 
-export function LeftTile({ root: { figures }, view: { month, now }, cost }: LeftProps) {
-  const total = totalOf(figures)
-  const gone = `${percent(now - month.start, month.end - month.start)} of the month gone`
-  const used = usedOf(figures)
+type Tile = readonly [name: Child, figure: Child, note: string]
+
+export const Tiles = (props: TilesProps) => (
+  <dl class="tiles">
+    {[leftTile, resetTile, yesterdayTile, waitingTile].map((tileOf) => {
+      const [name, figure, note] = tileOf(props)
+      return (
+        <div>
+          <dt>{name}</dt>
+          <dd>
+            <p class="figure">{figure}</p>
+            <p class="note">{note}</p>
+          </dd>
+        </div>
+      )
+    })}
+  </dl>
+)
+
+function leftTile({ root: { figures }, view: { month, now }, cost }: TilesProps): Tile {
+  const [total, used] = [totalOf(figures), usedOf(figures)]
   const spent = cost === undefined ? '' : ` · ${cost} spent`
-  if (total === null)
-    return (
-      <Tile name="Used, without a limit" figure={count(used)}>
-        {gone}
-        {spent}
-      </Tile>
-    )
-  return (
-    <Tile
-      name={`Left of ${count(total)}`}
-      figure={<span class={figures.available <= 0 ? 'none' : ''}>{count(figures.available)}</span>}
-    >
-      {percent(used, total)} used, {gone}
-      {spent}
-    </Tile>
-  )
+  const gone = `${percent(now - month.start, month.end - month.start)} of the month gone${spent}`
+  if (total === null) return ['Used, without a limit', count(used), gone]
+  const left = <span class={figures.available <= 0 ? 'none' : ''}>{count(figures.available)}</span>
+  return [`Left of ${count(total)}`, left, `${percent(used, total)} used, ${gone}`]
 }
 
-export function ResetTile({ root: { figures, month } }: { root: BudgetOutlook }) {
+function resetTile({ root: { figures, month } }: TilesProps): Tile {
   const total = totalOf(figures)
   const { projected, projectedAtPace, pace } = month
-  const at = (projection: number) => (total === null ? projection : total - projection)
-  const name = total === null ? 'Used at the reset' : 'Left at the reset'
-  if (projectedAtPace === null)
-    return (
-      <Tile name={name} figure={count(at(projected))}>
-        with plans only; fewer than three days of history
-      </Tile>
-    )
-  const ends = [at(projectedAtPace), at(projected)]
-  return (
-    <Tile name={name} figure={ends[0] === ends[1] ? count(at(projected)) : ends.map((end) => count(end)).join('–')}>
-      at the pace of {pace.last7Days === null ? 'this month' : 'the last 7 days'} · with plans only
-    </Tile>
-  )
+  const ends = [projectedAtPace ?? projected, projected].map((end) => count(total === null ? end : total - end))
+  const note =
+    projectedAtPace === null
+      ? 'with plans only; fewer than three days of history'
+      : `at the pace of ${pace.last7Days === null ? 'this month' : 'the last 7 days'} · with plans only`
+  return [total === null ? 'Used at the reset' : 'Left at the reset', [...new Set(ends)].join('–'), note]
 }
 
-interface YesterdayProps {
-  readonly root: BudgetOutlook
-  readonly days: readonly DayUse[]
-  readonly view: View
-  readonly lastMonth: number | null
-}
-
-export function YesterdayTile({ root: { history }, days, view, lastMonth }: YesterdayProps) {
+function yesterdayTile({ root: { history }, view, lastMonth }: TilesProps): Tile {
   const { month, day, definitions } = view
-  const yesterday = days.find(({ end }) => end === Math.max(month.start, day.start))
-  const mean = dailyMean(history)
-  const figure = [yesterday?.units, mean].map((each) => (each == null ? '–' : count(each))).join(' / ')
-  return (
-    <Tile
-      name={
-        yesterday ? (
-          <a href={`/dashboard/updates?since=${yesterday.date}&until=${yesterday.date}`}>Yesterday / daily mean</a>
-        ) : (
-          'Yesterday / daily mean'
-        )
-      }
-      figure={figure}
-    >
-      {shortLabel(monthBefore(definitions.calendar, month), zoneOf(view))} by this day:{' '}
-      {lastMonth === null ? '–' : count(lastMonth)}
-    </Tile>
+  const yesterday = dayUses(view, history).find(({ end }) => end === Math.max(month.start, day.start))
+  const name = 'Yesterday / daily mean'
+  const updates = `/dashboard/updates?since=${yesterday?.date}&until=${yesterday?.date}`
+  const [used, mean, before] = [yesterday?.units, dailyMean(history), lastMonth].map((each) =>
+    each == null ? '–' : count(each),
   )
+  const name1 = shortLabel(monthBefore(definitions.calendar, month), zoneOf(view))
+  return [yesterday ? <a href={updates}>{name}</a> : name, `${used} / ${mean}`, `${name1} by this day: ${before}`]
 }
 
-export function WaitingTile({
-  approvals,
-  doubts,
-  view,
-}: {
-  approvals: Page<Update>
-  doubts: Page<Update>
-  view: View
-}) {
-  const number = approvals.rows.length + doubts.rows.length
-  const hasMore = approvals.next !== undefined || doubts.next !== undefined
-  const sum =
-    approvals.rows.reduce((all, { estimated = 0 }) => all + estimated, 0) +
-    doubts.rows.reduce((all, { hold }) => all + (hold?.units ?? 0), 0)
+function waitingTile({ approvals, doubts, view }: TilesProps): Tile {
+  const waiting = [...approvals.rows, ...doubts.rows]
+  const more = approvals.next === undefined && doubts.next === undefined ? '' : ' or more'
+  const sum = waiting.reduce((all, { hold, estimated = 0 }) => all + (hold?.units ?? estimated), 0)
   const deadlines = approvals.rows.flatMap(({ approvableUntil }) => approvableUntil ?? [])
+  const first = deadlines.length > 0 ? ` (first ends ${dayAndTime(Math.min(...deadlines), zoneOf(view))})` : ''
+  const asked = approvals.rows.length
   const parts = [
-    ...(approvals.rows.length > 0
-      ? [
-          `${approvals.rows.length === 1 ? '1 approval' : `${count(approvals.rows.length)} approvals`}${deadlines.length > 0 ? ` (first ends ${dayAndTime(Math.min(...deadlines), zoneOf(view))})` : ''}`,
-        ]
-      : []),
+    ...(asked > 0 ? [`${asked === 1 ? '1 approval' : `${count(asked)} approvals`}${first}`] : []),
     ...(doubts.rows.length > 0 ? [`${count(doubts.rows.length)} in doubt`] : []),
   ]
-  return (
-    <Tile
-      name={<a href={inboxPath}>To decide</a>}
-      figure={
-        <>
-          {count(number)}
-          {hasMore ? ' or more' : ''} {number === 0 ? null : <small>{units(sum)}</small>}
-        </>
-      }
-    >
-      {parts.length === 0 ? 'nothing waits for a decision' : parts.join(' · ')}
-    </Tile>
-  )
+  const figure = say`${count(waiting.length)}${more} ${waiting.length > 0 && <small>{units(sum)}</small>}`
+  return [<a href={inboxPath}>To decide</a>, figure, parts.join(' · ') || 'nothing waits for a decision']
 }

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import type { NextRun } from '../../../shared/guard/plans/calendar.ts'
-import { dayUses } from '../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
 import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
+import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, duration, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
@@ -12,12 +12,14 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../shared/platform/clock.ts'
 import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns } from '../components/charts.tsx'
-import { gravesIn, RiskSection, totalOf, Unlisted } from '../components/outlook.tsx'
+import { gravesIn, RiskSection, totalOf } from '../components/outlook.tsx'
 import {
   askAddress,
+  budgetAddress,
   dayAndTime,
   Fact,
   Facts,
+  LinkButtons,
   planAddress,
   Section,
   Time,
@@ -27,7 +29,7 @@ import {
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
 import { CostText } from '../components/plan-status.tsx'
 import { SpentSection } from '../components/spenders.tsx'
-import { LeftTile, ResetTile, Tiles, WaitingTile, YesterdayTile } from '../components/tiles.tsx'
+import { Tiles } from '../components/tiles.tsx'
 import { readFields } from '../forms.ts'
 import type { PageRoutes, Visit } from '../session.tsx'
 
@@ -75,7 +77,6 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
   const period = periodOf(view, {})
   const isAdmin = permissions.scopes.has('admin')
   const isUnused = root.budget === rootBudget && budgets.length === 1 && usedOf(root.figures) === 0
-  const days = dayUses(view, root.history)
   return show(
     verdict(shortLabel(view.month, zone), root, budgets, zone),
     <>
@@ -88,13 +89,15 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
         <span>resets in {duration(view.month.end - view.now)}</span>
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
-      <Unlisted projects={unlisted} isAdmin={isAdmin} />
-      <Tiles>
-        <LeftTile root={root} view={view} cost={costs.get(root.budget)} />
-        <ResetTile root={root} />
-        <YesterdayTile root={root} days={days} view={view} lastMonth={lastMonth} />
-        <WaitingTile {...{ approvals, doubts, view }} />
-      </Tiles>
+      {unlisted.length === 0 ? null : (
+        <div class="warning">
+          <p>{unlistedInWords(unlisted)}</p>
+          <LinkButtons
+            links={isAdmin ? [[`Change the rules of ${rootBudget}…`, budgetAddress(rootBudget, '/edit')]] : []}
+          />
+        </div>
+      )}
+      <Tiles {...{ root, view, cost: costs.get(root.budget), lastMonth, approvals, doubts }} />
       {isUnused ? null : (
         <div class="halves">
           <RiskSection {...{ budgets, isAdmin, view }} />
@@ -104,14 +107,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
       <BudgetTable {...{ view, budgets, query, path, costs }} />
       <div class="halves">
         <Section id="days" title="Left day by day">
-          <ChartFigure
-            name={root.budget}
-            history={root.history}
-            month={view.month}
-            days={days}
-            forecast={root.month}
-            zone={zone}
-          />
+          <ChartFigure name={root.budget} view={view} history={root.history} forecast={root.month} />
         </Section>
         <div>
           {isUnused ? null : <SavedUnits saved={saved} />}
@@ -125,49 +121,46 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
 }
 
 async function showPast({ show, guard }: Visit, { view, period, month, query }: PastQuery) {
-  if (month.end <= view.definitions.createdAt) return showBefore(show, { view, period, month, query })
+  const { createdAt } = view.definitions
+  const zone = zoneOf(view)
+  const showMonth = (title: string, content: Child) =>
+    show(
+      `${shortLabel(month, zone)}: ${title}`,
+      <>
+        <Head {...{ view, period, query }}>
+          <a href="/">Back to this month</a>
+        </Head>
+        {content}
+        <ZoneNote zone={zone} />
+      </>,
+    )
+  if (month.end <= createdAt)
+    return showMonth(
+      'before this ledger began',
+      <p class="empty">
+        This ledger began on <Time at={createdAt} zone={zone} />, so it knows no figures of this month.
+      </p>,
+    )
   const monthRead = guard.pastMonth(view, month)
   const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => guard.whoSpent(read.view))])
   const { figures, history } = past
   const tops = topsOf(view.definitions)
   if (tops.length === 0) return show('Overview', <NoBudgets />)
   const root = sumOfFigures(figures.filter(({ budget }) => tops.includes(budget)))
-  const zone = zoneOf(view)
   const left = totalOf(root) === null ? '' : `, ${count(root.available)} left`
-  return show(
-    `${shortLabel(month, zone)}: ${units(root.spent)} spent${left}`,
+  return showMonth(
+    `${units(root.spent)} spent${left}`,
     <>
-      <Head {...{ view, period, query }}>
-        <a href="/">Back to this month</a>
-      </Head>
       <div class="halves">
         <Section id="days" title="Left day by day">
-          <ChartFigure
-            {...{ name: root.budget, history, month, zone, days: dayUses(past.view, history), forecast: null }}
-          />
+          <ChartFigure name={root.budget} view={past.view} history={history} forecast={null} />
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
       </div>
       <PastTable rows={figures} costs={await guard.spentCosts(view, figures, month)} />
-      <ZoneNote zone={zone} />
     </>,
   )
 }
-
-const showBefore = (show: Visit['show'], { view, period, month, query }: PastQuery) =>
-  show(
-    `${shortLabel(month, zoneOf(view))}: before this ledger began`,
-    <>
-      <Head {...{ view, period, query }}>
-        <a href="/">Back to this month</a>
-      </Head>
-      <p class="empty">
-        This ledger began on <Time at={view.definitions.createdAt} zone={zoneOf(view)} />, so it knows no figures of
-        this month.
-      </p>
-      <ZoneNote zone={zoneOf(view)} />
-    </>,
-  )
 
 interface PastQuery {
   readonly view: View
@@ -257,16 +250,12 @@ const Glossary = () => (
 const FirstSteps = ({ isAdmin }: { isAdmin: boolean }) => (
   <Section id="first" title="What to do first">
     <p>Nothing has been spent yet, and there is no budget but the account’s own.</p>
-    <p class="buttons">
-      <a class="button" href={askAddress()}>
-        Ask for an update
-      </a>
-      {isAdmin ? (
-        <a class="button" href="/dashboard/budgets#create">
-          Create a budget
-        </a>
-      ) : null}
-      <a href="/docs">Or use the API</a>
-    </p>
+    <LinkButtons
+      links={[
+        ['Ask for an update', askAddress()],
+        ...(isAdmin ? [['Create a budget', '/dashboard/budgets#create'] as const] : []),
+        ['Use the API', '/docs'],
+      ]}
+    />
   </Section>
 )

@@ -17,12 +17,24 @@ import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../../shared/platform/clock.ts'
 import { FillPatterns } from '../../components/charts.tsx'
-import { Pill, ReasonDetail, RemedyLink } from '../../components/outlook.tsx'
-import { bookAddress, budgetAddress, Fact, Facts, Section, Time, words, ZoneNote } from '../../components/parts.tsx'
+import { Pill, ReasonRow } from '../../components/outlook.tsx'
+import {
+  BudgetLink,
+  bookAddress,
+  budgetAddress,
+  Fact,
+  Facts,
+  joined,
+  LinkButtons,
+  Section,
+  Time,
+  words,
+  ZoneNote,
+} from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { SpentSection } from '../../components/spenders.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
-import { type BudgetWords, budgetWords, fields, labels, type Texts } from './budget-texts.ts'
+import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { MonthsSection, UnitsSection, UpdatesSection } from './figures.tsx'
 import { ProjectsSection } from './projects.tsx'
@@ -94,51 +106,35 @@ const StatusLine = ({ outlook, view, isAdmin }: { outlook: BudgetOutlook; view: 
   <ul class="risks status">
     {outlook.reasons.length === 0 ? (
       <li>
-        <span>
-          <Pill reason={undefined} zone={zoneOf(view)} />
-        </span>
+        <Pill reason={undefined} view={view} />
       </li>
-    ) : (
-      outlook.reasons.map((reason, position) => (
-        <li>
-          <span>
-            <Pill reason={reason} zone={zoneOf(view)} isLong />
-          </span>
-          <span class="why">
-            <ReasonDetail reason={reason} view={view} />
-          </span>
-          <span class="remedy">
-            {isAdmin && position === 0 && outlook.remedy ? (
-              <RemedyLink remedy={outlook.remedy} budget={outlook.budget} />
-            ) : null}
-          </span>
-        </li>
-      ))
-    )}
+    ) : null}
+    {outlook.reasons.map((reason, position) => (
+      <ReasonRow
+        {...{ reason, view, row: outlook.budget }}
+        remedy={isAdmin && position === 0 ? outlook.remedy : null}
+      />
+    ))}
   </ul>
 )
 
 function Actions({ budget: { name, frozen } }: { budget: Budget }) {
+  const isRoot = name === rootBudget
   const links = [
     ['Grant', bookAddress(name, 'grant')],
     ['Transfer', bookAddress(name, 'transfer')],
     ['Change', budgetAddress(name, '/edit')],
-    ...(name === rootBudget ? [['Reconcile', bookAddress(name, 'reconcile')] as const] : []),
-    ...(frozen ? [['Unfreeze', budgetAddress(name, '/unfreeze')] as const] : []),
+    ...(isRoot ? [['Reconcile', bookAddress(name, 'reconcile')]] : []),
+    frozen ? ['Unfreeze', budgetAddress(name, '/unfreeze')] : ['Freeze', budgetAddress(name, '/freeze'), ' danger'],
   ] as const
   return (
     <p class="buttons actions">
-      {links.map(([label, address]) => (
-        <a class="button" href={address}>
+      {links.map(([label, address, danger = '']) => (
+        <a class={`button${danger}`} href={address}>
           {label}
         </a>
       ))}
-      {frozen ? null : (
-        <a class="button danger" href={budgetAddress(name, '/freeze')}>
-          Freeze
-        </a>
-      )}
-      {name === rootBudget ? null : <a href={budgetAddress(name, '/delete')}>Delete</a>}
+      {isRoot ? null : <a href={budgetAddress(name, '/delete')}>Delete</a>}
     </p>
   )
 }
@@ -151,47 +147,24 @@ interface RulesProps {
 }
 
 function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
-  const children = childrenOf(view.definitions, budget.name).map(({ name }) => name)
+  const texts = words.textsOf(budget)
+  const below = childrenOf(view.definitions, budget.name).map(({ name }) => <BudgetLink name={name} />)
   return (
     <Section id="rules" title="Limits and rules">
-      <RuleFacts texts={words.textsOf(budget)} words={words} />
-      {children.length === 0 ? null : (
-        <p>
-          Below it:{' '}
-          {children.map((child, position) => (
-            <>
-              {position === 0 ? null : ', '}
-              <a href={budgetAddress(child)}>{child}</a>
-            </>
+      <Facts isLong>
+        {fields
+          .filter((text) => texts[text] !== '')
+          .map((text) => (
+            <Fact name={labels[text]}>
+              {text === 'parent' ? <BudgetLink name={texts.parent} /> : words.valueText(text, texts[text])}
+            </Fact>
           ))}
-        </p>
-      )}
-      {isAdmin ? (
-        <p class="buttons">
-          <a class="button" href={budgetAddress(budget.name, '/edit')}>
-            Change limits and rules
-          </a>
-        </p>
-      ) : null}
+      </Facts>
+      {below.length === 0 ? null : <p>Below it: {joined(below)}</p>}
+      <LinkButtons links={isAdmin ? [['Change limits and rules', budgetAddress(budget.name, '/edit')]] : []} />
     </Section>
   )
 }
-
-const RuleFacts = ({ texts, words }: { texts: Texts; words: BudgetWords }) => (
-  <Facts isLong>
-    {fields
-      .filter((text) => texts[text] !== '')
-      .map((text) => (
-        <Fact name={labels[text]}>
-          {text === 'parent' ? (
-            <a href={budgetAddress(texts.parent)}>{texts.parent}</a>
-          ) : (
-            words.valueText(text, texts[text])
-          )}
-        </Fact>
-      ))}
-  </Facts>
-)
 
 const correctableTypes: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 
@@ -215,20 +188,16 @@ const EntriesSection = ({ entries, name, view, isAdmin }: EntriesProps) => (
             <p>
               <strong>{words(type)}</strong>
               {units === 0 ? null : `, ${count(units)}`}
-              {to === undefined ? null : `, ${shownGiver(budget)} to ${to}`}
-              {to === undefined && budget !== name ? `, on ${shownGiver(budget)}` : null}
+              {to === undefined ? budget !== name && `, on ${shownGiver(budget)}` : `, ${shownGiver(budget)} to ${to}`}
             </p>
             <p>{reason}</p>
             <p class="note">
               <Time at={at} zone={zoneOf(view)} /> by <Who name={by} definitions={view.definitions} />{' '}
-              <code class="id">{id}</code>
+              <code class="id">{id}</code>{' '}
               {isAdmin && correctableTypes.includes(type) ? (
-                <>
-                  {' '}
-                  <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
-                    Correct
-                  </a>
-                </>
+                <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
+                  Correct
+                </a>
               ) : null}
             </p>
           </li>

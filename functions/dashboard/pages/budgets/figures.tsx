@@ -1,15 +1,16 @@
-import { dayUses, type MonthFigures } from '../../../../shared/guard/reports/history.ts'
+import type { MonthFigures } from '../../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
 import type { SpentOn } from '../../../../shared/guard/reports/spenders.ts'
 import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { budgetNamed, limitOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { Bar, ChartFigure, ShareBar } from '../../components/charts.tsx'
+import { Bar, ChartFigure } from '../../components/charts.tsx'
 import { LeftAtReset, totalOf } from '../../components/outlook.tsx'
 import { Fact, Facts, Section, StateName, Time, UnitsFact, updateAddress } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { shortLabel } from '../../components/period.tsx'
+import { Shares } from '../../components/spenders.tsx'
 
 interface UnitsProps {
   readonly outlook: BudgetOutlook
@@ -62,13 +63,8 @@ export function UnitsSection({ outlook, view, cost, over }: UnitsProps) {
         </p>
       )}
       <ChartFigure
-        name={budget}
+        {...{ name: budget, view, history, forecast: month }}
         budget={budget === rootBudget ? undefined : budget}
-        history={history}
-        month={view.month}
-        days={dayUses(view, history)}
-        forecast={month}
-        zone={zone}
       />
     </Section>
   )
@@ -85,22 +81,13 @@ const Observed = ({ over: { updates, units: charged } }: { over: SpentOn['wouldH
 
 export const MonthsSection = ({ months, zone }: { months: readonly MonthFigures[]; zone: string }) => (
   <Section id="months" title="Month by month">
-    <ul class="shares">
-      {months.map((figures) => {
-        const total = totalOf(figures)
-        return (
-          <li>
-            <span>{shortLabel(figures.month, zone)}</span>
-            <ShareBar
-              of={Math.max(...months.map((each) => Math.max(each.spent, totalOf(each) ?? 0)))}
-              used={figures.spent}
-            />
-            <span class="number">{count(figures.spent)}</span>
-            <span class="number note">{total === null ? 'no limit' : `of ${count(total)}`}</span>
-          </li>
-        )
+    <Shares
+      of={Math.max(...months.map((each) => Math.max(each.spent, totalOf(each) ?? 0)))}
+      rows={months.map((each) => {
+        const total = totalOf(each)
+        return [shortLabel(each.month, zone), each.spent, total === null ? 'no limit' : `of ${count(total)}`]
       })}
-    </ul>
+    />
   </Section>
 )
 
