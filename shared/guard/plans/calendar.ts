@@ -24,16 +24,21 @@ import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../se
 import { budgetFor } from '../update/projects.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { attemptId } from './attempts.ts'
-import { type Cost, costsOf, type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
+import { type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
 import {
+  type Cost,
+  costsOf,
   demandsOf,
+  dueIn,
   type Forecast,
   type ForecastCounter,
   type ForecastPlan,
   forecastCounters,
+  forecastOf,
   type KnownPrice,
   type PriceOf,
   priceKey,
+  takenUntil,
 } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
@@ -139,7 +144,7 @@ function nextRun(now: number, { plans, priceOf }: { plans: readonly ForecastPlan
 
 async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>): Promise<Upcoming> {
   const { ledger } = parts
-  const { view, isPlanRunning: _now, ...outlook } = await lookOut(parts, given)
+  const { view, plans, priceOf } = await lookOut(parts, given)
   const { definitions, now, month } = view
   const days = daysAhead(definitions.calendar, now, weeks)
   const next = monthAfter(definitions.calendar, month)
@@ -149,41 +154,33 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
   const counters = views.flatMap((each) =>
     Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'), each)),
   )
-  const runsOut = forecastCounters({ now, counters, ...outlook }).flatMap(({ budget, exhaustedAt }) =>
-    exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }],
-  )
-  const costs = costsOf(outlook.plans, outlook.priceOf)
-  const ahead = lookAhead({ now, days, runsOut, resets: [month.end, next.end], costs, plans: outlook.plans })
+  const demands = demandsOf(plans, { now, until: Math.max(next.end, days.at(-1)?.end ?? now), priceOf })
+  const runsOut = counters.flatMap((counter) => {
+    const { budget, exhaustedAt } = forecastOf(counter, demands, { now })
+    return exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }]
+  })
+  const costs = costsOf(plans, priceOf)
   const [top, ...others] = topsOf(definitions)
   const accounts = others.length === 0 ? counters.filter(({ budget }) => budget === top) : []
   const leftAt = (at: number) => {
     const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
     if (counter?.available == null) return { left: null, isLeftAtMost: false }
-    const taken = takenBetween(ahead, counter.start, at)
-    return { left: counter.available - taken.units, isLeftAtMost: taken.unpriced > 0 }
+    const due = dueIn({ ...counter, end: at + 1 }, demands)
+    return { left: counter.available - takenUntil(due, at), isLeftAtMost: takenUntil(due, at, 'unpriced') > 0 }
   }
-  const { plans, priceOf } = outlook
-  const demands = demandsOf(plans, { now, until: next.end, priceOf })
   const { separator } = parts.options
   const verdicts = plans.flatMap(({ plan, paused, last }) => {
     if (!plan.enabled || paused) return []
     return [[plan.name, verdictOf({ views, demands, priceOf, separator }, plan, nextOf(plan, last, now))] as const]
   })
   return {
-    days: ahead.map((each) => ({ ...each, ...leftAt(each.day.end - 1) })),
+    days: lookAhead({ days, demands, costs, runsOut, resets: [month.end, next.end] }).map((each) => ({
+      ...each,
+      ...leftAt(each.day.end - 1),
+    })),
     costs,
     verdicts: new Map(verdicts),
   }
-}
-
-function takenBetween(days: readonly Pick<DayAhead, 'due'>[], from: number, to: number) {
-  const due = days.flatMap((day) => day.due)
-  const sum = (of: 'units' | 'unpriced') =>
-    due.reduce((total, { times, ...each }) => {
-      const within = times.filter((at) => from <= at && at <= to).length
-      return total + (each[of] * within) / times.length
-    }, 0)
-  return { units: sum('units'), unpriced: sum('unpriced') }
 }
 
 async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {

@@ -1,6 +1,5 @@
 import { type Calendar, dayAt, type Window } from '../../ledger/book/windows.ts'
-import { chargesOf, type ForecastPlan, type PriceOf } from './forecast.ts'
-import { timesOf } from './schedule.ts'
+import type { Cost, Demand } from './forecast.ts'
 
 export interface DayAhead {
   readonly day: Window
@@ -24,24 +23,6 @@ export interface DuePlan {
   readonly unpriced: number
 }
 
-export interface Cost {
-  readonly units: number
-  readonly unpriced: number
-  readonly pricedAt: number | null
-}
-
-const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
-
-export const costsOf = (plans: readonly ForecastPlan[], priceOf: PriceOf): ReadonlyMap<string, Cost> =>
-  new Map(
-    plans.map(({ plan, chainOf }) => {
-      const paid = (project: string) => (chainOf(project).length > 0 ? [plan.name] : [])
-      return [plan.name, chargesOf(plan, paid, priceOf).get(plan.name) ?? nothing]
-    }),
-  )
-
-const maxTimes = 52_000
-
 /** @param weeks this week is the first; the last ends on its Sunday. */
 export function daysAhead(calendar: Calendar, now: number, weeks: number): readonly Window[] {
   let day = dayAt(calendar, now)
@@ -58,36 +39,25 @@ export const weekdayOf = ({ name }: Pick<Window, 'name'>): number =>
   (new Date(name.slice('day:'.length)).getUTCDay() + 6) % 7
 
 export function lookAhead({
-  now,
   days,
-  plans,
+  demands,
   costs,
   runsOut,
   resets,
 }: {
-  readonly now: number
   readonly days: readonly Window[]
-  readonly plans: readonly ForecastPlan[]
+  readonly demands: readonly Demand[]
   readonly costs: ReadonlyMap<string, Cost>
   readonly runsOut: DayAhead['runsOut']
   readonly resets: readonly number[]
 }): readonly Omit<DayAhead, 'left' | 'isLeftAtMost'>[] {
-  const until = days.at(-1)?.end ?? now
-  const due = plans
-    .filter(({ plan }) => plan.enabled)
-    .map(({ plan, paused, last }) => ({
-      plan: plan.name,
-      paused,
-      times: timesOf(plan.schedule, { from: now, until, max: maxTimes, anchor: last ?? 0 }),
-      each: costs.get(plan.name) ?? nothing,
-    }))
   const dueOn = (day: Window, isPaused: boolean): readonly DuePlan[] =>
-    due
+    demands
       .filter(({ paused }) => paused === isPaused)
-      .flatMap(({ plan, times, each }) => {
-        const within = times.filter((time) => isWithin(day, time))
-        const [units, unpriced] = [within.length * each.units, within.length * each.unpriced]
-        return within.length > 0 ? [{ plan, times: within, units, unpriced }] : []
+      .flatMap(({ plan, ...demand }) => {
+        const times = demand.times.filter((time) => isWithin(day, time))
+        const { units = 0, unpriced = 0 } = costs.get(plan) ?? {}
+        return times.length > 0 ? [{ plan, times, units: times.length * units, unpriced: times.length * unpriced }] : []
       })
       .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
   return days.map((day) => ({

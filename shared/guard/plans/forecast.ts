@@ -62,7 +62,7 @@ export type Forecast = {
   readonly pricedAt: number | null
 }
 
-/** More than the 89,000 minutes of the longest window. */
+/** More than the 90,000 minutes of two months. */
 const maxTimes = 100_000
 
 /** An upper bound, because refusals, reserves and cool-downs are ignored. */
@@ -102,91 +102,85 @@ export const demandsOf = (
       charges: chargesOf(plan, chainOf, priceOf),
     }))
 
-/** How many units plans that are not paused take from a counter, from its start up to an instant. */
-export function takenFrom(
-  { budget, start }: Pick<ForecastCounter, 'budget' | 'start'>,
-  demands: readonly Demand[],
-): (instant: number) => number {
-  const due = demands.flatMap(({ paused, times, charges }) => {
-    const charge = charges.get(budget)
-    return charge && !paused ? [{ times, units: charge.units, earlier: countUntil(times, start - 1) }] : []
-  })
-  return (instant) =>
-    due.reduce((sum, { times, units, earlier }) => sum + Math.max(0, countUntil(times, instant) - earlier) * units, 0)
+/** What a run takes. `unpriced`: how many updates `units` leaves out, because they lack a price. */
+export interface Cost {
+  readonly units: number
+  readonly unpriced: number
+  readonly pricedAt: number | null
 }
 
-type Charge = { readonly units: number; readonly unpriced: number; readonly pricedAt: number | null }
-
-export type Demand = {
+export interface Demand {
   readonly plan: string
   readonly paused: boolean
   readonly times: readonly number[]
-  readonly charges: ReadonlyMap<string, Charge>
+  readonly charges: ReadonlyMap<string, Cost>
 }
 
-export function chargesOf(
-  { kind, projects }: Plan,
-  chainOf: ForecastPlan['chainOf'],
-  priceOf: PriceOf,
-): ReadonlyMap<string, Charge> {
-  const charges = new Map<string, Charge>()
+export const costsOf = (plans: readonly ForecastPlan[], priceOf: PriceOf): ReadonlyMap<string, Cost> =>
+  new Map(
+    plans.map(({ plan, chainOf }) => {
+      const paid = (project: string) => (chainOf(project).length > 0 ? [plan.name] : [])
+      return [plan.name, chargesOf(plan, paid, priceOf).get(plan.name) ?? nothing]
+    }),
+  )
+
+const nothing: Cost = { units: 0, unpriced: 0, pricedAt: null }
+
+function chargesOf({ kind, projects }: Plan, chainOf: ForecastPlan['chainOf'], priceOf: PriceOf) {
+  const charges = new Map<string, Cost>()
   for (const project of projects) {
     const price = priceOf(kind, project)
     for (const budget of chainOf(project)) {
-      const charge = charges.get(budget) ?? { units: 0, unpriced: 0, pricedAt: null }
+      const { units, unpriced, pricedAt } = charges.get(budget) ?? nothing
       charges.set(budget, {
-        units: charge.units + (price?.units ?? 0),
-        unpriced: charge.unpriced + (price ? 0 : 1),
-        pricedAt: price ? older(charge.pricedAt, price.at) : charge.pricedAt,
+        units: units + (price?.units ?? 0),
+        unpriced: unpriced + (price ? 0 : 1),
+        pricedAt: price ? older(pricedAt, price.at) : pricedAt,
       })
     }
   }
   return charges
 }
 
-type Trend = { readonly now: number; readonly pace: Pace; readonly lastPrice: number | null }
+type Span = Pick<ForecastCounter, 'budget' | 'start' | 'end'>
+type Due = Pick<Demand, 'plan' | 'times'> & { readonly charge: Cost }
 
-function forecastOf(counter: ForecastCounter, demands: readonly Demand[], trend: Trend): Forecast {
-  const { budget, window, available, payable, start, end } = counter
-  const { now, pace, lastPrice } = trend
-  const charging = demands.flatMap(({ plan, paused, times, charges }) => {
+/** The runs that take from a counter. `end` belongs to the next window. */
+export const dueIn = ({ budget, start, end }: Span, demands: readonly Demand[], paused = false): readonly Due[] =>
+  demands.flatMap(({ plan, times, charges, ...demand }) => {
     const charge = charges.get(budget)
-    const earlier = countUntil(times, start - 1)
-    return charge && countUntil(times, end - 1) > earlier ? [{ plan, paused, times, earlier, charge }] : []
+    const within = times.slice(countUntil(times, start - 1), countUntil(times, end - 1))
+    return charge && demand.paused === paused && within.length > 0 ? [{ plan, times: within, charge }] : []
   })
-  const due = charging.filter(({ paused }) => !paused)
-  const takenUntil = (instant: number, by = due) =>
-    by.reduce((sum, { times, earlier, charge }) => sum + (countUntil(times, instant) - earlier) * charge.units, 0)
+
+/** How much they take up to an instant. */
+export const takenUntil = (due: readonly Due[], instant: number, of: 'units' | 'unpriced' = 'units'): number =>
+  due.reduce((sum, { times, charge }) => sum + countUntil(times, instant) * charge[of], 0)
+
+type Trend = { readonly now: number; readonly pace?: Pace; readonly lastPrice?: number | null }
+
+export function forecastOf(counter: ForecastCounter, demands: readonly Demand[], trend: Trend): Forecast {
+  const { budget, window, available, payable, start, end } = counter
+  const { now, pace = noPace, lastPrice = null } = trend
+  const due = dueIn(counter, demands)
+  const taken = (instant: number) => takenUntil(due, instant)
   const unplannedADay = pace.last7Days ?? pace.month
   const unplannedUntil = (instant: number) =>
     Math.floor(((unplannedADay ?? 0) * Math.max(0, instant - Math.max(now, start))) / dayMs)
   const left = Math.max(available ?? Number.POSITIVE_INFINITY, 0)
-  const firstAbove = (taken: (instant: number) => number) =>
-    taken(end - 1) > left ? firstInstant({ from: start, to: end - 1 }, (instant) => taken(instant) > left) : null
-  const committed = takenUntil(end - 1)
+  const firstAbove = (units: (instant: number) => number) =>
+    units(end - 1) > left ? firstInstant({ from: start, to: end - 1 }, (instant) => units(instant) > left) : null
+  const committed = taken(end - 1)
   const projected = usedOf(counter) + committed
-  const exhaustedAt = firstAbove((instant) => takenUntil(instant))
+  const exhaustedAt = firstAbove(taken)
+  const isLast = ({ times, charge }: Due) => exhaustedAt !== null && charge.units > 0 && times.includes(exhaustedAt)
   return {
-    budget,
-    window,
-    available,
-    committed,
-    projected,
-    exhaustedAt,
-    exhaustedBy:
-      due.find(({ times, charge }) => exhaustedAt !== null && charge.units > 0 && times.includes(exhaustedAt))?.plan ??
-      null,
-    pace,
+    ...{ budget, window, available, committed, projected, exhaustedAt, pace, lastPrice },
+    exhaustedBy: due.find(isLast)?.plan ?? null,
     projectedAtPace: unplannedADay === null ? null : projected + unplannedUntil(end - 1),
-    exhaustedAtPace:
-      unplannedADay === null ? null : firstAbove((instant) => takenUntil(instant) + unplannedUntil(instant)),
-    lastPrice,
-    updatesLeft:
-      lastPrice === null || lastPrice === 0 || payable === null ? null : Math.floor(Math.max(0, payable) / lastPrice),
-    ifResumed: takenUntil(
-      end - 1,
-      charging.filter(({ paused }) => paused),
-    ),
+    exhaustedAtPace: unplannedADay === null ? null : firstAbove((instant) => taken(instant) + unplannedUntil(instant)),
+    updatesLeft: !lastPrice || payable === null ? null : Math.floor(Math.max(0, payable) / lastPrice),
+    ifResumed: takenUntil(dueIn(counter, demands, true), end - 1),
     unpriced: due.reduce((sum, { charge }) => sum + charge.unpriced, 0),
     pricedAt: due.reduce<number | null>((oldest, { charge }) => older(oldest, charge.pricedAt), null),
   }

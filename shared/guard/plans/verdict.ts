@@ -17,7 +17,7 @@ import { count, figuresOf, list, refuses, shownCaller, shownCounter, units } fro
 import { leavesToNoBudget } from '../update/decide.ts'
 import { budgetFor, ruledBy, spellingFaults, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
-import { type Demand, firstInstant, type PriceOf, takenFrom } from './forecast.ts'
+import { type Demand, dueIn, firstInstant, type PriceOf, takenUntil } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 
 /** Whether a plan's runs will pass until the month of the next one ends, if only plans spend. */
@@ -66,7 +66,8 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
   const shortages = ownersOf(definitions, plan).flatMap((owner) =>
     countersOf(view, owner, next).flatMap(({ start, end, left }) => {
       const times = own.times.filter((time) => time >= Math.max(start, next) && time < end)
-      const taken = takenFrom({ budget: owner.name, start }, demands)
+      const due = dueIn({ budget: owner.name, start, end }, demands)
+      const taken = (instant: number) => takenUntil(due, instant)
       const mayTake = left - leftOf(plan, owner.name)
       const isShort = (position: number) => taken(times[position] ?? end) > mayTake
       const last = times.length - 1
