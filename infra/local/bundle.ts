@@ -2,24 +2,15 @@ import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import { bundleFor, neverLoaded, packageOf } from '../bundle.ts'
-import { defineCommand } from './commands/command.ts'
+import type { Run } from './commands/table.ts'
 
 const folder = 'build/machine'
 
-const usage = `Builds what runs on one machine: a folder that needs nothing but Node, for the platform of this one.
-
-  npm run bundle
-
-It writes ${folder}.`
-
-export const command = defineCommand({
-  usage,
-  async run() {
-    await bundleMachine({ into: folder })
-    process.stdout.write(`${folder}: run.mjs, package.json with its commands, NOTICES.txt\n`)
-    return true
-  },
-})
+export const run: Run<'bundle'> = async () => {
+  await bundleMachine({ into: folder })
+  process.stdout.write(`${folder}: run.mjs, package.json with its commands, NOTICES.txt\n`)
+  return true
+}
 
 /** Files that the modules read from their own folder. */
 const besideCode = ['infra/local/plans.json', 'infra/openapi/docs.css', 'functions/dashboard/dashboard.css', 'LICENSE']

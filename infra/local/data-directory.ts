@@ -49,10 +49,10 @@ const own = [
 const variables = [...Object.keys(guardSettings.shape), ...own, foundHere, setHere]
 
 const comments = {
-  file: 'Written by npm start, which replaces it. Run "source" with this file before curl and commands of npm run.',
+  file: 'Written by Unit Guard, which replaces it at each start. Run "source" with this file before curl and commands of npm run.',
   own: 'This Unit Guard: its folder, its address with a token that has all scopes, its process; the stand-in for the service.',
   settings: 'Its settings (docs/settings.md). They also hold for the next start in this shell.',
-  found: 'What npm start found itself. The next start finds these again, also in this shell.',
+  found: 'What this start found itself. The next start finds these again, also in this shell.',
   marks: 'How the next start tells these values from those that you set by hand. Leave both as they are.',
   unset: 'What the shell may have from the file of another folder.',
 }

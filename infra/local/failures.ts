@@ -7,7 +7,7 @@ export class CannotContinue extends Error {
 
 export function hintFor(reason: string): string {
   if (reason.includes('ECONNREFUSED')) return '. Is Unit Guard running? After a restart, source its env file again.'
-  return /load credentials/.test(reason) ? ' Log in to AWS (AWS_PROFILE), or start Unit Guard here (npm start).' : ''
+  return /load credentials/.test(reason) ? ' Log in to AWS (AWS_PROFILE), or start Unit Guard here.' : ''
 }
 
 const fileFaults: Readonly<Record<string, string>> = {

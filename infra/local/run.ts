@@ -1,7 +1,10 @@
-import { type Command, runCommand } from './commands/command.ts'
+import { runCommand } from './commands/command.ts'
+import { type CommandName, commands, type Run } from './commands/table.ts'
 
-// `npm run budgets -- …` is `run.ts budgets …`. Each command is loaded alone, because most need few modules.
-const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+type Own = Exclude<CommandName, 'start' | 'sandbox'>
+
+// `npm run budgets -- …` is `run.ts budgets …`.
+const loads: { readonly [Name in Own]: () => Promise<{ run: Run<Name> }> } = {
   serve: () => import('./serve.ts'),
   help: () => import('./commands/help.ts'),
   login: () => import('./commands/login.ts'),
@@ -22,6 +25,6 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   'demo:month': () => import('./demo/month.ts'),
 }
 
-const [name = 'help', ...args] = process.argv.slice(2)
-const load = commands[name] ?? (() => import('./commands/help.ts'))
-process.exit(await runCommand((await load()).command, args))
+const [typed = 'help', ...args] = process.argv.slice(2)
+const name = typed in loads ? (typed as Own) : 'help'
+process.exit(await runCommand(commands[name], args, loads[name]))

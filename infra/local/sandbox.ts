@@ -1,17 +1,12 @@
 import { environment } from '../../shared/platform/settings.ts'
 import { runUntilStopped } from './commands/command.ts'
+import { commands } from './commands/table.ts'
 import { withoutFound } from './data-directory.ts'
 import { mustBeHere, openSandboxAlone } from './database/open.ts'
 import { createListener } from './listener.ts'
 import { readSettings, sandboxToken, sandboxUrl } from './settings.ts'
 
-const usage = `Starts the stand-in of the tracking service alone, until it is stopped with Ctrl-C.
-
-  npm run sandbox
-
-It takes nothing but settings, from the environment: SANDBOX_PORT=9001 npm run sandbox. docs/settings.md lists them.`
-
-await runUntilStopped('sandbox', usage, async (shutdown) => {
+await runUntilStopped('sandbox', commands.sandbox.usage, async (shutdown) => {
   // It is the service, whatever TRACKING_BASE_URL names.
   const env = withoutFound(environment())
   mustBeHere(env)

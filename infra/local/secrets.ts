@@ -158,4 +158,6 @@ export async function readSecret(id: string, from: SecretsAccess): Promise<strin
 }
 
 const hintForAws = (reason: string): string =>
-  reason === 'Region is missing' ? '. Start Unit Guard first (npm start), or set AWS_REGION.' : '.'
+  reason === 'Region is missing'
+    ? '. Start Unit Guard here first (npm start or npm run serve), or set AWS_REGION.'
+    : '.'

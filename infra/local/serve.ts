@@ -1,33 +1,27 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import { settleMarginMs } from '../../shared/guard/options.ts'
 import { readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { environment } from '../../shared/platform/settings.ts'
-import { defineCommand, ledgerFolderOf, readHere } from './commands/command.ts'
+import { readHere } from './commands/command.ts'
+import type { Run } from './commands/table.ts'
 import { withoutFound, writeEnvFile } from './data-directory.ts'
 import { mustBeHere, openLedger } from './database/open.ts'
 import { CannotContinue } from './failures.ts'
 import { createListener } from './listener.ts'
 import { startServer } from './server.ts'
-import { readServedSettings } from './settings.ts'
+import { ledgerFile, readServedSettings } from './settings.ts'
 import { type Shutdown, withShutdown } from './shutdown.ts'
-
-const usage = `Runs Unit Guard for your own service on this machine, until SIGTERM: no stand-in, no demonstration, the log on stdout.
-
-  npm run serve
-
-Begin the ledger once, with npm run account -- begin. Settings and secrets come from the environment, or from files:
-TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_FILE=… npm run serve. docs/settings.md lists them.`
 
 /** A run, the time to write its outcome, and what closing takes. */
 const finishMs = settleMarginMs + 2_000
 
-export const command = defineCommand({
-  usage,
-  // A signal ends the process.
-  run: () => withShutdown(async (shutdown) => serve(shutdown).then(() => new Promise<never>(() => {}))),
-})
+/** A signal ends the process. */
+export const run: Run<'serve'> = () =>
+  withShutdown(async (shutdown) => serve(shutdown).then(() => new Promise<never>(() => {})))
 
 async function serve(shutdown: Shutdown): Promise<void> {
   // A closed pipe must not end running updates.
@@ -38,10 +32,10 @@ async function serve(shutdown: Shutdown): Promise<void> {
   const plans = readPlans(local.guard.PLANS)
   readTrustedIssuers(local.guard)
   // Else a volume that is not mounted would be a fresh allowance.
-  const folder = ledgerFolderOf({ DATA_DIR: local.directory })
-  if (folder === null)
+  const folder = local.directory
+  if (!existsSync(join(folder, ledgerFile)))
     throw new CannotContinue(
-      `${local.directory} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
+      `${folder} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
     )
   const main = await createListener({ port: local.port, host: local.host, setting: 'PORT' })
   const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })

@@ -1,26 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { command as bundle } from '../../infra/local/bundle.ts'
-import { command as budgets } from '../../infra/local/commands/budgets.ts'
-import { command as client } from '../../infra/local/commands/client.ts'
-import { type Command, runCommand } from '../../infra/local/commands/command.ts'
-import { command as doctor } from '../../infra/local/commands/doctor.ts'
-import { command as events } from '../../infra/local/commands/events/events.ts'
-import { groups, command as help, listOf } from '../../infra/local/commands/help.ts'
-import { command as account } from '../../infra/local/commands/ledger/account.ts'
-import { command as backup } from '../../infra/local/commands/ledger/backup.ts'
-import { command as move } from '../../infra/local/commands/ledger/move.ts'
-import { command as recover } from '../../infra/local/commands/ledger/recover.ts'
-import { command as restore } from '../../infra/local/commands/ledger/restore.ts'
-import { command as login } from '../../infra/local/commands/login.ts'
-import { command as openapi } from '../../infra/local/commands/openapi.ts'
-import { command as plan } from '../../infra/local/commands/plan.ts'
-import { command as sweep } from '../../infra/local/commands/sweep.ts'
-import { command as token } from '../../infra/local/commands/token.ts'
-import { command as month } from '../../infra/local/demo/month.ts'
+import { run as bundle } from '../../infra/local/bundle.ts'
+import { run as budgets } from '../../infra/local/commands/budgets.ts'
+import { run as client } from '../../infra/local/commands/client.ts'
+import { runCommand } from '../../infra/local/commands/command.ts'
+import { run as doctor } from '../../infra/local/commands/doctor.ts'
+import { run as events } from '../../infra/local/commands/events/events.ts'
+import { groups, run as help, listOf } from '../../infra/local/commands/help.ts'
+import { run as account } from '../../infra/local/commands/ledger/account.ts'
+import { run as backup } from '../../infra/local/commands/ledger/backup.ts'
+import { run as move } from '../../infra/local/commands/ledger/move.ts'
+import { run as recover } from '../../infra/local/commands/ledger/recover.ts'
+import { run as restore } from '../../infra/local/commands/ledger/restore.ts'
+import { run as login } from '../../infra/local/commands/login.ts'
+import { run as openapi } from '../../infra/local/commands/openapi.ts'
+import { run as plan } from '../../infra/local/commands/plan.ts'
+import { run as sweep } from '../../infra/local/commands/sweep.ts'
+import { commands } from '../../infra/local/commands/table.ts'
+import { run as token } from '../../infra/local/commands/token.ts'
+import { run as month } from '../../infra/local/demo/month.ts'
 import { createListener } from '../../infra/local/listener.ts'
-import { command as serve } from '../../infra/local/serve.ts'
+import { run as serve } from '../../infra/local/serve.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
@@ -34,7 +35,7 @@ const stopped = {
   ...{ DYNAMODB_ENDPOINT: nowhere, SECRETS_ENDPOINT: nowhere, TRACKING_BASE_URL: `${nowhere}/v3` },
 }
 
-const commands: Readonly<Record<string, Command>> = {
+const runs = {
   ...{
     account,
     backup,
@@ -63,7 +64,7 @@ afterEach(() => {
 })
 
 /** Runs a command in this process, with these variables of the environment. */
-async function run(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function run(name: keyof typeof runs, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   for (const [variable, value] of Object.entries({ DATA_DIR: directory, ...env })) vi.stubEnv(variable, value)
   const said = { out: '', err: '' }
   vi.spyOn(console, 'log').mockImplementation((text) => {
@@ -72,9 +73,8 @@ async function run(name: string, args: readonly string[], env: Readonly<Record<s
   vi.spyOn(console, 'error').mockImplementation((text) => {
     said.err += `${text}\n`
   })
-  const command = commands[name]
-  if (!command) throw new Error(`there is no command ${name}`)
-  return { code: await runCommand(command, args), ...said }
+  const load = async () => ({ run: runs[name] })
+  return { code: await runCommand(commands[name], args, load), ...said }
 }
 
 describe('npm run help', () => {
@@ -96,17 +96,20 @@ describe('npm run help', () => {
     const own = Object.entries(scripts).flatMap(([name, script]) =>
       script.endsWith(`tsx infra/local/run.ts ${name}`) ? [name] : [],
     )
-    expect(own.toSorted()).toEqual(Object.keys(commands).toSorted())
+    expect(own.toSorted()).toEqual(Object.keys(runs).toSorted())
     const table = [...readFileSync('infra/local/run.ts', 'utf8').matchAll(/^ {2}'?([\w:]+)'?: \(\) => import/gm)]
     expect(table.map(([, name]) => name).toSorted()).toEqual(own.toSorted())
   })
 
-  test.each(Object.keys(commands))('npm run %s --help says what it does and how to call it', async (name) => {
-    const { code, out, err } = await run(name, ['--help'])
-    expect([code, err]).toEqual([0, ''])
-    expect(out).toMatch(/^[A-Z][^\n]*/)
-    expect(out).toMatch(new RegExp(`^ {2}npm run (--silent )?${name}\\b`, 'm'))
-  })
+  test.each(Object.keys(runs) as (keyof typeof runs)[])(
+    'npm run %s --help says what it does and how to call it',
+    async (name) => {
+      const { code, out, err } = await run(name, ['--help'])
+      expect([code, err]).toEqual([0, ''])
+      expect(out).toMatch(/^[A-Z][^\n]*/)
+      expect(out).toMatch(new RegExp(`^ {2}npm run (--silent )?${name}\\b`, 'm'))
+    },
+  )
 })
 
 test('npm run token --help says that its budgets limit what may be charged, and not what may be read', async () => {
@@ -116,7 +119,7 @@ test('npm run token --help says that its budgets limit what may be charged, and 
 
 describe('wrong usage is one line that names the nearest right one, with exit code 2', () => {
   const instant = '2026-11-20T09:00:00Z'
-  test.each<[string, readonly string[], string]>([
+  test.each<[keyof typeof runs, readonly string[], string]>([
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
     ['token', ['--sub', '--scope', 'read'], '--sub needs a value'],
     [
@@ -162,7 +165,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
 })
 
 describe('a command that cannot work prints one line with a remedy, and exits with 1', () => {
-  test.each<[string, readonly string[]]>([
+  test.each<[keyof typeof runs, readonly string[]]>([
     ['budgets', ['export']],
     ['sweep', []],
     ['plan', ['morning']],
@@ -178,13 +181,13 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     ])
   })
 
-  test.each<[string, readonly string[], string]>([
+  test.each<[keyof typeof runs, readonly string[], string]>([
     ['sweep', [], 'TABLE_NAME, TRACKING_BASE_URL'],
     ['budgets', ['export'], 'UNIT_GUARD_URL, UNIT_GUARD_TOKEN'],
   ])('npm run %s in a folder where npm start did not run', async (name, args, settings) => {
     const folder = join(directory, 'nowhere')
     const { code, err } = await run(name, args, { DATA_DIR: folder })
-    const sentence = `npm start has not run with the folder ${folder}: start it first, `
+    const sentence = `Unit Guard has not run with the folder ${folder}: start it first \\(npm start or npm run serve\\), `
     expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^${sentence}.*or set ${settings}\\.\n$`))])
   })
 
@@ -224,17 +227,14 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
     const { code, err } = await run('login', [], { ...stopped, UNIT_GUARD_URL: listener.url })
-    expect([code, err]).toEqual([
-      1,
-      `There is no Unit Guard at ${listener.url}: source the env file of npm start again.\n`,
-    ])
+    expect([code, err]).toEqual([1, `There is no Unit Guard at ${listener.url}: source its env file again.\n`])
   })
 
   test('a fault of ours keeps its stack', async () => {
     const fault = new TypeError('of ours')
     const said = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const failing = { usage: 'x', run: () => Promise.reject(fault) }
-    expect(await runCommand(failing, [])).toBe(1)
+    const failing = async () => ({ run: () => Promise.reject(fault) })
+    expect(await runCommand({ usage: 'x' }, [], failing)).toBe(1)
     expect(said).toHaveBeenCalledWith(fault)
   })
 })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { commandEnvironment } from '../../infra/local/commands/command.ts'
+import { commandEnvironment } from '../../infra/local/commands/where.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { readSettings } from '../../infra/local/settings.ts'
 import { temporaryDirectory } from '../support/process/local.ts'

@@ -129,7 +129,7 @@ describe('a file that was restored', () => {
     const accepted = await restore('accept', '--to', to)
     expect(accepted).toMatchObject({ code: 0, err: '' })
     expect(accepted.out).toContain(
-      `moves from ledger.db (epoch 0) to the file ${join(data, 'ledger.db')} (epoch 1).\n  account is frozen until it is reconciled and unfrozen\n`,
+      `stays in the file ${join(data, 'ledger.db')} (epoch 1).\n  account is frozen until it is reconciled and unfrozen\n`,
     )
     expect(await restore('accept', '--to', to)).toMatchObject({ code: 1, err: 'ledger.db holds the ledger already.\n' })
     const second = await begin()

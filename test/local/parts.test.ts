@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { attentionOf } from '../../infra/local/commands/attention.ts'
-import { commandEnvironment } from '../../infra/local/commands/command.ts'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { describeToken, examineService } from '../../infra/local/commands/doctor-service.ts'
 import { pointersToUnits, readProjects } from '../../infra/local/commands/projects.ts'
+import { commandEnvironment } from '../../infra/local/commands/where.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createSecretsEndpoint, readKeys } from '../../infra/local/secrets.ts'
@@ -61,12 +61,12 @@ describe('the env file', () => {
       { SECRETS_ENDPOINT: 'a' },
     )
     const [head = '', ...groups] = (await readFile(file, 'utf8')).split('\n\n')
-    expect(head).toMatch(/^# Written by npm start.*\.$/)
+    expect(head).toMatch(/^# Written by Unit Guard.*\.$/)
     const shown = groups.map((group) => group.trim().split('\n'))
     expect(shown.map(([comment, ...lines]) => [comment, lines.map((line) => /\w+ (\w+)/.exec(line)?.[1])])).toEqual([
       [expect.stringMatching(/^# This Unit Guard: .*\.$/), ['DATA_DIR', 'UNIT_GUARD_URL']],
       [expect.stringMatching(/^# Its settings .*\.$/), ['TABLE_NAME', 'COOLDOWN_RANKING']],
-      [expect.stringMatching(/^# What npm start found itself\. .*\.$/), ['SECRETS_ENDPOINT']],
+      [expect.stringMatching(/^# What this start found itself\. .*\.$/), ['SECRETS_ENDPOINT']],
       [expect.stringMatching(/^# How the next start .*\.$/), ['FOUND_HERE', 'SET_HERE']],
       [expect.stringMatching(/^# What the shell may have .*\.$/), [expect.any(String)]],
     ])
@@ -122,7 +122,9 @@ describe('a command before npm start', () => {
       DATA_DIR: await newDirectory(),
     })
     expect([code, out]).toEqual([1, ''])
-    expect(err).toMatch(/Region is missing\. Start Unit Guard first \(npm start\), or set AWS_REGION\.\n$/)
+    expect(err).toMatch(
+      /Region is missing\. Start Unit Guard here first \(npm start or npm run serve\), or set AWS_REGION\.\n$/,
+    )
   })
 })
 

@@ -7,38 +7,10 @@ import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
 import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv, type WantedBudget } from './budgets-file.ts'
-import { commandEnvironment, defineCommand, mustBeOneOf, WrongUsage } from './command.ts'
+import { mustBeOneOf, WrongUsage } from './command.ts'
 import { type OwnedProject, projectsIn, withIds } from './projects.ts'
-
-const usage = `Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
-
-  npm run budgets -- apply <file.csv|json> [--dry-run] [--move] [--prune [--release]] [--reason <text>]
-  npm run budgets -- ids [--dry-run]
-  npm run budgets -- export
-
-  apply      JSON: {"budgets": [{"name", "parent", "limits", "projects", …}]}, as PUT /budgets takes it.
-             CSV: a header with any of budget,parent,month,day,project,id,perUpdate,approvalAbove,approvers (separated
-             by ;),enforce (true or false), with commas, semicolons or tabs between the cells. More rows of a budget name more of its projects.
-             Rows add and change: what is not named, or is empty, stays as it is.
-  --dry-run  shows the difference and applies nothing
-  --move     a project that another budget lists moves to the one that the file names, with its name and id
-  --prune    removes, from the budgets that the file names, every project and rule that it does not name; what a
-             CSV has no column for stays. The difference shows it.
-  --release  with --prune: a project may leave its budget although no other budget lists it; account pays for it then
-  --reason   the reason of the entry
-  ids        gives every owned project without an id the one that the service lists under exactly that name, as apply does
-             for the projects of its file; an existing id is never replaced
-  export     prints all budgets as such a CSV, to start a file from
-
-It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of npm start, unless the environment has others.`
-
-const flags = {
-  'dry-run': { type: 'boolean' },
-  move: { type: 'boolean' },
-  prune: { type: 'boolean' },
-  release: { type: 'boolean' },
-  reason: { type: 'string' },
-} as const
+import type { Run } from './table.ts'
+import { commandEnvironment } from './where.ts'
 
 type Service = ReturnType<typeof createBudgetsService>
 
@@ -52,25 +24,24 @@ interface How {
   readonly reason?: string
 }
 
-export const command = defineCommand({
-  usage,
-  flags,
-  takes: ['<apply|ids|export>', '[file]'],
-  async run({ 'dry-run': dryRun = false, move = false, prune = false, release = false, reason }, verb = '', file) {
-    const what = mustBeOneOf(verb, ['apply', 'ids', 'export'])
-    if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
-    if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
-    if (file !== undefined && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('The file must end in .csv or .json')
-    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
-    const service = createBudgetsService({ url, token })
-    const read = await service.read()
-    const how = { ...read, dryRun, move, prune, release, ...(reason && { reason }) }
-    if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
-    else if (what === 'apply') await apply(service, await readBudgetsFile(file ?? '', read.budgets, how), how)
-    else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
-    return true
-  },
-})
+export const run: Run<'budgets'> = async (
+  { 'dry-run': dryRun = false, move = false, prune = false, release = false, reason },
+  verb = '',
+  file,
+) => {
+  const what = mustBeOneOf(verb, ['apply', 'ids', 'export'])
+  if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
+  if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
+  if (file !== undefined && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('The file must end in .csv or .json')
+  const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
+  const service = createBudgetsService({ url, token })
+  const read = await service.read()
+  const how = { ...read, dryRun, move, prune, release, ...(reason && { reason }) }
+  if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
+  else if (what === 'apply') await apply(service, await readBudgetsFile(file ?? '', read.budgets, how), how)
+  else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
+  return true
+}
 
 function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
   return {

@@ -4,28 +4,18 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { CannotContinue } from '../failures.ts'
-import { defineCommand } from './command.ts'
-
-const usage = `Builds the client for programs: a folder with one module and its types, to be copied or published.
-
-  npm run client [-- <folder>]
-
-  <folder>  one that is new, empty, or of an earlier build; build/client without it`
+import type { Run } from './table.ts'
 
 /** The first Node with `AbortSignal.any`. */
 const oldestNode = '>=20.3'
 
 const entry = 'shared/client/client.ts'
 
-export const command = defineCommand({
-  usage,
-  takes: ['[folder]'],
-  async run(_flags, folder = 'build/client') {
-    await buildClient(folder)
-    process.stdout.write(`${folder}: index.js with its types, package.json, README.md\n`)
-    return true
-  },
-})
+export const run: Run<'client'> = async (_flags, folder = 'build/client') => {
+  await buildClient(folder)
+  process.stdout.write(`${folder}: index.js with its types, package.json, README.md\n`)
+  return true
+}
 
 /**
  * An ES module with types, a README and the licence. Replaces an earlier build.

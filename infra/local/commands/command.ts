@@ -10,11 +10,10 @@ import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import { DamagedItem } from '../../../shared/ledger/stored.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
-import { secretsOf } from '../../../shared/platform/prefix.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
-import { readEnvFile, withoutFound } from '../data-directory.ts'
+import { withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, type Environment, inMemory, ledgerFile } from '../settings.ts'
+import { defaultDirectory, directoryOf, type Environment, ledgerFile } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
@@ -27,8 +26,10 @@ export class WrongUsage extends Error {
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
-type Flags = NonNullable<ParseArgsConfig['options']>
-type Given<F extends Flags> = { readonly [Name in keyof F]?: F[Name]['type'] extends 'boolean' ? boolean : string }
+export type Flags = NonNullable<ParseArgsConfig['options']>
+export type Given<F extends Flags> = {
+  readonly [Name in keyof F]?: F[Name]['type'] extends 'boolean' ? boolean : string
+}
 
 export interface Form<F extends Flags = Flags> {
   /** Begins with what the command does; indented lines show how to call it. */
@@ -38,25 +39,19 @@ export interface Form<F extends Flags = Flags> {
   readonly takes?: readonly string[]
 }
 
-export interface Command<F extends Flags = Flags> extends Form<F> {
-  /** Gets one text for each argument given. Exits with 1 if `false`. @throws WrongUsage */
-  run(given: Given<F>, ...texts: string[]): Promise<boolean>
-}
-
-/** Keeps the names of the flags for `run`. */
-export const defineCommand = <const F extends Flags>(command: Command<F>): Command => command
-
-/** Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
-export async function runCommand(command: Command, args: readonly string[]): Promise<number> {
+/** Returns the exit code: 0 done, 1 failed, 2 wrong usage. @param load of a module, because most commands need few. */
+export async function runCommand(
+  form: Form,
+  args: readonly string[],
+  load: () => Promise<{ run(given: object, ...texts: string[]): Promise<unknown> }>,
+): Promise<number> {
   try {
-    const given = readArguments(command, args)
-    if (given === 'help') {
-      console.log(command.usage)
-      return exitCodes.done
-    }
-    return (await command.run(given.flags, ...given.texts)) ? exitCodes.done : exitCodes.failed
+    const given = readArguments(form, args)
+    if (given === 'help') console.log(form.usage)
+    else if ((await (await load()).run(given.flags, ...given.texts)) === false) return exitCodes.failed
+    return exitCodes.done
   } catch (error) {
-    return tellFailure(error, command)
+    return tellFailure(error, form)
   }
 }
 
@@ -110,7 +105,7 @@ function toSentence(error: unknown): unknown {
   return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
 
-/** Reads what only this shell can give; for other settings the advice may be to start `npm start`. @throws CannotContinue */
+/** Reads what only this shell can give; for other settings the advice may be to start Unit Guard. @throws CannotContinue */
 export function readHere<T>(read: () => T): T {
   try {
     return read()
@@ -119,7 +114,7 @@ export function readHere<T>(read: () => T): T {
   }
 }
 
-/** `null` unless settings are missing because `npm start` ran with other folders. */
+/** `null` unless settings are missing because Unit Guard has not served this folder. */
 function whereToStart({ message }: WrongSettings): string | null {
   const given = environment()
   const directory = directoryOf(withoutFound(given))
@@ -127,17 +122,14 @@ function whereToStart({ message }: WrongSettings): string | null {
   if (hasEnvFile(directory) || settings.some((name) => given[name])) return null
   const others = [defaultDirectory, ...foldersIn(defaultDirectory)].filter(hasEnvFile)
   const instead = others.length === 0 ? '' : `, set DATA_DIR to a folder where it ran (${others.join(', ')})`
-  return `npm start has not run with the folder ${directory}: start it first${instead}, or set ${settings.join(', ')}.`
+  const how = existsSync(join(directory, ledgerFile)) ? 'npm run serve' : 'npm start or npm run serve'
+  return `Unit Guard has not run with the folder ${directory}: start it first (${how})${instead}, or set ${settings.join(', ')}.`
 }
 
 const hasEnvFile = (directory: string): boolean => existsSync(join(directory, 'env'))
 
-function foldersIn(directory: string): string[] {
-  if (!existsSync(directory)) return []
-  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? [join(directory, entry.name)] : [],
-  )
-}
+const foldersIn = (directory: string): string[] =>
+  existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : []
 
 /** `npm run plan`, from the line of the usage that shows how to call it. */
 const nameIn = (usage: string): string =>
@@ -217,37 +209,6 @@ export function noSuch(what: string, typed: string, choices: readonly string[]):
   const meant = nearest(typed, choices)
   return `no ${what} '${typed}'; ${meant === null ? `say ${choices.join(' or ')}` : `did you mean ${meant}?`}`
 }
-
-/**
- * The env file of `npm start`, overridden by the environment, empty variables included: `SECRETS_ENDPOINT= npm run …`
- * uses AWS. The file's token is sent to no other guard. `GUARD_PREFIX` names the secrets of one guard of several.
- */
-export function commandEnvironment(all: Environment = environment()): Environment {
-  const given = withoutFound(all)
-  const { UNIT_GUARD_TOKEN: token, LEDGER_SERVICE: service, ...written } = readEnvFile(directoryOf(given))
-  const isSame = (name: string) => given[name] === undefined || given[name] === written[name]
-  const env = {
-    ...written,
-    ...(given.GUARD_PREFIX && secretsOf(given.GUARD_PREFIX)),
-    ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
-    ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
-    ...given,
-    ...(written.DATA_DIR === inMemory && { DATA_DIR: inMemory }),
-  }
-  return ledgerFolderOf(env) !== null || isInMemory(env) ? { ...env, TABLE_NAME: ledgerFile } : env
-}
-
-/** No other process reaches a ledger in the memory of `npm start`. */
-export const isInMemory = (env: Environment): boolean => env.DATA_DIR === inMemory && !isInDynamoDb(env)
-
-/** The folder of a ledger on this machine; `null`: it is in DynamoDB, or no ledger exists. */
-export function ledgerFolderOf(env: Environment): string | null {
-  const folder = directoryOf(env)
-  return !isInDynamoDb(env) && !isInMemory(env) && existsSync(join(folder, ledgerFile)) ? folder : null
-}
-
-export const isInDynamoDb = ({ DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets }: Environment): boolean =>
-  Boolean(endpoint) || secrets === ''
 
 const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 

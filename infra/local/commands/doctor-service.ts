@@ -39,7 +39,7 @@ export async function examineService(
   })
   if (token instanceof CannotContinue) {
     const where =
-      settings.SECRETS_ENDPOINT === undefined ? settings.SERVICE_TOKEN_SECRET : 'TRACKING_TOKEN of npm start'
+      settings.SECRETS_ENDPOINT === undefined ? settings.SERVICE_TOKEN_SECRET : 'TRACKING_TOKEN of the Unit Guard here'
     return {
       lines: [`token: ${token.message}`],
       toDo: [`see that the service's token can be read: it comes from ${where}`],

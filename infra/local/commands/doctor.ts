@@ -28,71 +28,60 @@ import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createViews, type View } from '../../../shared/ledger/views/views.ts'
 import { type Clock, dayMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { environment, parseSettings } from '../../../shared/platform/settings.ts'
-import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import { withoutFound } from '../data-directory.ts'
 import { setAsideIn } from '../database/changes.ts'
 import { reasonOf } from '../failures.ts'
 import { logFile } from '../guard-log.ts'
 import { directoryOf, type Environment } from '../settings.ts'
 import { attentionOf } from './attention.ts'
-import { commandEnvironment, defineCommand, isInMemory, WrongUsage } from './command.ts'
+import { WrongUsage } from './command.ts'
 import { examineIdentity, named as listed } from './doctor-identity.ts'
 import { examineService, type Findings } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
 import { isOnAws, openGuard, openStore } from './open.ts'
 import { findIds, named, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
+import type { Run } from './table.ts'
+import { commandEnvironment, whereIs } from './where.ts'
 
-const usage = `Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
-
-  npm run doctor -- [--project <name>] [--id <id>]
-  npm run doctor -- --token-file <file>
-
-  --project     the project to estimate a ${anyOf(kindsBy(productKinds, 'name'))} update of, by name; the account's first one without it
-  --id          the same project's id, for ${anyOf(kindsBy(productKinds, 'id'))} updates; looked up without it
-  --token-file  a file with one bearer token: says why it is refused, and by which line of the issuers' file`
-
-export const command = defineCommand({
-  usage,
-  flags: { project: { type: 'string' }, id: { type: 'string' }, 'token-file': { type: 'string' } },
-  async run({ project, id, 'token-file': tokenFile }) {
-    for (const given of [project, id]) {
-      if (given !== undefined && !isProject.safeParse(given).success)
-        throw new WrongUsage(`no project is called ${given}`)
-    }
-    const env = commandEnvironment()
-    const settings = parseSettings(guardSettings, env)
-    if (tokenFile !== undefined) {
-      const keys = isInMemory(env) ? null : (await openGuard(env, systemClock)).services.guard.ledger.issuerKeys
-      const { isAccepted, lines } = await tellToken(tokenFile, settings, { keys })
-      tell(`The token in ${tokenFile}`, lines)
-      return isAccepted
-    }
-    const plans = readPlans(settings.PLANS)
-    console.log('Looking at the service and the ledger …\n')
-    const service = await examineService(settings, { project, id })
-    const ledger = await examineLedger(settings, env, { plans, lists: service.lists ?? [] })
-    const guard = ledger.view && (await openGuard(env, systemClock)).services.guard
-    const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : calm
-    const identity = await examineIdentity(settings, {
-      keys: guard?.ledger.issuerKeys ?? null,
-      names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
-      budgets: ledger.view?.definitions.budgets,
-      clock: systemClock,
-    })
-    const refused = await examineRefused(logFileOf(settings), systemClock)
-    const events = await examineEvents(settings)
-    const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo, ...events.toDo])
-    const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...events.toDo, ...paused]
-    tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
-    tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
-    tell(`The ledger: ${ledger.where}`, ledger.lines)
-    const callers = [...identity.lines, ...refused.lines]
-    if (callers.length > 0) tell('Who may call', callers)
-    if (events.lines.length > 0) tell('Events', events.lines)
-    return toDo.size === 0
-  },
-})
+export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile }) => {
+  for (const given of [project, id]) {
+    if (given !== undefined && !isProject.safeParse(given).success)
+      throw new WrongUsage(`no project is called ${given}`)
+  }
+  const env = commandEnvironment()
+  const settings = parseSettings(guardSettings, env)
+  if (tokenFile !== undefined) {
+    const keys =
+      whereIs(env).kind === 'memory' ? null : (await openGuard(env, systemClock)).services.guard.ledger.issuerKeys
+    const { isAccepted, lines } = await tellToken(tokenFile, settings, { keys })
+    tell(`The token in ${tokenFile}`, lines)
+    return isAccepted
+  }
+  const plans = readPlans(settings.PLANS)
+  console.log('Looking at the service and the ledger …\n')
+  const service = await examineService(settings, { project, id })
+  const ledger = await examineLedger(settings, env, { plans, lists: service.lists ?? [] })
+  const guard = ledger.view && (await openGuard(env, systemClock)).services.guard
+  const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : calm
+  const identity = await examineIdentity(settings, {
+    keys: guard?.ledger.issuerKeys ?? null,
+    names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
+    budgets: ledger.view?.definitions.budgets,
+    clock: systemClock,
+  })
+  const refused = await examineRefused(logFileOf(settings), systemClock)
+  const events = await examineEvents(settings)
+  const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo, ...events.toDo])
+  const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...events.toDo, ...paused]
+  tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
+  tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
+  tell(`The ledger: ${ledger.where}`, ledger.lines)
+  const callers = [...identity.lines, ...refused.lines]
+  if (callers.length > 0) tell('Who may call', callers)
+  if (events.lines.length > 0) tell('Events', events.lines)
+  return toDo.size === 0
+}
 
 /** `null`: on AWS. */
 const logFileOf = ({ SECRETS_ENDPOINT: here }: GuardSettings): string | null =>
@@ -136,7 +125,7 @@ async function examineLedger(
   env: Environment,
   seen: Seen,
 ): Promise<LedgerFindings & { readonly where: string }> {
-  if (isInMemory(env)) {
+  if (whereIs(env).kind === 'memory') {
     const lines = ['no other process can read it; GET /budgets shows it']
     return { where: 'in the memory of npm start', lines, toDo: [] }
   }

@@ -1,37 +1,20 @@
 import { readFile } from 'node:fs/promises'
-import { defineCommand } from './command.ts'
+import { type CommandName, commands, type Run } from './table.ts'
 
-const usage = `Lists all commands.
+/** What a command does: the beginning of its usage. */
+function summaryOf(name: CommandName): string {
+  const [summary = ''] = /^[^.:;(]+/.exec(commands[name].usage) ?? []
+  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`.replace(/\s+/g, ' ').trim()
+}
 
-  npm run help`
+const linesOf = (...names: CommandName[]) => Object.fromEntries(names.map((name) => [name, summaryOf(name)]))
 
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'First steps': {
-    start: 'starts everything on this machine, with a stand-in for the service, until Ctrl-C',
-    login: 'prints a link that logs you in to the dashboard once',
-    'demo:month': 'fills a new ledger with a month, so that every page has something to show',
-    doctor: 'checks the service, the ledger, issuers and event targets, and says what to do first',
-    help: 'prints this list',
-  },
-  'Every day': {
-    serve: 'runs Unit Guard for your own service on this machine, without a stand-in, until SIGTERM',
-    token: 'prints a bearer token for a person or a tool',
-    budgets: 'creates and changes budgets from a file, shows the difference, exports a file',
-    plan: 'runs a plan now and reports the outcome for each project',
-    sweep: 'runs one sweep now; sweeps also run by themselves',
-    events: 'lists the targets of events, tests one, sends events again',
-    client: 'builds the client for your own programs',
-    bundle: 'builds one folder with what runs on one machine',
-    openapi: 'prints the OpenAPI document of the API',
-    sandbox: 'starts the stand-in for the service alone',
-  },
-  Repair: {
-    account: 'begins the ledger of a service, changes its renewal, adopts it, accepts a moved folder',
-    backup: 'copies the ledger of this machine into a file, while Unit Guard runs',
-    restore: 'puts a backup in the place of the ledger, or lets a restored table take over',
-    move: 'moves the ledger of this machine into a table on AWS',
-    recover: 'books what ran after the time that a ledger was restored to',
-  },
+  'First steps': linesOf('start', 'login', 'demo:month', 'doctor', 'help'),
+  'Every day': linesOf(
+    ...(['serve', 'token', 'budgets', 'plan', 'sweep', 'events', 'client', 'bundle', 'openapi', 'sandbox'] as const),
+  ),
+  Repair: linesOf('account', 'backup', 'restore', 'move', 'recover'),
   Development: {
     check: 'runs everything below that must hold before a commit',
     'check:static': 'checks format, types and unused code',
@@ -55,14 +38,11 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 }
 
-export const command = defineCommand({
-  usage,
-  async run() {
-    // In the working directory, as npm runs it.
-    console.log(listOf(Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)))
-    return true
-  },
-})
+export const run: Run<'help'> = async () => {
+  // In the working directory, as npm runs it.
+  console.log(listOf(Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)))
+  return true
+}
 
 /** A script without a line is listed too, so that no command is hidden. */
 export function listOf(scripts: readonly string[]): string {

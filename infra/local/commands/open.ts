@@ -20,7 +20,7 @@ import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { createQuietLog } from '../guard-log.ts'
 import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
-import { commandEnvironment, isInDynamoDb, isInMemory, ledgerFolderOf } from './command.ts'
+import { commandEnvironment, whereIs } from './where.ts'
 
 /** @throws CannotContinue for a ledger in the memory of `npm start`. */
 export async function openGuard(env: Environment, clock: Clock) {
@@ -45,14 +45,17 @@ interface OpenedStore {
 
 /** @throws CannotContinue for a ledger in the memory of `npm start`. */
 export async function openStore(env: Environment): Promise<OpenedStore> {
-  if (isInMemory(env)) {
+  const found = whereIs(env)
+  if (found.kind === 'memory')
     throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
-  }
-  const folder = ledgerFolderOf(env)
-  if (folder !== null) return openForCommand(folder)
-  const { DYNAMODB_ENDPOINT: endpoint, DYNAMODB_ACCESS_KEY: accessKey, TABLE_NAME: table } = env
-  if (!table) throw new CannotContinue(noTable(env))
-  const client = createDynamoClient(endpoint || undefined, accessKey || undefined)
+  if (found.kind === 'file' && found.isThere) return openForCommand(found.folder)
+  if (found.kind === 'file')
+    throw new CannotContinue(
+      `There is no ledger in ${found.folder}: start Unit Guard first (npm start, or npm run account -- begin and npm run serve), or set DATA_DIR; the ledger on AWS needs TABLE_NAME, an output of the stack.`,
+    )
+  const { table, endpoint } = found
+  if (!table) throw new CannotContinue('The ledger on AWS needs TABLE_NAME, an output of the stack.')
+  const client = createDynamoClient(endpoint, env.DYNAMODB_ACCESS_KEY || undefined)
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   return { store, where: `the table ${table} ${endpoint ? `at ${endpoint}` : 'on AWS'}` }
 }
@@ -85,7 +88,7 @@ export async function openOperatorLedger(): Promise<OperatorLedger> {
     marker: isOnAws(env) ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : fileMarker(directoryOf(env)),
     ledgerIn: async (name) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
     place: store.place ?? 'table',
-    folder: ledgerFolderOf(env),
+    folder: file ? directoryOf(env) : null,
   }
 }
 
@@ -102,18 +105,9 @@ export function changesNothing(): true {
   return true
 }
 
-/** Of a ledger that may not exist yet. `null`: it is in DynamoDB. */
-export function folderHere(env: Environment): string | null {
-  const isInTable = isInDynamoDb(env) || (env.TABLE_NAME && ledgerFolderOf(env) === null)
-  return isInTable ? null : directoryOf(env)
-}
-
-export const isOnAws = (env: Environment): boolean => ledgerFolderOf(env) === null && !env.DYNAMODB_ENDPOINT
-
-function noTable(given: Environment): string {
-  const onAws = 'the ledger on AWS needs TABLE_NAME, an output of the stack.'
-  if (given.SECRETS_ENDPOINT === '') return onAws.replace('the', 'The')
-  return `There is no ledger in ${directoryOf(given)}: start Unit Guard first (npm start), or set DATA_DIR; ${onAws}`
+export function isOnAws(env: Environment): boolean {
+  const where = whereIs(env)
+  return where.kind === 'table' && where.endpoint === undefined
 }
 
 export function serviceHere(): string {

@@ -9,16 +9,10 @@ import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock
 import { nearest } from '../../../shared/platform/misspelt.ts'
 import { workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
-import { commandEnvironment, defineCommand, parseInstant } from './command.ts'
+import { parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
-
-const usage = `Runs a plan as its rule would, waits for its updates, and reports the outcome of each.
-
-  npm run plan -- <name> [--time <instant>]
-
-  <name>  of a plan in the plans file
-  --time  the time that it is fired for, in RFC 3339: 2026-11-20T09:00:00Z; the current minute without it. The same
-          plan and time never runs a project twice.`
+import type { Run } from './table.ts'
+import { commandEnvironment } from './where.ts'
 
 const lookEveryMs = 500
 const worthWaitingMs = 10_000
@@ -38,13 +32,8 @@ const words: Readonly<Record<ResultKind, string>> = {
 const { now } = systemClock
 const endsAt = () => now() + workLastsMs
 
-export const command = defineCommand({
-  usage,
-  flags: { time: { type: 'string' } },
-  takes: ['<name>'],
-  run: ({ time }, name = '') =>
-    fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : parseInstant(time, '--time')),
-})
+export const run: Run<'plan'> = ({ time }, name = '') =>
+  fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : parseInstant(time, '--time'))
 
 async function fire(name: string, time: number): Promise<boolean> {
   const { settings, services, triggers } = await openGuard(commandEnvironment(), systemClock)
@@ -116,7 +105,9 @@ function createProgress(guard: Guard, heading: string) {
     note(summary(report))
     if (state === 'stopped') note(`stopped before its end, ${reason}`)
     if (doneAt === undefined) {
-      note(`what has not run is tried again at ${toRfc3339(nextAt)}; the plan continues by itself while npm start runs`)
+      note(
+        `what has not run is tried again at ${toRfc3339(nextAt)}; the plan continues by itself while Unit Guard runs`,
+      )
     }
   }
 

@@ -4,16 +4,10 @@ import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { tryAgain } from '../database/changes.ts'
-import { commandEnvironment, defineCommand, parseDuration, parseInstant } from './command.ts'
+import { parseDuration, parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
-
-const usage = `Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
-machine and every five minutes on AWS.
-
-  npm run sweep -- [--at <instant>]
-
-  --at  the time of the sweep, in RFC 3339: 2026-11-20T09:00:00Z, or after a duration: +2m, +1h, +7d; now without it.
-        Records get this time.`
+import type { Run } from './table.ts'
+import { commandEnvironment } from './where.ts'
 
 const meanings: Readonly<Record<keyof SweepResult, string>> = {
   doubted: 'in doubt: its sender did not report an outcome, and it may have run',
@@ -24,25 +18,21 @@ const meanings: Readonly<Record<keyof SweepResult, string>> = {
   failed: 'failed: the next sweep retries it',
 }
 
-export const command = defineCommand({
-  usage,
-  flags: { at: { type: 'string' } },
-  async run({ at }) {
-    const now = at === undefined ? undefined : toInstant(at)
-    const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
-    const { triggers, file } = await openGuard(commandEnvironment(), clock)
-    const again = file ? await tryAgain(file) : 0
-    const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
-    const lines = [
-      ...(again > 0 ? [`changes that were set aside, and are read again while Unit Guard runs: ${count(again)}`] : []),
-      ...(swept ? linesOf(swept) : []),
-      ...advanced.map(lineOf),
-    ]
-    console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
-    for (const line of lines) console.log(`  ${line}`)
-    return swept?.failed.length === 0
-  },
-})
+export const run: Run<'sweep'> = async ({ at }) => {
+  const now = at === undefined ? undefined : toInstant(at)
+  const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
+  const { triggers, file } = await openGuard(commandEnvironment(), clock)
+  const again = file ? await tryAgain(file) : 0
+  const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
+  const lines = [
+    ...(again > 0 ? [`changes that were set aside, and are read again while Unit Guard runs: ${count(again)}`] : []),
+    ...(swept ? linesOf(swept) : []),
+    ...advanced.map(lineOf),
+  ]
+  console.log(`The sweep as of ${toRfc3339(clock.now())}: ${lines.length === 0 ? 'nothing to do' : ''}`.trim())
+  for (const line of lines) console.log(`  ${line}`)
+  return swept?.failed.length === 0
+}
 
 function linesOf(swept: SweepResult): string[] {
   return Object.entries(meanings).flatMap(([list, meaning]) =>

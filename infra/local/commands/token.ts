@@ -5,60 +5,36 @@ import { parseSettings, secretSettings } from '../../../shared/platform/settings
 import { issuerForm, type Scope, scopes } from '../../../shared/platform/words.ts'
 import { CannotContinue } from '../failures.ts'
 import { readSecret, signCallerToken } from '../secrets.ts'
-import { commandEnvironment, defineCommand, noSuch, parseDuration, WrongUsage } from './command.ts'
+import { noSuch, parseDuration, WrongUsage } from './command.ts'
+import type { Run } from './table.ts'
+import { commandEnvironment } from './where.ts'
 
-const usage = `Prints a bearer token for a caller.
-
-  npm run token -- --sub <who> --scope "<scopes>" [--budgets <names>] [--expires <time>]
-
-  --sub      who calls: 1 to 128 visible ASCII characters without #, and none of guard, sweep, service, setup and *;
-             names such as okta:ada belong to Slack, schedules and trusted issuers
-  --scope    what they may do, separated by spaces: ${scopes.join(' ')}
-  --budgets  limits what they may charge, not what they may read: these budgets and all below them, separated by
-             commas; * is all; none without it
-  --expires  for how long: 30m, 8h, 7d (8h without it, at most 366d)
-
-The key comes from the Unit Guard that runs here. On AWS it comes from Secrets Manager; on a machine that has run
-npm start, say SECRETS_ENDPOINT= npm run token -- … for that. npm run --silent token prints nothing but the token.
-A Unit Guard with MINTED_TOKENS=off refuses these tokens: callers then take one of a trusted issuer (docs/identity.md).`
-
-const flags = {
-  sub: { type: 'string' },
-  scope: { type: 'string' },
-  budgets: { type: 'string' },
-  expires: { type: 'string' },
-} as const
-
-export const command = defineCommand({
-  usage,
-  flags,
-  async run({ sub = '', scope = '', budgets, expires = '8h' }) {
-    if (sub === '') throw new WrongUsage('--sub is needed')
-    if (issuerForm.test(sub))
-      throw new WrongUsage(
-        `--sub: ${sub} would be refused: names that begin like ${sub.split(':')[0]}: belong to Slack, schedules and trusted issuers; leave the colon out`,
-      )
-    if (!subject.safeParse(sub).success)
-      throw new WrongUsage(
-        '--sub must be 1 to 128 visible characters without blanks and #, must not end with *, and must not be a reserved name',
-      )
-    const claims = {
-      sub,
-      scopes: toScopes(scope),
-      ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
-      lastsMs: toMs(expires),
-    }
-    const env = commandEnvironment()
-    if (env.MINTED_TOKENS === 'off')
-      throw new CannotContinue(
-        'This Unit Guard refuses tokens of npm run token (MINTED_TOKENS=off): take one of a trusted issuer (docs/identity.md).',
-      )
-    const settings = parseSettings(secretSettings, env)
-    const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
-    console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
-    return true
-  },
-})
+export const run: Run<'token'> = async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
+  if (sub === '') throw new WrongUsage('--sub is needed')
+  if (issuerForm.test(sub))
+    throw new WrongUsage(
+      `--sub: ${sub} would be refused: names that begin like ${sub.split(':')[0]}: belong to Slack, schedules and trusted issuers; leave the colon out`,
+    )
+  if (!subject.safeParse(sub).success)
+    throw new WrongUsage(
+      '--sub must be 1 to 128 visible characters without blanks and #, must not end with *, and must not be a reserved name',
+    )
+  const claims = {
+    sub,
+    scopes: toScopes(scope),
+    ...(budgets !== undefined && { budgets: toBudgets(budgets) }),
+    lastsMs: toMs(expires),
+  }
+  const env = commandEnvironment()
+  if (env.MINTED_TOKENS === 'off')
+    throw new CannotContinue(
+      'This Unit Guard refuses tokens of npm run token (MINTED_TOKENS=off): take one of a trusted issuer (docs/identity.md).',
+    )
+  const settings = parseSettings(secretSettings, env)
+  const key = await readSecret(settings.CALLER_KEY_SECRET, settings)
+  console.log(await signCallerToken({ ...claims, key, now: systemClock.now() }))
+  return true
+}
 
 function toScopes(text: string): Scope[] {
   const names = text.split(/[\s,]+/).filter((name) => name !== '')

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
 import { createState, type State } from '../../../functions/sandbox/state.ts'
+import { emptyFault } from '../../../shared/ledger/identity.ts'
 import { passEveryMs, passTime } from '../../../shared/ledger/store/running-time.ts'
 import { createSqliteFile, openSqlite, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
@@ -69,11 +71,19 @@ function endNow(sentence: string): void {
 }
 
 async function openServed(directory: string, shutdown: Shutdown) {
+  await mustHaveLedger(directory)
   const { wasKilled, release } = await takeServer(directory)
   const opened = await openFile(directory, ledgerFile, { mustCheck: wasKilled, onDamage: endNow })
   // A start that found damage leaves the mark, so that the next one looks again.
   shutdown.onStop(async () => release())
   return opened
+}
+
+/** An empty file is not made where a marker says that there was a ledger. */
+async function mustHaveLedger(directory: string): Promise<void> {
+  if (['', '-journal'].some((end) => existsSync(join(directory, `${ledgerFile}${end}`)))) return
+  const known = await fileMarker(directory).read()
+  if (known) throw new CannotContinue(emptyFault(known, 'file').text)
 }
 
 /** Commands open the ledger beside the process that serves it. */

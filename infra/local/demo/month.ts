@@ -13,7 +13,7 @@ import { digest } from '../../../shared/platform/ids.ts'
 import { environment } from '../../../shared/platform/settings.ts'
 import { workLastsMs } from '../background.ts'
 import { attentionOf } from '../commands/attention.ts'
-import { defineCommand } from '../commands/command.ts'
+import type { Run } from '../commands/table.ts'
 import { withoutFound } from '../data-directory.ts'
 import { mustBeHere, openLedger, openSandboxState } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
@@ -25,24 +25,14 @@ import { fillAMonth } from './demonstration.ts'
 import { type Actors, createActors, openScenario, type Scenario } from './scenario.ts'
 import { callerScopes, scenes, weekly } from './scenes.ts'
 
-const usage = `Fills a new ledger with a month that ends now: teams and their budgets, plans, refusals, approvals, doubts, an overrun, a
-reconciliation, all through the guard itself, with the stand-in as the service. Afterwards npm start shows it.
-
-  npm run demo:month
-
-It takes the settings of npm start, which must not be running, and touches no ledger that holds anything.`
-
 const pageSize = 100
 const daysPerLine = 7
 
-export const command = defineCommand({
-  usage,
-  async run() {
-    const env = withoutFound(environment())
-    mustBeHere(env)
-    return withShutdown((shutdown) => fill(readSettings(env), shutdown))
-  },
-})
+export const run: Run<'demo:month'> = async () => {
+  const env = withoutFound(environment())
+  mustBeHere(env)
+  return withShutdown((shutdown) => fill(readSettings(env), shutdown))
+}
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
   if (local.sandboxPort === null)

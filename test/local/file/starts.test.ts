@@ -67,6 +67,7 @@ describe('a start in a folder where something is missing or strange says one sen
 
     await rm(path)
     expect(await sentenceOf(directory)).toContain('the file is empty, and the ledger led_')
+    expect(existsSync(path)).toBe(false)
   })
 
   test('the file of the lock belongs to another program', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { commandEnvironment } from '../../../infra/local/commands/command.ts'
 import { openGuard } from '../../../infra/local/commands/open.ts'
+import { commandEnvironment } from '../../../infra/local/commands/where.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 
 /** Asks for updates of these projects all at once, on the ledger that a command opens: for tests of several processes. */

@@ -9,47 +9,29 @@ import { systemClock, toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { CannotContinue } from '../../failures.ts'
 import { withShutdown } from '../../shutdown.ts'
-import { commandEnvironment, defineCommand, mustBeOneOf, noSuch, parseInstant, WrongUsage } from '../command.ts'
+import { mustBeOneOf, noSuch, parseInstant, WrongUsage } from '../command.ts'
 import { openGuard } from '../open.ts'
+import type { Run } from '../table.ts'
+import { commandEnvironment } from '../where.ts'
 import { findPastEvents, replay } from './replay.ts'
-
-const usage = `Lists the targets of events, sends one a test event, or sends events again.
-
-  npm run events
-  npm run events -- test <target>
-  npm run events -- replay <target> --since <instant> [--until <instant>]
-
-  test      sends a signed event of the type unit-guard.test, and prints how the target answered
-  replay    sends each event of that time again, with the same id, from the records of the ledger. A target that knows ids takes none
-            twice, so it may be repeated. Ctrl-C stops it, and it says how to continue.
-  --since   the first time, in RFC 3339: 2026-11-20T09:00:00Z
-  --until   the last time; now without it
-
-The targets are those of EVENT_TARGETS; with EVENT_BUS there is a target bus (docs/settings.md).`
 
 const actions = ['list', 'test', 'replay'] as const
 
-export const command = defineCommand({
-  usage,
-  flags: { since: { type: 'string' }, until: { type: 'string' } },
-  takes: ['[<command>]', '[<target>]'],
-  async run({ since, until }, typed = 'list', name) {
-    const action = mustBeOneOf(typed, actions)
-    if (action !== 'replay' && (since ?? until) !== undefined)
-      throw new WrongUsage('--since and --until are for replay')
-    const { services } = await openGuard(commandEnvironment(), systemClock)
-    const events = await openEvents(services)
-    if (action === 'list') return listTargets(events)
-    const target = targetNamed(events, name)
-    if (action === 'test') return test(events, target, sourceOf((await services.guard.ledger.view()).definitions))
-    if (since === undefined) throw new WrongUsage('--since is needed')
-    const span = {
-      since: parseInstant(since, '--since'),
-      until: until === undefined ? systemClock.now() : parseInstant(until, '--until'),
-    }
-    return sendAgain({ events, ledger: services.guard.ledger }, target, span)
-  },
-})
+export const run: Run<'events'> = async ({ since, until }, typed = 'list', name) => {
+  const action = mustBeOneOf(typed, actions)
+  if (action !== 'replay' && (since ?? until) !== undefined) throw new WrongUsage('--since and --until are for replay')
+  const { services } = await openGuard(commandEnvironment(), systemClock)
+  const events = await openEvents(services)
+  if (action === 'list') return listTargets(events)
+  const target = targetNamed(events, name)
+  if (action === 'test') return test(events, target, sourceOf((await services.guard.ledger.view()).definitions))
+  if (since === undefined) throw new WrongUsage('--since is needed')
+  const span = {
+    since: parseInstant(since, '--since'),
+    until: until === undefined ? systemClock.now() : parseInstant(until, '--until'),
+  }
+  return sendAgain({ events, ledger: services.guard.ledger }, target, span)
+}
 
 /** @throws WrongUsage */
 function targetNamed({ targets }: OpenEvents, name: string | undefined): Target {

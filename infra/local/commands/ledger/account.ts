@@ -32,65 +32,36 @@ import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
-import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, readHere, WrongUsage } from '../command.ts'
-import { change, changesNothing, folderHere, type OperatorLedger, openOperatorLedger, serviceHere } from '../open.ts'
-
-const usage = `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
-
-  npm run account -- renewal [--day <1-31>] [--time <HH:MM>] [--zone <IANA>] [--dry-run]
-  npm run account -- adopt [--dry-run]
-  npm run account -- begin
-  npm run account -- moved [--dry-run]
-
-  renewal    lets the billing month turn at another time; the open month is lengthened, never shortened
-  adopt      says that the ledger belongs to the service that is set here (TRACKING_BASE_URL, or the stand-in): for a
-             ledger whose marker is lost, or where the same account has moved to a new address
-  begin      begins the ledger of the service TRACKING_BASE_URL, once, with the account settings of this shell: on AWS, or in
-             DATA_DIR for npm run serve; npm start begins its own by itself
-  moved      says that DATA_DIR was moved here from another place or disk; it freezes nothing. A copy looks the same, even if
-             its original still runs: if you are not sure, use npm run restore -- accept
-  --dry-run  shows what would change, and changes nothing
-
-It opens the ledger of this machine (DATA_DIR), whether Unit Guard runs or not. With SECRETS_ENDPOINT set to nothing it opens
-the table TABLE_NAME on AWS, with your credentials.`
-
-const flags = {
-  day: { type: 'string' },
-  time: { type: 'string' },
-  zone: { type: 'string' },
-  'dry-run': { type: 'boolean' },
-} as const
+import { mustBeOneOf, readHere, WrongUsage } from '../command.ts'
+import { change, changesNothing, type OperatorLedger, openOperatorLedger, serviceHere } from '../open.ts'
+import type { Run } from '../table.ts'
+import { commandEnvironment, whereIs } from '../where.ts'
 
 const { ACCOUNT_RENEWAL_DAY: day, ACCOUNT_RENEWAL_TIME: time, ACCOUNT_TIME_ZONE: zone } = accountSettings.shape
 const renewalFlags = z.object({ day, time, zone })
 
-export const command = defineCommand({
-  usage,
-  flags,
-  takes: ['<renewal|adopt|begin|moved>'],
-  async run({ 'dry-run': isDry = false, ...renewal }, what = '') {
-    switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])) {
-      case 'renewal': {
-        const make = renewalChange(toRenewal(renewal))
-        return apply(await openOperatorLedger(), make, isDry)
-      }
-      case 'adopt': {
-        const service = serviceHere()
-        return adopt(await openOperatorLedger(), service, isDry)
-      }
-      case 'begin': {
-        const env = commandEnvironment()
-        if (isInMemory(env)) throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
-        const folder = folderHere(env)
-        if (folder !== null) return beginIn(folder)
-        const service = serviceHere()
-        return begin(await openOperatorLedger(), service)
-      }
-      case 'moved':
-        return moved(await openOperatorLedger(), isDry)
+export const run: Run<'account'> = async ({ 'dry-run': isDry = false, ...renewal }, what = '') => {
+  switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])) {
+    case 'renewal': {
+      const make = renewalChange(toRenewal(renewal))
+      return apply(await openOperatorLedger(), make, isDry)
     }
-  },
-})
+    case 'adopt': {
+      const service = serviceHere()
+      return adopt(await openOperatorLedger(), service, isDry)
+    }
+    case 'begin': {
+      const env = commandEnvironment()
+      const where = whereIs(env)
+      if (where.kind === 'memory') throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
+      if (where.kind === 'file') return beginIn(where.folder)
+      const service = serviceHere()
+      return begin(await openOperatorLedger(), service)
+    }
+    case 'moved':
+      return moved(await openOperatorLedger(), isDry)
+  }
+}
 
 async function adopt(opened: OperatorLedger, service: string, isDry: boolean): Promise<boolean> {
   const { ledger, marker, store, where, tableId: table } = opened

@@ -21,46 +21,32 @@ import { fileMarker, type MarkerStore, moving, parameterMarker } from '../../dat
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { directoryOf, type Environment, ledgerFile } from '../../settings.ts'
-import { commandEnvironment, defineCommand } from '../command.ts'
 import { changesNothing } from '../open.ts'
+import type { Run } from '../table.ts'
+import { commandEnvironment } from '../where.ts'
 import { copyItems } from './copy-items.ts'
 
-const usage = `Moves the ledger of this machine into a table of DynamoDB, which the next deployment uses (docs/deploy.md, "From one machine").
-
-  npm run move -- <table> [--dry-run]
-
-  table      the empty table of a stack that was deployed with -c firstLedger=true: its output TableName
-  --dry-run  checks everything, and changes nothing
-
-It needs your AWS credentials, and that no Unit Guard runs on DATA_DIR. If it is interrupted, repeat it; once it has
-begun, nothing else opens the file.`
-
-export const command = defineCommand({
-  usage,
-  flags: { 'dry-run': { type: 'boolean' } },
-  takes: ['<table>'],
-  async run({ 'dry-run': isDry = false }, table = '') {
-    const env = commandEnvironment()
-    const directory = directoryOf(env)
-    if (!existsSync(join(directory, ledgerFile)))
-      throw new CannotContinue(`There is no ledger in ${directory}: set DATA_DIR to its folder.`)
-    return whileNotServed(directory, 'npm run move', async (killed) => {
-      const marker = fileMarker(directory)
-      const known = await marker.read()
-      const place = known === null || known.tableName === ledgerFile ? table : known.tableName
-      if (place !== table) throw new CannotContinue(`The ledger of ${directory} belongs in the table ${place}.`)
-      if (known?.tableName === table && known.table !== moving) {
-        console.log(`The ledger of ${directory} has moved into the table ${table} already. ${next}`)
-        return true
-      }
-      const { file, id } = await openFile(directory, ledgerFile, { mustCheck: killed !== null })
-      const source = createSqliteStore(file, { clock: systemClock, tableId: id })
-      const account = accountOf(parseSettings(accountSettings, env))
-      const ledgerOf = (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
-      return move({ file, id, source, known, marker, target: openTarget(env, table), ledgerOf, isDry })
-    })
-  },
-})
+export const run: Run<'move'> = async ({ 'dry-run': isDry = false }, table = '') => {
+  const env = commandEnvironment()
+  const directory = directoryOf(env)
+  if (!existsSync(join(directory, ledgerFile)))
+    throw new CannotContinue(`There is no ledger in ${directory}: set DATA_DIR to its folder.`)
+  return whileNotServed(directory, 'npm run move', async (killed) => {
+    const marker = fileMarker(directory)
+    const known = await marker.read()
+    const place = known === null || known.tableName === ledgerFile ? table : known.tableName
+    if (place !== table) throw new CannotContinue(`The ledger of ${directory} belongs in the table ${place}.`)
+    if (known?.tableName === table && known.table !== moving) {
+      console.log(`The ledger of ${directory} has moved into the table ${table} already. ${next}`)
+      return true
+    }
+    const { file, id } = await openFile(directory, ledgerFile, { mustCheck: killed !== null })
+    const source = createSqliteStore(file, { clock: systemClock, tableId: id })
+    const account = accountOf(parseSettings(accountSettings, env))
+    const ledgerOf = (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
+    return move({ file, id, source, known, marker, target: openTarget(env, table), ledgerOf, isDry })
+  })
+}
 
 const next =
   'Deploy again, without -c firstLedger=true: that turns on schedules, Slack and events (docs/deploy.md, "From one machine").'

@@ -7,17 +7,9 @@ import { parseLenientJson } from '../../../../shared/platform/json.ts'
 import { parseSettings } from '../../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../../api-client.ts'
 import { CannotContinue, readGiven } from '../../failures.ts'
-import { commandEnvironment, defineCommand, parseInstant, WrongUsage } from '../command.ts'
-
-const usage = `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
-
-  npm run recover -- --log <file> [--since <instant>] [--dry-run]
-
-  --log      a file of log lines, or what aws logs filter-log-events printed as JSON
-  --since    the time that the ledger was restored to, in RFC 3339; without it, what npm run restore was told
-  --dry-run  shows what would be booked, and books nothing
-
-It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`
+import { parseInstant, WrongUsage } from '../command.ts'
+import type { Run } from '../table.ts'
+import { commandEnvironment } from '../where.ts'
 
 const update = z.object({
   state: z.string(),
@@ -30,32 +22,28 @@ const problem = z.object({ detail: z.string() })
 
 type Api = ReturnType<typeof createApi>
 
-export const command = defineCommand({
-  usage,
-  flags: { log: { type: 'string' }, since: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  async run({ log: file, since, 'dry-run': isDry = false }) {
-    if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
-    const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
-    const text = String(await readGiven(file))
-    const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
-    if (!isLog(text))
-      throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
-    const send = createSender({ url, token })
-    const from = given ?? (await restoredTo(send))
-    const runs = loggedRuns(text, from)
-    const api = createApi({ send, from, isDry })
-    let open = 0
-    for (const run of runs) {
-      const said = await recover(api, run)
-      console.log(`${run.update}  ${said.text}`)
-      if (said.isOpen) open++
-    }
-    const rest = open === 0 ? '' : `; ${count(open)} have to be looked at by a person`
-    console.log(`${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units booked${rest}.`)
-    if (isDry) console.log('Nothing was changed (--dry-run).')
-    return open === 0
-  },
-})
+export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry = false }) => {
+  if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
+  const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
+  const text = String(await readGiven(file))
+  const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
+  if (!isLog(text))
+    throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
+  const send = createSender({ url, token })
+  const from = given ?? (await restoredTo(send))
+  const runs = loggedRuns(text, from)
+  const api = createApi({ send, from, isDry })
+  let open = 0
+  for (const run of runs) {
+    const said = await recover(api, run)
+    console.log(`${run.update}  ${said.text}`)
+    if (said.isOpen) open++
+  }
+  const rest = open === 0 ? '' : `; ${count(open)} have to be looked at by a person`
+  console.log(`${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units booked${rest}.`)
+  if (isDry) console.log('Nothing was changed (--dry-run).')
+  return open === 0
+}
 
 /** A later instant, typed by hand, would leave out runs. */
 async function restoredTo(send: ReturnType<typeof createSender>): Promise<number> {

@@ -9,46 +9,29 @@ import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
-import { commandEnvironment, defineCommand, isInMemory, mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
-import { change, changesNothing, folderHere, type OperatorLedger, openOperatorLedger } from '../open.ts'
+import { mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
+import { change, changesNothing, type OperatorLedger, openOperatorLedger } from '../open.ts'
+import type { Run } from '../table.ts'
+import { commandEnvironment, whereIs } from '../where.ts'
 
-const usage = `Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
-
-  npm run restore -- from <file> [--dry-run]
-  npm run restore -- accept --to <instant> [--dry-run]
-
-  from       puts a file of npm run backup in the place of ledger.db in DATA_DIR, keeps the earlier one beside it, and accepts the
-             new one; stop Unit Guard first. A folder without a ledger also gets its marker.
-  accept     accepts what is in its place already: with SECRETS_ENDPOINT set to nothing the table TABLE_NAME on AWS, else the
-             file in DATA_DIR, for example after a snapshot of a whole disk
-  --to       the time that it was restored to, in RFC 3339: 2026-11-20T09:55:00Z
-  --dry-run  shows what would change, and changes nothing
-
-If one is interrupted, repeat it.`
-
-export const command = defineCommand({
-  usage,
-  flags: { to: { type: 'string' }, 'dry-run': { type: 'boolean' } },
-  takes: ['<from|accept>', '[file]'],
-  async run({ to, 'dry-run': isDry = false }, what = '', file?: string) {
-    if (mustBeOneOf(what, ['from', 'accept']) === 'from') {
-      if (file === undefined) throw new WrongUsage('<file> is needed: a backup')
-      if (to !== undefined) throw new WrongUsage('--to is not taken with from, because a backup knows its time')
-      return restoreFrom(file, isDry)
-    }
-    if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
-    const instant = parseInstant(to ?? '', '--to', '2026-11-20T09:55:00Z')
-    if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
-    return accept(await openOperatorLedger(), instant, isDry)
-  },
-})
+export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what = '', file?: string) => {
+  if (mustBeOneOf(what, ['from', 'accept']) === 'from') {
+    if (file === undefined) throw new WrongUsage('<file> is needed: a backup')
+    if (to !== undefined) throw new WrongUsage('--to is not taken with from, because a backup knows its time')
+    return restoreFrom(file, isDry)
+  }
+  if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
+  const instant = parseInstant(to ?? '', '--to', '2026-11-20T09:55:00Z')
+  if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
+  return accept(await openOperatorLedger(), instant, isDry)
+}
 
 /** Nothing is in place before the copy was checked. Each step can be repeated. */
 async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
-  const env = commandEnvironment()
-  const folder = folderHere(env)
-  if (folder === null || isInMemory(env))
+  const place = whereIs(commandEnvironment())
+  if (place.kind !== 'file')
     throw new CannotContinue('npm run restore -- from is for a ledger in DATA_DIR on this machine.')
+  const { folder } = place
   return whileNotServed(folder, 'npm run restore', async () => {
     await mustNotHaveMoved(folder)
     const copy = join(folder, `${ledgerFile}.new`)
@@ -101,9 +84,9 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
     throw new CannotContinue(`${table} holds the ledger already.`)
 
   const next = Math.max(known.epoch, epoch) + 1
-  console.log(
-    `The ledger ${known.ledger} moves from ${known.tableName} (epoch ${known.epoch}) to ${where} (epoch ${next}).`,
-  )
+  const before = known.tableName === table ? '' : ` from ${known.tableName} (epoch ${known.epoch})`
+  const takes = before === '' ? `stays in ${where}` : `moves${before} to ${where}`
+  console.log(`The ledger ${known.ledger} ${takes} (epoch ${next}).`)
   console.log('  account is frozen until it is reconciled and unfrozen')
   if (isDry) return changesNothing()
   const isHalfDone = identity.table === tableId && epoch === known.epoch + 1

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { secretsOf } from '../../../shared/platform/prefix.ts'
+import { environment } from '../../../shared/platform/settings.ts'
+import { readEnvFile, withoutFound } from '../data-directory.ts'
+import { directoryOf, type Environment, inMemory, ledgerFile } from '../settings.ts'
+
+/** Where the ledger is that a command opens. */
+type Where =
+  /** Of `npm start`: no other process reaches it. */
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'file'; readonly folder: string; readonly isThere: boolean }
+  /** Without an endpoint on AWS. */
+  | { readonly kind: 'table'; readonly table: string; readonly endpoint: string | undefined }
+
+export function whereIs(env: Environment): Where {
+  const { DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets, TABLE_NAME: table = '' } = env
+  const inTable = { kind: 'table', table, endpoint: endpoint || undefined } as const
+  if (endpoint || secrets === '') return inTable
+  if (env.DATA_DIR === inMemory) return { kind: 'memory' }
+  const folder = directoryOf(env)
+  const isThere = existsSync(join(folder, ledgerFile))
+  return isThere || !table ? { kind: 'file', folder, isThere } : inTable
+}
+
+/**
+ * The env file of a Unit Guard on this machine, overridden by the environment, empty variables included:
+ * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard. `GUARD_PREFIX` names the secrets of
+ * one guard of several.
+ */
+export function commandEnvironment(all: Environment = environment()): Environment {
+  const given = withoutFound(all)
+  const { UNIT_GUARD_TOKEN: token, LEDGER_SERVICE: service, ...written } = readEnvFile(directoryOf(given))
+  const isSame = (name: string) => given[name] === undefined || given[name] === written[name]
+  const env = {
+    ...written,
+    ...(given.GUARD_PREFIX && secretsOf(given.GUARD_PREFIX)),
+    ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
+    ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
+    ...given,
+    ...(written.DATA_DIR === inMemory && { DATA_DIR: inMemory }),
+  }
+  const where = whereIs(env)
+  const isHere = where.kind === 'memory' || (where.kind === 'file' && where.isThere)
+  return isHere ? { ...env, TABLE_NAME: ledgerFile } : env
+}
