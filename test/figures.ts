@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { allOperations } from '../infra/openapi/document.ts'
 import { eventTypes } from '../shared/events/types.ts'
-import { problems } from '../shared/guard/problems.ts'
+import { problems } from '../shared/guard/problem-types.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { AnswerName } from '../../shared/api/answers/answers.ts'
 import type { Texts } from '../../shared/api/schemas.ts'
-import type { Slug } from '../../shared/guard/problems.ts'
+import type { Slug } from '../../shared/guard/problem-types.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 

@@ -1,9 +1,9 @@
 import type { Operation } from '../../functions/api/operation.ts'
 import { Page } from '../../functions/dashboard/components/layout.tsx'
 import { type JsonSchema, shapesOf } from '../../shared/api/json-schema.ts'
-import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { problems, type Slug } from '../../shared/guard/problem-types.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
-import { allOperations, problemsByStatus } from './document.ts'
+import { allOperations, problemsByStatus, problemsWithBody, problemsWithToken } from './document.ts'
 import { pathParameters } from './gateway-operations.ts'
 import { queryParameters, requestHeaders } from './schemas.ts'
 
@@ -36,8 +36,8 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
         </pre>
         <p>
           From 400 on an answer is a problem with a sentence in <code>detail</code>. With every operation that takes a
-          token: <ProblemLinks of={[...everywhere]} />; with a body: <ProblemLinks of={[...withBody]} />. An address
-          that takes other methods answers <ProblemLinks of={['method-not-allowed']} />.
+          token: <ProblemLinks of={everywhere} />; with a body: <ProblemLinks of={problemsWithBody} />. An address that
+          takes other methods answers <ProblemLinks of={['method-not-allowed']} />.
         </p>
       </section>
       {groups.map((group) => (
@@ -54,11 +54,7 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
   )
 }
 
-const everywhere: ReadonlySet<Slug> = new Set([
-  ...(['wrong-address', 'unauthorized', 'forbidden', 'too-many-requests'] as const),
-  ...(['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const),
-])
-const withBody: ReadonlySet<Slug> = new Set(['invalid-request', 'too-large', 'unsupported-media-type'])
+const everywhere: readonly Slug[] = ['wrong-address', ...problemsWithToken]
 
 const anchorOf = (group: string): string => group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
 
@@ -107,7 +103,10 @@ const Inputs = ({ of: inputs }: { of: readonly Input[] }) =>
 
 const Answers = ({ of }: { of: Operation }) => {
   const own = [...problemsByStatus(of)]
-    .map(([status, slugs]) => [status, slugs.filter((slug) => !everywhere.has(slug) && !withBody.has(slug))] as const)
+    .map(
+      ([status, slugs]) =>
+        [status, slugs.filter((slug) => !everywhere.includes(slug) && !problemsWithBody.includes(slug))] as const,
+    )
     .filter(([, slugs]) => slugs.length > 0)
   return (
     <ul class="answers">

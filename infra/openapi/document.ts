@@ -13,7 +13,7 @@ import { statementOperations } from '../../functions/api/routes/statements.ts'
 import { statusOperations } from '../../functions/api/routes/status.ts'
 import { updateOperations } from '../../functions/api/routes/updates.ts'
 import packaged from '../../package.json' with { type: 'json' }
-import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { problems, type Slug } from '../../shared/guard/problem-types.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { gatewayOperations, pathParameters } from './gateway-operations.ts'
 import {
@@ -170,18 +170,21 @@ function answerOf({ description, body, csv, headers = [] }: OperationAnswer): Pa
 const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
   Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
 
+export const problemsWithToken: readonly Slug[] = [
+  ...(['unauthorized', 'forbidden', 'too-many-requests', 'ledger-unavailable'] as const),
+  ...(['undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const),
+]
+export const problemsWithBody: readonly Slug[] = ['invalid-request', 'too-large', 'unsupported-media-type']
+
 export function problemsByStatus(operation: Operation): ReadonlyMap<number, readonly Slug[]> {
   const { scopes, body, query, headers = [], otherStatuses = {} } = operation
   const found = new Set<Slug>([
     'wrong-address',
-    ...(scopes ? (['unauthorized', 'forbidden', 'too-many-requests'] as const) : []),
-    ...(scopes
-      ? (['ledger-unavailable', 'undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const)
-      : []),
+    ...(scopes ? problemsWithToken : []),
     ...(query || headers.includes('Idempotency-Key') || ['PUT', 'DELETE'].includes(operation.method)
       ? (['invalid-request'] as const)
       : []),
-    ...(body ? (['invalid-request', 'too-large', 'unsupported-media-type'] as const) : []),
+    ...(body ? problemsWithBody : []),
     ...operation.problems,
   ])
   const byStatus = new Map<number, Slug[]>()

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Page } from '../../functions/dashboard/components/layout.tsx'
-import { problems, type Slug } from '../../shared/guard/problems.ts'
+import { problems, type Slug } from '../../shared/guard/problem-types.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { DocsPage, Prose } from './docs-page.tsx'
 import { openApiDocument } from './document.ts'
-import { problemTexts } from './problem-texts.ts'
 import { slugs } from './schemas.ts'
 
 export function makeReference(kinds: Kinds = productKinds): ReadonlyMap<string, string> {
@@ -31,8 +30,7 @@ export async function writeReference(folder: string): Promise<void> {
 }
 
 const ProblemPage = ({ slug }: { slug: Slug }) => {
-  const { title, status } = problems[slug]
-  const { meaning, counted, toDo } = problemTexts[slug]
+  const { title, status, meaning, counted, toDo } = problems[slug]
   return (
     <Page title={title}>
       <section>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Forecast } from '../guard/plans/forecast.ts'
-import { describe } from '../guard/problems.ts'
+import { describe } from '../guard/problem-types.ts'
 import type { BudgetOutlook } from '../guard/reports/outlook.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { Answer } from '../guard/update/answer.ts'

@@ -21,7 +21,7 @@ import {
   UnitGuard,
   type Update,
 } from '../../shared/client/client.ts'
-import type { Slug } from '../../shared/guard/problems.ts'
+import type { Slug } from '../../shared/guard/problem-types.ts'
 import { runLocal } from '../support/process/local.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { problems } from '../../shared/guard/problems.ts'
+import { problems } from '../../shared/guard/problem-types.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'

@@ -2,10 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { allOperations, openApiDocument } from '../../infra/openapi/document.ts'
-import { problemTexts } from '../../infra/openapi/problem-texts.ts'
 import { slugs } from '../../infra/openapi/schemas.ts'
 import { type JsonSchema, shapesOf } from '../../shared/api/json-schema.ts'
-import { problems } from '../../shared/guard/problems.ts'
+import { problems } from '../../shared/guard/problem-types.ts'
 import { operationNames, operations } from '../../shared/tracking/operations.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { mustBeDocumented } from '../support/documented.ts'
@@ -130,8 +129,9 @@ describe('pages to read', () => {
       const { status, html: text } = await get(`/problems/${slug}`)
       expect(status).toBe(200)
       const plain = text.replaceAll(/<\/?code>/g, '')
-      for (const sentences of Object.values(problemTexts[slug])) expect(plain).toContain(toHtml(sentences))
-      expect(plain).toContain(`usually answered with status ${problems[slug].status}`)
+      const { meaning, counted, toDo, status: usual } = problems[slug]
+      for (const sentences of [meaning, counted, toDo]) expect(plain).toContain(toHtml(sentences))
+      expect(plain).toContain(`usually answered with status ${usual}`)
     }
   })
 })

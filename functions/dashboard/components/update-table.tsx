@@ -1,4 +1,4 @@
-import { describe } from '../../../shared/guard/problems.ts'
+import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeats.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'

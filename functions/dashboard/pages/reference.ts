@@ -1,6 +1,7 @@
 import { documentHeaders, type Reference } from '../../../shared/api/reference.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
-import { problem, problems } from '../../../shared/guard/problems.ts'
+import { problems } from '../../../shared/guard/problem-types.ts'
+import { problem } from '../../../shared/guard/problems.ts'
 import type { PageRoutes } from '../session.tsx'
 
 const cacheHeaders = { 'cache-control': 'public, max-age=300' }

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
-import { describe } from '../../../shared/guard/problems.ts'
+import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import {
   isTerminal,

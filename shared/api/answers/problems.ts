@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Slug } from '../../guard/problems.ts'
+import type { Slug } from '../../guard/problem-types.ts'
 import { windowKinds } from '../../ledger/book/definitions.ts'
 import { states } from '../../ledger/updates/update.ts'
 import type { Texts } from '../schemas.ts'

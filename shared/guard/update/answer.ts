@@ -1,5 +1,5 @@
 import type { Problem, Update } from '../../ledger/updates/update.ts'
-import { describe, type Slug } from '../problems.ts'
+import { describe, type Slug } from '../problem-types.ts'
 import type { Row } from './batch.ts'
 
 /** What a request for updates is answered, whichever face it came through. */

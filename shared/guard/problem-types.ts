@@ -1,7 +1,9 @@
-import type { Slug } from '../../shared/guard/problems.ts'
-import { anyOf, productKinds } from '../../shared/tracking/kinds.ts'
+import { anyOf, productKinds } from '../tracking/kinds.ts'
 
-interface ProblemText {
+interface ProblemType {
+  /** 4xx and 5xx mean that nothing was spent, unless the detail says otherwise. */
+  readonly status: number
+  readonly title: string
   readonly meaning: string
   /** What was counted, and whether anything was sent to the service. */
   readonly counted: string
@@ -14,200 +16,243 @@ const recorded = 'No units. A refused update is recorded: the same idempotency k
 const changed = 'Nothing was changed, and no units move by it.'
 const estimatePointers = Object.values(productKinds).map(({ settings }) => `\`${settings.estimatePointer}\``)
 
-export const problemTexts: Readonly<Record<Slug, ProblemText>> = {
+/** Answers, pages, the OpenAPI document and its pages read this table. */
+export const problems = {
   'invalid-request': {
+    ...{ status: 400, title: 'The request is not valid' },
     meaning:
       'The body, the query, a header or a name is not what this address takes. `errors` lists all that is wrong at once, each with its path.',
     counted: nothing,
     toDo: 'Correct what `errors` names and send it again; the same idempotency key may be used, since nothing was recorded.',
   },
   unauthorized: {
+    ...{ status: 401, title: 'A valid token is needed' },
     meaning:
       'There is no bearer token, or it is not valid any more, or it was never meant for Unit Guard. The answer does not say which.',
     counted: nothing,
     toDo: 'Send `Authorization: Bearer <token>` with a token that has not expired. An operator of the guard makes one with `npm run token`.',
   },
   forbidden: {
+    ...{ status: 403, title: 'This caller may not do that' },
     meaning:
       'The token is valid, but this caller may not do that: a scope or a budget is missing, the caller is disabled, or they would approve what they asked for themselves. `detail` says which.',
     counted: nothing,
     toDo: 'Ask an administrator for the scope or the budget that `detail` names, or another person to decide.',
   },
   'wrong-address': {
+    ...{ status: 403, title: 'This address is not open' },
     meaning:
       'This deployment takes requests through its edge (CloudFront) only, and this one was sent to a function behind it.',
     counted: nothing,
     toDo: 'Send it to the address of your company for Unit Guard: an operator of the guard knows it, and `/units help` links to it.',
   },
   'over-budget': {
+    ...{ status: 402, title: 'Not enough units available' },
     meaning:
       'A budget on the way up to `account`, or the caller’s own limit, has fewer units left than this needs. `budgets` lists every counter that refused, with its figures and when it resets.',
     counted: recorded,
     toDo: 'See `wouldPass`: ask for a grant of what is `short`, ask for less, or ask again, with a new key, after `resetsAt`. `whenShort: "ask"` puts it to a person instead.',
   },
   'over-update-limit': {
+    ...{ status: 402, title: 'More units than one update may cost' },
     meaning: 'The update needs more units than a budget, or the caller, allows for one update (`perUpdate`).',
     counted: recorded,
     toDo: 'Make the project smaller, or ask an administrator to raise `perUpdate`; then ask with a new key.',
   },
   'kind-not-allowed': {
+    ...{ status: 402, title: 'The budget does not allow this kind of update' },
     meaning: 'A budget that would be charged does not allow this kind of update.',
     counted: recorded,
     toDo: 'Charge another budget, or ask an administrator to add the kind to `kinds`.',
   },
   'project-unowned': {
+    ...{ status: 402, title: 'No budget lists the project' },
     meaning:
       'No budget lists the project under this name, and `account` refuses such projects (`unowned: "refuse"`), whichever budget the request names.',
     counted: recorded,
     toDo: 'Check the name. If it is right, ask an administrator to list the project in a budget; then ask with a new key.',
   },
   'over-max-units': {
+    ...{ status: 402, title: 'More units than the request allows' },
     meaning: 'The update needs more units than the request itself allows with `maxUnits`.',
     counted: recorded,
     toDo: 'If `units` is worth it, ask again with a higher `maxUnits` and a new key.',
   },
   'already-fresh': {
+    ...{ status: 402, title: "The project already has today's data" },
     meaning: 'The project already has ranking data of today, so an update would spend units on nothing new.',
     counted: recorded,
     toDo: 'Use the data that is there. If it must be, an administrator may `force` it, with a reason.',
   },
   'budget-frozen': {
+    ...{ status: 402, title: 'The budget is frozen' },
     meaning:
       'A budget on the way up to `account` is frozen, by the person and for the reason that `detail` gives. Whatever would be charged to it, or below it, is refused.',
     counted: recorded,
     toDo: 'Ask the person who froze it. When it is unfrozen, ask again with a new key.',
   },
   'plan-paused': {
+    ...{ status: 402, title: 'The plan is paused' },
     meaning: 'The plan was paused before this could begin.',
     counted: 'No units.',
     toDo: 'Resume the plan, then run it with `only: "unsent"`: that asks for what did not run.',
   },
   rejected: {
+    ...{ status: 402, title: 'The update was rejected' },
     meaning: 'The update awaited approval, and a person has turned it down.',
     counted: 'No units; the rejection is final for this update.',
     toDo: 'Ask the person that `detail` names; a new request, with a new key, may be approved.',
   },
   cancelled: {
+    ...{ status: 402, title: 'The update was cancelled' },
     meaning: 'The update was taken back before it ran.',
     counted: 'No units; this is final for this update.',
     toDo: 'If it is wanted after all, ask again with a new key.',
   },
   expired: {
+    ...{ status: 402, title: 'The update expired before it was begun' },
     meaning: 'The update was not approved in time, or it could not begin within an hour.',
     counted: 'No units; this is final for this update.',
     toDo: 'Ask again with a new key.',
   },
   'already-updated': {
+    ...{ status: 200, title: 'The same work was done a short while ago' },
     meaning:
       'The same work was done a short while ago, so that update is the answer. It stands in the record of the later request; the answer itself is 200.',
     counted: 'Nothing again: the earlier update was charged once.',
     toDo: 'Use the update that `update` names. If it must be done again, an administrator may `force` it, with a reason.',
   },
   'not-found': {
+    ...{ status: 404, title: 'There is nothing here' },
     meaning: 'There is nothing at this address, or nothing of this name.',
     counted: nothing,
     toDo: 'Check the address and the name; `/docs` lists all addresses.',
   },
   'method-not-allowed': {
+    ...{ status: 405, title: 'This address does not take that method' },
     meaning: 'The address exists, but takes other methods; the header `Allow` lists them. HEAD never runs a run.',
     counted: nothing,
     toDo: 'Use one of the methods in `Allow`.',
   },
   'in-progress': {
+    ...{ status: 409, title: 'The first request with this key is still running' },
     meaning: 'The first request with this idempotency key is still running. `update` names its update.',
     counted: 'What the first request holds; this one adds nothing.',
     toDo: 'Wait, and ask for the update, or send the same request with the same key later: it then gets the first one’s answer.',
   },
   'duplicate-work': {
+    ...{ status: 409, title: 'The same work is already under way' },
     meaning: 'The same kind of update of the same project is running, or in doubt: it may have run. `update` names it.',
     counted: 'What that update holds; this request adds nothing.',
     toDo: 'Wait for that update. If it is in doubt, a person can resolve it; otherwise the project may be updated again when the day is over. Then ask with a new key.',
   },
   'ledger-restored': {
+    ...{ status: 409, title: 'Whether this was done before the restore is not known' },
     meaning:
       'The ledger was restored from a backup a short while ago, and the record of an update of this project may have been lost with the table of before.',
     counted: 'Nothing.',
     toDo: 'Look at the service whether it ran. To run it all the same, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. After `until` nothing can be lost any more.',
   },
   'wrong-state': {
+    ...{ status: 409, title: 'Not possible in the state that it is in' },
     meaning:
       'It is past the state in which this can be done, or not there yet. `detail` says which, and `retryAt`, where there is one, from when on it can be. Or an approval covers fewer units than the update needs: `units` says how many. Or an item of the ledger would be larger than DynamoDB takes: `detail` says how an administrator makes room.',
     counted: changed,
     toDo: 'Look at it as it is now; with `retryAt` try again then, with `units` approve at least so many.',
   },
   'precondition-failed': {
+    ...{ status: 412, title: 'The definitions have changed meanwhile' },
     meaning: 'The definitions have changed since the answer whose `ETag` was sent as `If-Match`.',
     counted: changed,
     toDo: 'Read them again, decide again, and send the new `ETag`.',
   },
   'too-large': {
+    ...{ status: 413, title: 'The body is too large' },
     meaning: 'The body is larger than 256 KiB.',
     counted: nothing,
     toDo: 'Send less at once.',
   },
   'unsupported-media-type': {
+    ...{ status: 415, title: 'The body is not JSON' },
     meaning: 'The body must be JSON, not compressed.',
     counted: nothing,
     toDo: 'Send `Content-Type: application/json`, and no `Content-Encoding`.',
   },
   'key-reused': {
+    ...{ status: 422, title: 'The idempotency key belongs to another request' },
     meaning: 'This idempotency key was used before, for a request with other content.',
     counted: 'Nothing more: the first request stands as it was answered.',
     toDo: 'Use a new key for each new request, and the same one only to send the same request again.',
   },
   'too-many-requests': {
+    ...{ status: 429, title: 'Too many requests' },
     meaning:
       'This caller makes more requests in a minute than an administrator has set for them, or more than ten audits and exports, which read every record of months.',
     counted: nothing,
     toDo: 'Wait as long as `Retry-After` says. If it happens often, something is in a loop.',
   },
   'estimate-unreadable': {
+    ...{ status: 502, title: 'No units could be read from the estimate' },
     meaning:
       'The service answered the estimate, but no single number of units could be read in it, so nothing may be run. `shape` shows the structure of the answer without its values.',
     counted: 'Nothing: an estimate is free, and nothing was recorded under the idempotency key.',
     toDo: `An operator of the guard finds the figure in \`shape\` and sets ${anyOf(estimatePointers)}; \`npm run doctor\` helps. Then send the same request again.`,
   },
   'service-refused': {
+    ...{ status: 502, title: 'The service refused' },
     meaning: 'The service refused: `serviceStatus` is what it answered. It is known not to have run.',
     counted: givenBack,
     toDo: 'Do what `detail` suggests: 404 is usually a misspelt project, 401 a token of the guard that its operator has to renew. Where `updates` are in the answer, ask again with a new key; where they are not, the same key may be used.',
   },
   'service-unreachable': {
+    ...{ status: 502, title: 'The service could not be reached' },
     meaning:
       'The service could not be reached, so nothing was sent to it; or, through the gateway, its answer did not come whole.',
     counted: `${givenBack} A create or an update of a project through the gateway may have taken effect: \`detail\` says so.`,
     toDo: 'Send it again later. Where `updates` are in the answer, with a new key; where they are not, the same key may be used.',
   },
   'ledger-unavailable': {
+    ...{ status: 503, title: 'The ledger does not answer' },
     meaning: 'The ledger does not answer, and without it nothing is decided.',
     counted: 'Nothing was sent to the service. Where the answer itself was lost, the same key finds what was recorded.',
     toDo: 'Send the same request again, with the same idempotency key.',
   },
   undecided: {
+    ...{ status: 503, title: 'The request could not be decided in time' },
     meaning:
       'Other requests changed the same budget, record or definitions each time, until the time of this request was over.',
     counted: nothing,
     toDo: 'Send the same request again after `Retry-After` seconds, with the same idempotency key. If it happens often, fewer processes should ask at once.',
   },
   'identity-unavailable': {
+    ...{ status: 503, title: 'The issuer of the token does not answer' },
     meaning: 'The issuer of the token does not answer, and its keys are not known.',
     counted: nothing,
     toDo: 'Send the same request again, with the same idempotency key. If it lasts, an operator of the guard has to look at the issuer: `npm run doctor` checks it.',
   },
   'wrong-clock': {
+    ...{ status: 503, title: 'Our clock and that of the service disagree' },
     meaning:
       'The clock of the guard (`here`) and that of the service (`atService`) are more than five minutes apart, so days, limits and evidence would be counted wrongly.',
     counted: 'Nothing: an estimate is free, and nothing was recorded under the idempotency key.',
     toDo: 'An operator of the guard sets the clock that is wrong, usually by NTP. Then send the same request again.',
   },
   'secret-unavailable': {
+    ...{ status: 503, title: 'A secret could not be read' },
     meaning: 'A secret that this needs could not be read: the key of the callers’ tokens, or the service’s token.',
     counted: nothing,
     toDo: 'Send the same request again, with the same idempotency key. If it lasts, an operator of the guard has to look at the secret.',
   },
   internal: {
+    ...{ status: 500, title: 'Something went wrong on our side' },
     meaning: 'Something went wrong on our side. The cause is in the log, under the `requestId` of the answer.',
     counted: 'What was held stays counted until it is settled, released or resolved; nothing is sent twice.',
     toDo: 'Send the same request again, with the same idempotency key, and give an operator of the guard the `requestId`.',
   },
+} as const satisfies Record<string, ProblemType>
+
+export type Slug = keyof typeof problems
+
+export function describe(slug: string): ProblemType {
+  return Object.hasOwn(problems, slug) ? problems[slug as Slug] : problems.internal
 }
