@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import type { Identity } from '../../shared/ledger/book/definitions.ts'
 import {
+  acceptance,
   adoption,
   type ExpectedLedger,
+  emptyFault,
+  epochFaults,
+  identityFaults,
+  movedTo,
   openingUnits,
+  relocation,
   renewalChange,
+  replacement,
   serviceNameOf,
   usualAccount,
   WrongLedger,
@@ -150,5 +158,141 @@ describe('a ledger of a version that noted no service', () => {
     expect(await refusalOf(open({ service: moved, account: { ACCOUNT_UNITS_USED_AT_START: u(800) } }))).toBe('opened')
     const tried = await (await begun(trial)).open().change('setup', adoption({ service, usedAtStart: 0 }))
     expect(tried).toMatchObject({ kind: 'refused', refused: expect.stringContaining('set DATA_DIR to another folder') })
+  })
+})
+
+describe('where a ledger may be opened', () => {
+  const identity = { ledger: 'led_1', service, began: account, table: 'tbl-1', epoch: 2 }
+  /** `null`: a ledger that noted no service. */
+  const viewOf = async (more: Partial<Identity> | null = {}) => {
+    const view = await (await begun()).open().view()
+    const { identity: _, ...definitions } = view.definitions
+    return {
+      ...view,
+      definitions: more === null ? definitions : { ...definitions, identity: { ...identity, ...more } },
+    }
+  }
+  const marker = { ledger: 'led_1', epoch: 2, table: 'tbl-1', tableName: 'units' }
+
+  test.each([
+    ['its own table', {}, { marker }, { table: 'tbl-1' }, []],
+    ['a table without an id', {}, { marker }, {}, []],
+    ['no marker', {}, { marker: null }, { table: 'tbl-1' }, []],
+    ['a ledger that noted no table', { table: undefined }, {}, { table: 'tbl-9' }, []],
+    [
+      'a replaced table',
+      { replacedBy: 'units-2' },
+      { marker },
+      { table: 'tbl-1' },
+      ['this table was replaced by the table units-2: deploy with that one'],
+    ],
+    [
+      'a copied table',
+      {},
+      {},
+      { table: 'tbl-9' },
+      [
+        'this table is a copy of the ledger led_1, and lacks what ran since: use the original, or accept this one with npm run restore -- accept',
+      ],
+    ],
+    [
+      'a copied file',
+      {},
+      {},
+      { table: 'tbl-9', place: 'file' },
+      [
+        'this file is a copy of the ledger led_1, and lacks what ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved',
+      ],
+    ],
+    [
+      'the table of another ledger',
+      {},
+      { marker: { ...marker, ledger: 'led_2' } },
+      { table: 'tbl-1' },
+      ['this table holds the ledger led_1, and the marker names led_2 in units'],
+    ],
+    [
+      'a table with an older epoch',
+      {},
+      { marker: { ...marker, epoch: 3 } },
+      { table: 'tbl-1' },
+      [
+        'this table has epoch 2, and the marker here says epoch 3 in units: deploy again; where this table was restored, accept it first with npm run restore -- accept',
+      ],
+    ],
+    [
+      'a file without an epoch',
+      { epoch: undefined },
+      { marker },
+      { table: 'tbl-1', place: 'file' },
+      [
+        'this file has epoch 0, and the marker here says epoch 2 in units: start again; where this file was restored, accept it first with npm run restore -- accept',
+      ],
+    ],
+  ] as const)('says what is wrong with %s', async (_name, more, expected, where, texts) => {
+    const { definitions } = await viewOf(more as Partial<Identity>)
+    const faults = identityFaults(definitions, expected, where)
+    expect(faults.map(({ text }) => text)).toEqual(texts)
+  })
+
+  test.each([
+    [{}, 2, 'table', []],
+    [null, 0, 'table', []],
+    [
+      {},
+      1,
+      'table',
+      ['this table was accepted as restored (epoch 2) after this process began (epoch 1): deploy again'],
+    ],
+    [{}, 1, 'file', ['this file was accepted as restored (epoch 2) after this process began (epoch 1): start again']],
+    [{ replacedBy: 'units-2' }, 2, 'file', ['this file was replaced by the table units-2: deploy with that one']],
+  ] as const)(
+    'stops a process of a ledger with %j that began at epoch %i in a %s',
+    async (more, began, place, texts) => {
+      const { definitions } = await viewOf(more)
+      expect(epochFaults(definitions, began, place).map(({ text }) => text)).toEqual(texts)
+    },
+  )
+
+  test('says how to find or begin a ledger where there is none', () => {
+    expect(emptyFault(null)).toEqual({
+      text: 'the table holds no ledger yet: begin it once with npm run account -- begin',
+    })
+    expect(emptyFault(marker)).toEqual({
+      text: 'the table is empty, and the ledger led_1 is in the table units: name that one (on AWS -c ledgerTable=… -c ledgerStream=…)',
+    })
+    expect(emptyFault(marker, 'file')).toEqual({
+      text: 'the file is empty, and the ledger led_1 is named by the marker beside it: mount its disk, or restore a backup with npm run restore -- from <file>',
+    })
+  })
+
+  test('notes the new folder of a moved ledger, and freezes nothing', async () => {
+    expect(relocation('tbl-9')(await viewOf())).toEqual({
+      definitions: (await viewOf({ table: 'tbl-9' })).definitions,
+      note: { type: 'adopt', budget: 'account', reason: 'the folder of this ledger was moved' },
+    })
+  })
+
+  test('notes the table that took over', async () => {
+    expect(replacement('units-2')(await viewOf())).toEqual({
+      definitions: (await viewOf({ replacedBy: 'units-2' })).definitions,
+      note: { type: 'restore', budget: 'account', reason: 'the table units-2 has taken over' },
+    })
+  })
+
+  test('raises the epoch of a ledger in its new table', () => {
+    expect(movedTo('tbl-9', { ...identity, replacedBy: 'units-2' })).toEqual({ ...identity, table: 'tbl-9', epoch: 3 })
+    const { epoch: _none, ...first } = identity
+    expect(movedTo('tbl-9', first)).toEqual({ ...first, table: 'tbl-9', epoch: 1 })
+  })
+
+  test('refuses a ledger that noted no service', async () => {
+    const adoptFirst = { refused: 'This ledger does not know its service: adopt it first.' }
+    const restored = acceptance({ table: 'tbl-9', epoch: 3, to: undefined, toText: 'yesterday' })
+    const [known, unknown] = [await viewOf(), await viewOf(null)]
+    expect(relocation('tbl-9')(unknown)).toEqual(adoptFirst)
+    expect(restored(unknown)).toEqual(adoptFirst)
+    expect(restored({ ...known, definitions: { ...known.definitions, budgets: {} } })).toEqual(adoptFirst)
+    expect(replacement('units-2')(unknown)).toEqual({ refused: 'the table of before knows no service' })
   })
 })

@@ -44,7 +44,7 @@ const wayTests = [
 /**
  * What is mutated, and the tests that have to notice: those of the same room, or each mutant would run half of the suite.
  *
- * @type {Record<string, { mutate: string[], tests: string[], setup?: string[], isLoadedOnce?: boolean }>}
+ * @type {Record<string, { mutate: string[], tests: string[], setup?: string[], leavesOut?: string[], isLoadedOnce?: boolean }>}
  */
 export const parts = {
   reading: {
@@ -72,7 +72,7 @@ export const parts = {
     tests: ['issuers', 'issuers-file', 'issuer-keys'].map((name) => `test/api/callers/${name}.test.ts`),
   },
   reads: {
-    mutate: ['shared/guard/reads/*.ts'],
+    mutate: ['shared/guard/reads/*.ts', 'shared/ledger/views/seen-lists.ts'],
     tests: [
       ...['guard/reads/hidden-names', 'guard/people/permissions', 'api/reads/apart', 'api/reads/tops'],
       ...['dashboard/narrowed', 'slack/narrowed'],
@@ -82,10 +82,18 @@ export const parts = {
     mutate: [
       'shared/ledger/**/*.ts',
       'shared/platform/clock.ts',
-      ...[...onDynamo, ...inAFile].map((name) => `!shared/ledger/${name}.ts`),
+      ...[...onDynamo, ...inAFile, 'views/seen-lists'].map((name) => `!shared/ledger/${name}.ts`),
     ],
-    // requests.test.ts counts the requests to a DynamoDB.
-    tests: ['test/ledger/!(requests|store).test.ts', 'test/platform/clock.test.ts'],
+    // requests.test.ts counts the requests to a DynamoDB. Names and releases are seen through the guard and the API.
+    tests: [
+      'test/ledger/!(requests).test.ts',
+      'test/platform/clock.test.ts',
+      ...['guard/names/near-names', 'guard/names/listed-names', 'guard/update/unowned', 'guard/update/payer'].map(
+        (name) => `test/${name}.test.ts`,
+      ),
+      ...['released', 'unowned', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
+    ],
+    leavesOut: ['SQLite in a file'],
     isLoadedOnce: true,
   },
   file: {

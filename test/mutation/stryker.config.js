@@ -6,6 +6,8 @@ export default {
   plugins: ['@stryker-mutator/vitest-runner'],
   coverageAnalysis: 'perTest',
   concurrency: 2,
+  // A busy machine must not look like a killed mutant.
+  timeoutMS: 30_000,
   mutate: chosen.mutate,
   ignorePatterns: ['cdk.out', 'build', 'dist', '.local'],
   // Stryker would rewrite it with a TypeScript before 7.
