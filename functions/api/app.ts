@@ -58,7 +58,6 @@ export function createApi(
     // A change must see the latest list of callers.
     const atOnce = c.req.method !== 'GET'
     c.set('permissions', () => guard.permissions({ caller: caller.sub, token: caller }, { atOnce }))
-    c.set('guardFor', (permissions) => guard.readAs(caller.sub, permissions))
     const limit = rates.take(caller.sub)
     if (limit) throw new Refusal(limit.problem, { 'Retry-After': String(limit.retryAfter) })
     return next()

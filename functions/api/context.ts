@@ -1,29 +1,23 @@
 import type { Context } from 'hono'
 import type { FaceEnv } from '../../shared/api/face.ts'
-import { mustBeAmong } from '../../shared/api/permissions.ts'
-import { Refusal } from '../../shared/api/refusal.ts'
+import { mustBeAmong, mustBePermitted } from '../../shared/api/permissions.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
-import type { Guard } from '../../shared/guard/guard.ts'
-import type { Permissions } from '../../shared/guard/people/permissions.ts'
-import { problem } from '../../shared/guard/problems.ts'
+import type { Permitted } from '../../shared/guard/guard.ts'
 import { rawTargetOf } from '../../shared/platform/http.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 
 export interface ApiEnv {
   Variables: FaceEnv['Variables'] & {
     caller: Caller
-    permissions: () => Promise<Permissions>
-    guardFor: (permissions: Permissions) => Promise<Guard>
+    permissions: () => Promise<Permitted>
   }
   Bindings: FaceEnv['Bindings']
 }
 
 /** Permissions that both the token and the list of callers give. */
-export interface PermittedCaller extends Permissions {
+export interface PermittedCaller extends Permitted {
   readonly sub: string
   readonly token: Caller
-  /** As this caller sees it. */
-  readonly guard: Guard
 }
 
 /** Checks the token only, for operations in which the guard reads the list of callers. @throws Refusal 403 */
@@ -36,11 +30,9 @@ export function tokenMustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): C
 /** @throws Refusal 403 */
 export async function mustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): Promise<PermittedCaller> {
   const token = tokenMustHave(c, ...anyOf)
-  const { sub } = token
-  const permissions = await c.get('permissions')()
-  if (permissions.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
-  mustBeAmong(sub, permissions.scopes, anyOf)
-  return { ...permissions, sub, token, guard: await c.get('guardFor')(permissions) }
+  const permitted = await c.get('permissions')()
+  mustBePermitted(permitted, anyOf)
+  return { ...permitted, sub: token.sub, token }
 }
 
 export const gatewayPath = '/v3'

@@ -208,11 +208,10 @@ async function showPage(
       closeSession(c)
       throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
     }
-    const { scopes } = permissions
+    const { scopes, isAdmin, guard: seen } = permissions
     const scopesFrom = await scopesFromOf(session, issuers)
     const readsAll = scopes.has('read') && permissions.readsBudgets === '*'
-    frame = { ...frame, isAdmin: scopes.has('admin'), hasEvents: hasEvents && readsAll }
-    const seen = await guard.readAs(session.sub, permissions)
+    frame = { ...frame, isAdmin, hasEvents: hasEvents && readsAll }
     // The count above began before the permissions were known.
     if (seen !== guard) waiting = once(() => countWaiting(seen))
     const withBadge = async (counted?: number) => ({
@@ -227,7 +226,7 @@ async function showPage(
         if (session.token && scopesFrom) mustBeAmong(session.sub, session.token.scopes, anyOf, scopesFrom)
         mustBeAmong(session.sub, scopes, anyOf)
       },
-      mustReadAll: () => mustReadAll({ sub: session.sub, ...permissions }),
+      mustReadAll: () => mustReadAll(permissions),
       show: async (title, content, counted) =>
         show(c, { title, frame: await withBadge(counted), children: content }, 200),
       redirect: async (flash, to) => {

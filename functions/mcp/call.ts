@@ -1,11 +1,9 @@
-import { mustBeAmong } from '../../shared/api/permissions.ts'
+import { mustBeAmong, mustBePermitted } from '../../shared/api/permissions.ts'
 import { createRates } from '../../shared/api/rate-limits.ts'
 import { Refusal } from '../../shared/api/refusal.ts'
 import type { SignedQuotes } from '../../shared/auth/signed-quotes.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
-import type { Guard } from '../../shared/guard/guard.ts'
-import type { Permissions } from '../../shared/guard/people/permissions.ts'
-import { problem } from '../../shared/guard/problems.ts'
+import type { Permitted } from '../../shared/guard/guard.ts'
 import type { Services } from '../../shared/guard/services.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 
@@ -24,11 +22,9 @@ export interface McpRequest {
 }
 
 /** A call of a tool by a caller who may make it. */
-export interface ToolCall extends McpRequest {
+export interface ToolCall extends McpRequest, Pick<Permitted, 'guard'> {
   readonly parts: McpParts
-  readonly permissions: Permissions
-  /** As this caller sees it. */
-  readonly guard: Guard
+  readonly permissions: Permitted
 }
 
 /** An agent in a loop is slowed down, also where no one set a limit. */
@@ -39,8 +35,8 @@ export function createCalls(parts: McpParts) {
   const rateOf = (caller: string) => guard.rateOf(caller, agentRatePerMinute)
   const rates = createRates({ rateOf, clock, what: { one: 'call', many: 'calls' } })
 
-  const permissionsOf = ({ token }: McpRequest, { atOnce }: { atOnce: boolean }): Promise<Permissions> =>
-    guard.permissions({ caller: token.sub, token }, { atOnce })
+  const permissionsOf = ({ token }: McpRequest, how: { atOnce: boolean }): Promise<Permitted> =>
+    guard.permissions({ caller: token.sub, token }, how)
 
   return {
     permissionsOf,
@@ -51,9 +47,8 @@ export function createCalls(parts: McpParts) {
       const permissions = await permissionsOf(request, how)
       const limit = rates.take(sub)
       if (limit) throw new Refusal(limit.problem)
-      if (permissions.isDisabled) throw new Refusal(problem('forbidden', `${sub} is disabled; ask an administrator.`))
-      mustBeAmong(sub, permissions.scopes, anyOf)
-      return { ...request, parts, permissions, guard: await guard.readAs(sub, permissions) }
+      mustBePermitted(permissions, anyOf)
+      return { ...request, parts, permissions, guard: permissions.guard }
     },
   }
 }

@@ -253,8 +253,7 @@ export async function getUpdate(
 }
 
 export async function cancelUpdate({ guard, parts, token, permissions }: ToolCall, { id }: { id: string }) {
-  const by = { caller: token.sub, isAdmin: permissions.scopes.has('admin') }
-  const outcome = await guard.cancel(id, by)
+  const outcome = await guard.cancel(id, permissions)
   if (outcome.kind === 'done') return shownOutcome(outcome.update, parts)
   const update = await guard.ledger.update(id)
   // A repeated call has the same answer.

@@ -4,8 +4,8 @@ import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { SlackLedger } from '../../shared/ledger/slack-ledger.ts'
 import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
-import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../../shared/platform/edge.ts'
-import { type Platform, rawPathOf, readWhole, sourceIpOf } from '../../shared/platform/http.ts'
+import { arrivalOf, type EdgeCheck, edgeRetryAfter } from '../../shared/platform/edge.ts'
+import { type Platform, rawPathOf, readWhole } from '../../shared/platform/http.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext, type Log } from '../../shared/platform/log.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
@@ -61,12 +61,11 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
     const requestId = systemIds.random()
     return inLogContext({ function: 'slack', requestId }, async () => {
       const from = clock.now()
-      const refusal = edge && (await whyNotFromEdge(c, edge))
-      if (refusal) c.res = refusal
-      else await next()
+      const { cameFrom, sourceIp } = await arrivalOf(c, edge)
+      if (cameFrom === 'edge') await next()
+      else if (cameFrom === 'elsewhere') c.res = c.text('wrong address', 403)
+      else c.res = c.text('unavailable', 503, { 'retry-after': String(edgeRetryAfter) })
       const { method, routePath: route } = c.req
-      const ip = sourceIpOf(c.env)
-      const sourceIp = edge && !refusal ? viewerOf(c.req.header('x-forwarded-for'), ip) : ip
       const ms = clock.now() - from
       log.info('request', { caller: c.get('caller'), sourceIp, method, route, status: c.res.status, ms })
     })
@@ -95,13 +94,6 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
   })
 
   return app
-}
-
-async function whyNotFromEdge(c: SlackContext, edge: EdgeCheck): Promise<Response | null> {
-  const cameFrom = await edge(c.req.header(originHeader))
-  c.req.raw.headers.delete(originHeader)
-  if (cameFrom === 'unknown') return c.text('unavailable', 503, { 'retry-after': String(edgeRetryAfter) })
-  return cameFrom === 'edge' ? null : c.text('wrong address', 403)
 }
 
 async function takeCommand(parts: SlackAppParts, c: SlackContext, body: string): Promise<Response> {

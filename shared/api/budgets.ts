@@ -8,11 +8,8 @@ import { unownedRules, windowKinds } from '../ledger/book/definitions.ts'
 import { slackChannelId } from '../platform/words.ts'
 import { allOf, anyOf, type Kinds, kindsBy } from '../tracking/kinds.ts'
 import { invalid, Refusal } from './refusal.ts'
-import { monthWindow, reason, type Texts } from './schemas.ts'
+import { monthWindow, reason, subject, type Texts } from './schemas.ts'
 
-const subject = z
-  .string('must be the name of a caller')
-  .check(z.regex(/^[\x21-\x7e]{1,256}$/, 'must have 1 to 256 visible characters'))
 const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
   z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
 

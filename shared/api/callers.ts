@@ -12,12 +12,9 @@ import {
 import type { View } from '../ledger/views/views.ts'
 import { scopes } from '../platform/words.ts'
 import { limits } from './budgets.ts'
-import { reason, type Texts } from './schemas.ts'
+import { reason, subject, type Texts } from './schemas.ts'
 import { showFigures } from './to-json.ts'
 
-export const subject = z
-  .string('must be the name of a caller')
-  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/, 'must have 1 to 256 visible characters without #'))
 const scope = z.enum(scopes, `must be one of ${scopes.join(', ')}`)
 const takesRate = 'must be a whole number of requests from 1 to 100000'
 const rate = z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate))

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { MiddlewareHandler } from 'hono'
 import type { RefusedToken } from '../auth/tokens.ts'
 import { problem } from '../guard/problems.ts'
-import { type EdgeCheck, edgeRetryAfter, originHeader, viewerOf } from '../platform/edge.ts'
-import { type Platform, readWhole, sourceIpOf } from '../platform/http.ts'
+import { arrivalOf, type CameFrom, type EdgeCheck, edgeRetryAfter } from '../platform/edge.ts'
+import { type Platform, readWhole } from '../platform/http.ts'
 import { systemIds } from '../platform/ids.ts'
 import {
   type FunctionName,
@@ -56,9 +56,9 @@ export function acceptRequests(
     const from = clock.now()
     c.set('endsAt', from + (c.env?.context?.getRemainingTimeInMillis() ?? requestLastsMs))
     return inLogContext({ function: name, requestId, traceparent }, async () => {
-      const refusal = edge && (await whyNotFromEdge(c, edge))
-      if (refusal) c.res = refusal
-      else await next()
+      const { cameFrom, sourceIp } = await arrivalOf(c, edge)
+      if (cameFrom === 'edge') await next()
+      else c.res = answerElsewhere(requestId, cameFrom)
       const passedOn = c.get('passedOn')
       if (passedOn === undefined) {
         c.res.headers.set('X-Request-Id', requestId)
@@ -67,8 +67,6 @@ export function acceptRequests(
       const { method, routePath } = c.req
       const status = passedOn ?? c.res.status
       const route = c.get('route') ?? routePath
-      const ip = sourceIpOf(c.env)
-      const sourceIp = edge && !refusal ? viewerOf(c.req.header('x-forwarded-for'), ip) : ip
       const writeLine = () => {
         const now = clock.now()
         const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
@@ -98,14 +96,11 @@ function afterLast(answer: Response, act: () => void): Response {
 }
 
 /** The same answer on every path, whatever was asked. */
-async function whyNotFromEdge(c: Context<FaceEnv>, edge: EdgeCheck): Promise<Response | null> {
-  const cameFrom = await edge(c.req.header(originHeader))
-  c.req.raw.headers.delete(originHeader)
-  if (cameFrom === 'edge') return null
+function answerElsewhere(requestId: string, cameFrom: Exclude<CameFrom, 'edge'>): Response {
   const { status, ...fields } = showProblem(cameFrom === 'elsewhere' ? wrongAddress : secretUnavailable)
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   if (cameFrom === 'unknown') headers.set('retry-after', String(edgeRetryAfter))
-  return new Response(JSON.stringify({ ...fields, status, requestId: c.var.requestId }), { status, headers })
+  return new Response(JSON.stringify({ ...fields, status, requestId }), { status, headers })
 }
 
 const wrongAddress = problem(

@@ -23,6 +23,12 @@ export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, anyOf: read
   throw new Refusal(problem('forbidden', `${detail}${from ? helpfulValues(anyOf, from) : ''}`))
 }
 
+/** @throws Refusal 403 */
+export function mustBePermitted({ caller, isDisabled, scopes }: Permissions, anyOf: readonly Scope[]): void {
+  if (isDisabled) throw new Refusal(problem('forbidden', `${caller} is disabled; ask an administrator.`))
+  mustBeAmong(caller, scopes, anyOf)
+}
+
 function helpfulValues(anyOf: readonly Scope[], { claim, map }: ScopesFrom): string {
   const values = Object.keys(map).filter((value) => anyOf.some((scope) => map[value]?.includes(scope)))
   if (values.length === 0) return ` No value of the claim ${claim} gives it.`
@@ -31,19 +37,19 @@ function helpfulValues(anyOf: readonly Scope[], { claim, map }: ScopesFrom): str
 }
 
 /** @throws Refusal 403 if the caller's reads are narrowed. */
-export function mustReadAll({ sub, readsBudgets }: { sub: string } & Pick<Permissions, 'readsBudgets'>): void {
+export function mustReadAll({ caller, readsBudgets }: Permissions): void {
   if (readsBudgets === '*') return
-  throw new Refusal(problem('forbidden', `${sub} reads only some budgets, and this shows all of them.`))
+  throw new Refusal(problem('forbidden', `${caller} reads only some budgets, and this shows all of them.`))
 }
 
 /** @throws Refusal 403 if the caller may not charge a budget of the plan. */
 export async function mustBeCovered(
   guard: Pick<Guard, 'budgetsOf'>,
   plan: string,
-  { sub, mayCharge }: { sub: string } & Pick<Permissions, 'mayCharge'>,
+  { caller, mayCharge }: Permissions,
 ): Promise<void> {
   const forbiddenBudget = (await guard.budgetsOf(plan)).find((budget) => !mayCharge(budget))
   if (forbiddenBudget === undefined) return
-  const detail = `${sub} may not charge the budget ${forbiddenBudget}, which the plan ${plan} charges.`
+  const detail = `${caller} may not charge the budget ${forbiddenBudget}, which the plan ${plan} charges.`
   throw new Refusal(problem('forbidden', detail, { budget: forbiddenBudget }))
 }

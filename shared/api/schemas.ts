@@ -8,6 +8,11 @@ export const text = (most: number) => {
   return z.string('must be a string').check(z.minLength(1, takes), z.maxLength(most, takes))
 }
 
+/** A caller, or the person behind one. */
+export const subject = z
+  .string('must be the name of a caller')
+  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/, 'must have 1 to 256 visible characters without #'))
+
 export const projectsOfRequest = (takes: string) =>
   z.array(project, takes).check(
     z.minLength(1, 'must have 1 to 20 projects'),

@@ -1,9 +1,9 @@
 import type { GuardParts } from './options.ts'
-import { type CallerIdentity, type Permissions, permissionsOf } from './people/permissions.ts'
+import { type CallerIdentity, definitionsNow, permissionsOf } from './people/permissions.ts'
 import type { Typed } from './reads/reader.ts'
-import { createWholeGuard, type Guard } from './whole-guard.ts'
+import { createWholeGuard, type Guard, type Permitted } from './whole-guard.ts'
 
-export type { Guard }
+export type { Guard, Permitted }
 
 /**
  * Refusals are values, not errors.
@@ -12,25 +12,22 @@ export type { Guard }
 export function createGuard(parts: GuardParts): Guard {
   const whole = createWholeGuard(parts)
   const seen = async <Of>(asker: CallerIdentity, wanted: Typed, answer: Of): Promise<Of> => {
-    const reads = await readsOf(parts, asker)
-    return reads ? (await loadReader()).seenAnswer(parts, { caller: asker.caller, reads }, wanted, answer) : answer
+    const { definitions } = parts.ledger.lastSeen() ?? (await parts.ledger.view())
+    const allowed = permissionsOf(definitions, asker)
+    return allowed.readsBudgets === '*' ? answer : (await loadReader()).seenAnswer(parts, allowed, wanted, answer)
   }
   const guard: Guard = {
     ...whole,
     submit: async (asker, wanted, how) => seen(asker, wanted, await whole.submit(asker, wanted, how)),
     estimate: async (wanted, asker) => seen(asker, wanted, await whole.estimate(wanted, asker)),
-    readAs: async (caller, reads) =>
-      reads.readsBudgets === '*' ? guard : (await loadReader()).createReader(guard, parts, { caller, reads }),
+    permissions: async (named, how) => {
+      const allowed = permissionsOf(await definitionsNow(parts, how), named)
+      const readsAll = allowed.readsBudgets === '*'
+      return { ...allowed, guard: readsAll ? guard : (await loadReader()).createReader(guard, parts, allowed) }
+    },
   }
   return guard
 }
 
 /** Most callers read everything. */
 const loadReader = () => import('./reads/reader.ts')
-
-/** `null`: everything. */
-async function readsOf({ ledger }: GuardParts, asker: CallerIdentity): Promise<Permissions | null> {
-  const { definitions } = ledger.lastSeen() ?? (await ledger.view())
-  const permissions = permissionsOf(definitions, asker)
-  return permissions.readsBudgets === '*' ? null : permissions
-}

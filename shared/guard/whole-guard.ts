@@ -5,7 +5,7 @@ import { createBudgetsFile } from './people/apply-budgets.ts'
 import { createApprovals } from './people/approvals.ts'
 import { createBudgets } from './people/budgets.ts'
 import { createCallers } from './people/callers.ts'
-import { createPermissions, type Permissions } from './people/permissions.ts'
+import { type CallerIdentity, type Permissions, rateOf } from './people/permissions.ts'
 import { createBatch } from './update/batch.ts'
 import { createEstimates } from './update/estimate.ts'
 import { createExecution } from './update/execute.ts'
@@ -14,11 +14,17 @@ import { createRepeats } from './update/repeats.ts'
 import { createResume } from './update/resume.ts'
 import { createSubmit } from './update/submit.ts'
 
+/** One caller: what they may do, and the guard as they see it. */
+export interface Permitted extends Permissions {
+  /** The guard itself, unless the caller reads only some budgets (`reads/reader.ts`). */
+  readonly guard: Guard
+}
+
 type WholeGuard = ReturnType<typeof createWholeGuard>
 
 export interface Guard extends WholeGuard {
-  /** The guard as this caller sees it: itself, unless the caller reads only some budgets (`reads/reader.ts`). */
-  readAs(caller: string, permissions: Pick<Permissions, 'readsBudgets' | 'mayRead'>): Promise<Guard>
+  /** @param how.atOnce whether the list of callers is read again; otherwise one of the last two seconds will do. */
+  permissions(named: CallerIdentity, how: { readonly atOnce: boolean }): Promise<Permitted>
 }
 
 /** All of the guard, for callers who read everything. */
@@ -47,7 +53,7 @@ export function createWholeGuard(parts: GuardParts) {
     ...createBudgets(parts),
     ...createBudgetsFile(parts),
     ...createCallers(parts),
-    ...createPermissions(parts),
+    rateOf: (caller: string, most?: number) => rateOf(ledger, caller, most),
     ...late(background, jobs),
   }
 }

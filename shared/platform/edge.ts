@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import * as z from 'zod/mini'
+import { type Platform, sourceIpOf } from './http.ts'
 import { createSecret, SecretUnavailable } from './secrets.ts'
 
 /**
@@ -13,17 +14,31 @@ export const originHeader = 'x-origin-verify'
  * Who called the edge: the last address of `X-Forwarded-For` but for the edge's own, which Lambda may add. What stands
  * before it, the caller may have written.
  */
-export const viewerOf = (forwardedFor = '', edgeIp = ''): string | undefined =>
+const viewerOf = (forwardedFor = '', edgeIp = ''): string | undefined =>
   forwardedFor
     .split(/[\s,]+/)
     .filter((each) => each !== edgeIp)
     .at(-1) || undefined
 
 /** `unknown`: the secret could not be read. */
-type CameFrom = 'edge' | 'elsewhere' | 'unknown'
+export type CameFrom = 'edge' | 'elsewhere' | 'unknown'
 
 /** @param given the value of the header. */
 export type EdgeCheck = (given: string | undefined) => Promise<CameFrom>
+
+interface Arrival {
+  readonly env: Platform | undefined
+  readonly req: { readonly raw: Request; header(name: string): string | undefined }
+}
+
+/** How a request came, and the address of who asked. The header is taken off, so that nothing else reads it. */
+export async function arrivalOf({ env, req }: Arrival, edge: EdgeCheck | null) {
+  const ip = sourceIpOf(env)
+  if (!edge) return { cameFrom: 'edge', sourceIp: ip } as const
+  const cameFrom = await edge(req.header(originHeader))
+  req.raw.headers.delete(originHeader)
+  return { cameFrom, sourceIp: cameFrom === 'edge' ? viewerOf(req.header('x-forwarded-for'), ip) : ip }
+}
 
 /** A secret is not read again before. */
 export const edgeRetryAfter = 10

@@ -490,6 +490,12 @@ describe('members of other bodies that are wrong: 400', () => {
       ['approvers', 'must be a list of callers'],
       ['thresholds', 'must be a list of percentages'],
     ],
+    ...['okta:ada#1', '__proto__'].map((name): [string, string, object, Fault] => [
+      budget,
+      `the approver ${name}, who can be no caller`,
+      { ...month(1), approvers: [name] },
+      ['approvers.0', 'must have 1 to 256 visible characters without #'],
+    ]),
     ...['false', 0, null].map((enforce): [string, string, object, Fault] => [
       budget,
       `enforce ${enforce}`,

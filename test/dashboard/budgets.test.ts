@@ -400,7 +400,7 @@ describe('limits and rules', () => {
     })
     expect(wrong.text).toContain('Limit per month ✕ Must be a whole number of units, or unlimited.')
     expect(wrong.text).toContain('At most for one update ✕ Must be a whole number of units from 0 to 1000000000000.')
-    expect(wrong.text).toContain('✕ Must have 1 to 256 visible characters.')
+    expect(wrong.text).toContain('✕ Must have 1 to 256 visible characters without #.')
     for (const kept of ['value="lots"', 'value="-1"', '>aä</textarea>', 'value="mine"'])
       expect(wrong.html).toContain(kept)
     expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different yet.')

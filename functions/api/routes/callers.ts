@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
-import { callerAs, callerRequest, callerTexts, showCaller, showUnlisted, subject } from '../../../shared/api/callers.ts'
+import { callerAs, callerRequest, callerTexts, showCaller, showUnlisted } from '../../../shared/api/callers.ts'
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
+import { subject } from '../../../shared/api/schemas.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'

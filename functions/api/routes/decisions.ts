@@ -23,10 +23,9 @@ export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   })
   route(app, '/updates/cancel', {
     POST: async (c) => {
-      const { sub, scopes, guard } = await mustHave(c, 'run', 'propose', 'admin')
+      const by = await mustHave(c, 'run', 'propose', 'admin')
       const { ids, reason } = await readBody(c, manyCancellationsSchema)
-      const by = { caller: sub, isAdmin: scopes.has('admin') }
-      return answerEach(c, 'notCancelled', ids, (id) => guard.cancel(id, by, reason))
+      return answerEach(c, 'notCancelled', ids, (id) => by.guard.cancel(id, by, reason))
     },
   })
   route(app, '/updates/:id/approve', { POST: (c) => approve(c, services) })
@@ -39,10 +38,9 @@ export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   })
   route(app, '/updates/:id/cancel', {
     POST: async (c) => {
-      const { sub, scopes, guard } = await mustHave(c, 'run', 'propose', 'admin')
+      const by = await mustHave(c, 'run', 'propose', 'admin')
       const { reason } = await readBody(c, optionalReasonBody, { optional: true })
-      const by = { caller: sub, isAdmin: scopes.has('admin') }
-      return answerDecided(c, await guard.cancel(updateIdOf(c), by, reason))
+      return answerDecided(c, await by.guard.cancel(updateIdOf(c), by, reason))
     },
   })
   route(app, '/updates/:id/resolve', {

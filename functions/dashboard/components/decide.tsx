@@ -25,15 +25,16 @@ export interface Choices {
 export function choicesFor(
   update: Update,
   view: View,
-  { session: { sub, token }, permissions: { scopes } }: Pick<Visit, 'session' | 'permissions'>,
+  { session: { sub, token }, permissions }: Pick<Visit, 'session' | 'permissions'>,
   options: Services['options'],
 ): Choices {
+  const { scopes } = permissions
   const mayApprove = scopes.has('approve')
   const mayCancel = (['run', 'propose', 'admin'] as const).some((scope) => scopes.has(scope))
   const rules: readonly (readonly [Action, boolean, Problem | null])[] = [
     ['approve', mayApprove, whyNotApprove(update, view, sub, token?.person)],
     ['reject', mayApprove, whyNotReject(update, view, sub, token?.person)],
-    ['cancel', mayCancel, whyNotCancel(update, view, { caller: sub, isAdmin: scopes.has('admin') })],
+    ['cancel', mayCancel, whyNotCancel(update, view, permissions)],
     ['ran', mayApprove, whyNotResolve(update, view, 'ran', options)],
     ['did-not-run', mayApprove, whyNotResolve(update, view, 'did-not-run', options)],
   ]

@@ -119,7 +119,7 @@ async function decide(
     case 'reject':
       return guard.reject(id, sub, reason, token?.person)
     case 'cancel':
-      return guard.cancel(id, { caller: sub, isAdmin: permissions.scopes.has('admin') }, reason)
+      return guard.cancel(id, permissions, reason)
     case 'ran':
     case 'did-not-run':
       return guard.resolve(id, sub, { outcome: action, ...(units !== undefined && { units }), reason: reason ?? '' })

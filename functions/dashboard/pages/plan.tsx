@@ -101,7 +101,7 @@ async function askToRunAgain(visit: Visit, only: RunAgain): Promise<string> {
   const { time, version } = readFields(visit.form, confirmationSchema)
   const { status, zone } = await readStatus(visit)
   const { name } = status.plan
-  await mustBeCovered(guard, name, { sub: session.sub, mayCharge: visit.permissions.mayCharge })
+  await mustBeCovered(guard, name, visit.permissions)
   const asked = { only, seenVersion: Number(version), by: session.sub }
   const result = await guard.askToRunAgain(name, time, asked)
   if (result.kind === 'problem') throw new Refusal(result.problem)

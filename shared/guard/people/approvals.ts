@@ -11,6 +11,7 @@ import { problem } from '../problems.ts'
 import { settle } from '../update/settle.ts'
 import {
   outgrown,
+  type Permissions,
   whyNotApprove,
   whyNotCancel,
   whyNotReject,
@@ -41,6 +42,8 @@ export interface Resolution {
   readonly reason: string
 }
 
+type Canceller = Pick<Permissions, 'caller' | 'isAdmin'>
+
 export interface ApprovalsParts {
   ledger: Ledger
   log: Log
@@ -52,7 +55,7 @@ export interface ApprovalsParts {
 export const createApprovals = (parts: ApprovalsParts) => ({
   approve: (id: string, by: string, how?: ApprovalRequest) => approve(parts, id, by, how),
   reject: (id: string, by: string, reason?: string, person?: string) => reject(parts, id, by, { reason, person }),
-  cancel: (id: string, by: { caller: string; isAdmin: boolean }, reason?: string) => cancel(parts, id, by, reason),
+  cancel: (id: string, by: Canceller, reason?: string) => cancel(parts, id, by, reason),
   expire: (given: Pick<Update, 'id' | 'version'>, note: string) => expire(parts, given, note),
   resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
 })
@@ -103,12 +106,7 @@ const reject = (
     (update, view) => whyNotReject(update, view, by, person) ?? end(update, 'rejected', view.now, by, reason),
   )
 
-const cancel = (
-  parts: ApprovalsParts,
-  id: string,
-  by: { caller: string; isAdmin: boolean },
-  reason?: string,
-): Promise<DecisionOutcome> =>
+const cancel = (parts: ApprovalsParts, id: string, by: Canceller, reason?: string): Promise<DecisionOutcome> =>
   decideOn(
     parts,
     id,

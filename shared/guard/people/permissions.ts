@@ -104,7 +104,7 @@ export function whyNotReject(update: Update, view: View, by: string, person?: st
   return own ? problem('forbidden', `${own}; cancel it instead.`, { update: update.id }) : null
 }
 
-export function whyNotCancel(update: Update, view: View, by: { caller: string; isAdmin: boolean }): Problem | null {
+export function whyNotCancel(update: Update, view: View, by: Pick<Permissions, 'caller' | 'isAdmin'>): Problem | null {
   const { id, caller, state } = update
   if (caller !== by.caller && !by.isAdmin) {
     const asker = shownIn(view.definitions, update, caller)
@@ -165,9 +165,12 @@ export interface CallerIdentity {
   readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
+/** What a caller may do by one revision of the definitions: asked once for each request, and handed on. */
 export interface Permissions {
+  readonly caller: string
   readonly isListed: boolean
   readonly scopes: ReadonlySet<Scope>
+  readonly isAdmin: boolean
   readonly mayForce: boolean
   readonly mayChargeAncestors: boolean
   readonly isDisabled: boolean
@@ -190,12 +193,11 @@ export function permissionsOf(definitions: Definitions, { caller, token }: Calle
   // An administrator's refusals would tell of budgets that the caller does not read.
   const isHeld = (scope: Scope) => !isDisabled && may(scope) && !(isNarrowed && scope === 'admin')
   const scopes = new Set([...given.scopes].filter(isHeld))
+  const isAdmin = scopes.has('admin')
   return {
-    isListed: listed !== undefined,
-    scopes,
-    isDisabled,
-    mayForce: listed?.mayForce ?? scopes.has('admin'),
-    mayChargeAncestors: listed?.mayChargeAncestors ?? scopes.has('admin'),
+    ...{ caller, isListed: listed !== undefined, scopes, isAdmin, isDisabled },
+    mayForce: listed?.mayForce ?? isAdmin,
+    mayChargeAncestors: listed?.mayChargeAncestors ?? isAdmin,
     mayCharge: (budget) =>
       covers(definitions, given.budgets, budget) && covers(definitions, listed?.budgets ?? '*', budget),
     readsBudgets: isNarrowed ? [...new Set(reads.flat())].filter(mayRead) : '*',
@@ -259,24 +261,8 @@ export function whyNotCharge(
 /** The accepted age of definitions for requests that spend and change nothing. */
 const believedForMs = 2_000
 
-export interface PermissionsParts {
-  ledger: Ledger
-  clock: Clock
-}
-
-export const createPermissions = (parts: PermissionsParts) => ({
-  permissions: (named: CallerIdentity, how: { atOnce: boolean }) => permissions(parts, named, how),
-  /** @param most for who has no rate of its own: the rate of unlisted callers can only lower it. */
-  rateOf: (caller: string, most?: number) => rateOf(parts, caller, most),
-})
-
-const permissions = async (
-  parts: PermissionsParts,
-  named: CallerIdentity,
-  how: { atOnce: boolean },
-): Promise<Permissions> => permissionsOf(await definitionsNow(parts, how), named)
-
-function rateOf({ ledger }: PermissionsParts, caller: string, most?: number): number | undefined {
+/** @param most for who has no rate of its own: the rate of unlisted callers can only lower it. */
+export function rateOf(ledger: Ledger, caller: string, most?: number): number | undefined {
   const seen = ledger.lastSeen()
   if (!seen) return most
   const rate = rulesOfCaller(seen.definitions, caller)?.ratePerMinute
@@ -284,8 +270,10 @@ function rateOf({ ledger }: PermissionsParts, caller: string, most?: number): nu
   return Math.min(rate, most ?? rate)
 }
 
-async function definitionsNow(parts: PermissionsParts, { atOnce }: { atOnce: boolean }): Promise<Definitions> {
-  const { ledger, clock } = parts
+export async function definitionsNow(
+  { ledger, clock }: { ledger: Ledger; clock: Clock },
+  { atOnce }: { atOnce: boolean },
+): Promise<Definitions> {
   const seen = ledger.lastSeen()
   const isBelieved = !atOnce && seen !== null && clock.now() - seen.at <= believedForMs
   return isBelieved ? seen.definitions : (await ledger.view()).definitions

@@ -15,15 +15,13 @@ import * as records from './records.ts'
 import { ReadsNarrowed, seesUpdate } from './sees.ts'
 import { createSights, type Reader, seenBook, seenStored } from './sight.ts'
 
-type Whole = Omit<Guard, 'readAs'>
-
 /**
  * The guard for a caller whose reads are narrowed (`Permissions.readsBudgets`). A face gets it from
- * `guard.readAs(caller, permissions)` and uses it in place of the guard for all that the caller reads and decides. What
+ * `guard.permissions(named)` and uses it in place of the guard for all that the caller reads and decides. What
  * is not offered here throws `ReadsNarrowed`, whatever its arguments. Reports are made above the narrowed ledger, which
  * knows the reader's budgets alone: each top has `parent: null`, there may be several tops, or none, and no `account`.
  */
-export function createReader(whole: Whole, given: GuardParts, reader: Reader): Guard {
+export function createReader(whole: Guard, given: GuardParts, reader: Reader): Guard {
   // The file is read once for each reader.
   const parts = { ...given, plans: once(given.plans) }
   const narrow = createNarrowing(parts, reader)
@@ -38,7 +36,7 @@ export function createReader(whole: Whole, given: GuardParts, reader: Reader): G
     const { plans } = await narrow.sight()
     return createBackground({ ...parts, plans, ledger, approvals: whole, resume: { start: barred, begin: barred } })
   })
-  const guard: Guard = only<Guard>(whole, {
+  return only<Guard>(whole, {
     ledger,
     ...late(background, reports),
     submit: whole.submit,
@@ -50,9 +48,7 @@ export function createReader(whole: Whole, given: GuardParts, reader: Reader): G
     cancel: (id, ...how) => decided(id, () => whole.cancel(id, ...how)),
     resolve: (id, ...how) => decided(id, () => whole.resolve(id, ...how)),
     start: async (id, endsAt) => (await ledger.update(id)) && narrow.seen(await whole.start(id, endsAt)),
-    readAs: async () => guard,
   })
-  return guard
 }
 
 const reports = [
@@ -97,7 +93,7 @@ function createNarrowing(parts: GuardParts, reader: Reader) {
     const shown = records.seenIn(now, answer, { typed, isSeen: asUnseen }) as Of
     // Something may have run before, so a failure here must not say that nothing was sent: no name is shown.
     const named = ids.size > 0 ? await ledger.updatesNamed([...ids]).catch(ifUnavailable([])) : []
-    const own = new Set(named.flatMap((one) => (one && seesUpdate(now.whole, now.reads, one) ? one.id : [])))
+    const own = new Set(named.flatMap((one) => (one && seesUpdate(now.whole, now, one) ? one.id : [])))
     return own.size === 0 ? shown : (records.seenIn(now, answer, { typed, isSeen: (id) => own.has(id) }) as Of)
   }
 
@@ -171,7 +167,7 @@ function narrowedLists({ ledger }: GuardParts, { sight, seen }: Narrow): Partial
     const now = await sight()
     return ledger.listsAs({
       budget: (name) => (Object.hasOwn(now.whole.budgets, name) ? now.seesBudget(name) : null),
-      update: (update) => seesUpdate(now.whole, now.reads, update),
+      update: (update) => seesUpdate(now.whole, now, update),
       entry: (entry) => records.seesEntry(now, entry),
       matches: (update, filter) => {
         const shown = records.seenUpdate(now, update, unnamed)

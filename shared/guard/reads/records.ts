@@ -44,7 +44,7 @@ export function seenIn(sight: Sight, answer: unknown, shown: Shown): unknown {
 const wantsApproval = 'a budget above wants approval'
 
 export function seenUpdate(sight: Sight, update: Update, { isSeen }: Shown): Update | null {
-  if (!seesUpdate(sight.whole, sight.reads, update)) return null
+  if (!seesUpdate(sight.whole, sight, update)) return null
   const { reason, problem, ...rest } = pruned(sight, update)
   const isOwn = (id: string) => id === update.id || isSeen(id)
   const seen = problem && seenProblem(sight, problem, { isSeen: isOwn })
@@ -73,7 +73,7 @@ function paidAndTagged(sight: Sight, paid: Paid): { readonly budget: string; rea
     (tag) => !tag.some((text) => sight.isTellingBy(paid.caller, text)),
   )
   return {
-    budget: seesPayer(sight.whole, sight.reads, paid) ? paid.budget : unseenBudget,
+    budget: seesPayer(sight.whole, sight, paid) ? paid.budget : unseenBudget,
     ...(paid.tags && { tags: Object.fromEntries(tags) }),
   }
 }
@@ -155,9 +155,7 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
 /** As `seenUpdate` for the updates that the row sums up. */
 function seenRow(sight: Sight, { above = [], person: _person, ...row }: SummaryRow): SummaryRow | null {
   const charged = { ...row, hold: { budgets: above } }
-  return seesUpdate(sight.whole, sight.reads, charged)
-    ? { ...pruned(sight, row), ...paidAndTagged(sight, charged) }
-    : null
+  return seesUpdate(sight.whole, sight, charged) ? { ...pruned(sight, row), ...paidAndTagged(sight, charged) } : null
 }
 
 export function seenSummary(sight: Sight, summary: Summary): Summary {

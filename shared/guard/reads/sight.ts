@@ -12,14 +12,12 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { GuardParts } from '../options.ts'
+import type { Permissions } from '../people/permissions.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { createTelling } from './hidden-names.ts'
 import { type Reads, seesProject } from './sees.ts'
 
-export interface Reader {
-  readonly caller: string
-  readonly reads: Reads
-}
+export type Reader = Pick<Permissions, 'caller' | keyof Reads>
 
 interface Counters {
   seesBudget(name: string): boolean
@@ -51,11 +49,11 @@ export function createSights({ ledger, plans }: Pick<GuardParts, 'ledger' | 'pla
 }
 
 function sightOf(whole: Definitions, allPlans: readonly Plan[], reader: Reader): Sight {
-  const { caller, reads } = reader
-  const names = new Set(Object.keys(whole.budgets).filter((name) => reads.mayRead(name)))
+  const { caller } = reader
+  const names = new Set(Object.keys(whole.budgets).filter((name) => reader.mayRead(name)))
   const seesBudget = (name: string) => names.has(name)
   const counters = { seesBudget, seesCounter: (name: string) => seesBudget(name) || callerOfCounter(name) === caller }
-  const seenPlans = allPlans.flatMap((plan) => seenPlan(counters, whole, reads, plan) ?? [])
+  const seenPlans = allPlans.flatMap((plan) => seenPlan(counters, whole, reader, plan) ?? [])
   const isTelling = createTelling(() => {
     const namesIn = (budgets: readonly Budget[], plans: readonly Plan[]) => [
       ...budgets.flatMap(({ name, projects }) => [name, ...projects.flatMap((each) => [each.name, each.id ?? ''])]),
@@ -77,7 +75,8 @@ function sightOf(whole: Definitions, allPlans: readonly Plan[], reader: Reader):
     ...plan,
     ...(tags && { tags: Object.fromEntries(Object.entries(tags).filter((tag) => !tag.some(isTelling))) }),
   }))
-  const sight = { ...reader, ...counters, whole, plans, isTelling, isTellingBy }
+  const { readsBudgets, mayRead } = reader
+  const sight = { caller, readsBudgets, mayRead, ...counters, whole, plans, isTelling, isTellingBy }
   return { ...sight, definitions: seenDefinitions(sight, person) }
 }
 

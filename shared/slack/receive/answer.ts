@@ -21,13 +21,12 @@ export const replaceWith = (sentence: string): EventAnswer => ({ message: { ...p
 export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`
 
 /** The guard as the user of this event sees it. */
-export async function guardFor(guard: Guard, event: Pick<SlackEvent, 'user'>): Promise<Guard> {
-  const caller = callerOf(event)
-  return guard.readAs(caller, await guard.permissions({ caller }, { atOnce: false }))
-}
+export const guardFor = async (guard: Guard, event: Pick<SlackEvent, 'user'>): Promise<Guard> =>
+  (await guard.permissions({ caller: callerOf(event) }, { atOnce: false })).guard
 
 /** `null`: allowed. */
-export function whyNotAllowed(allowed: Permissions, caller: string, ...anyOf: readonly Scope[]): string | null {
+export function whyNotAllowed(allowed: Permissions, ...anyOf: readonly Scope[]): string | null {
+  const { caller } = allowed
   if (allowed.isDisabled) return `${caller} is disabled here. Ask an administrator of Unit Guard.`
   if (anyOf.some((scope) => allowed.scopes.has(scope))) return null
   const scope = `the scope ${anyOf.join(' or ')}`

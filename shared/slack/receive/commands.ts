@@ -68,18 +68,19 @@ async function runCommand(parts: CommandsParts, event: CommandEvent): Promise<Ev
     return (await figuresOfName(parts, caller, command.name)) ?? { message: usageMessage(command) }
   const allowed = await guard.permissions({ caller }, { atOnce: true })
   const scopes = scopesOf[command.do]
-  const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, caller, ...scopes)
+  const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, ...scopes)
   if (refusal !== null) return replyWith(refusal)
-  return perform({ ...parts, guard: await guard.readAs(caller, allowed) }, command, event, { caller, allowed })
+  return perform({ ...parts, guard: allowed.guard }, command, event, allowed)
 }
 
 async function perform(
   parts: CommandsParts,
   command: Command,
   event: CommandEvent,
-  { caller, allowed }: { caller: string; allowed: Permissions },
+  allowed: Permissions,
 ): Promise<EventAnswer> {
   const { kinds, guard } = parts
+  const { caller } = allowed
   const { ledger } = guard
   // A repeated command must not undo a later stop.
   const askedAt = event.createdAt
@@ -91,7 +92,7 @@ async function perform(
     case 'estimate':
       return estimate(parts, command, { caller, via: 'slack' })
     case 'run':
-      return offer(parts, command, event, { caller, allowed })
+      return offer(parts, command, event, allowed)
     case 'updates': {
       const { rows } = await ledger.updates({}, maxUpdates)
       const { shown, ...place } = await placeOf(parts)
@@ -104,7 +105,7 @@ async function perform(
       return { message: updateMessage({ update: shown(update), ...place }) }
     }
     case 'cancel': {
-      const outcome = await guard.cancel(command.id, { caller, isAdmin: allowed.scopes.has('admin') })
+      const outcome = await guard.cancel(command.id, allowed)
       if (outcome.kind === 'problem') return replyWith(outcome.problem.detail)
       const { shown, ...place } = await placeOf(parts)
       return { message: outcomeMessage({ updates: [shown(outcome.update)], ...place }) }
@@ -178,8 +179,8 @@ const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
 async function figuresOfName(parts: CommandsParts, caller: string, name: string | undefined) {
   if (name === undefined) return null
   const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
-  if (whyNotAllowed(allowed, caller, 'read') !== null) return null
-  const view = await (await parts.guard.readAs(caller, allowed)).ledger.view()
+  if (whyNotAllowed(allowed, 'read') !== null) return null
+  const view = await allowed.guard.ledger.view()
   const { definitions } = view
   const byName = budgetNamed(definitions, name.toLowerCase())
   const [listing] = listingsOf(definitions, name)
@@ -204,7 +205,7 @@ async function offer(
   parts: CommandsParts,
   { kind, projects, budget, reason, tags }: Command & { do: 'run' },
   event: CommandEvent,
-  { caller, allowed }: { caller: string; allowed: Permissions },
+  { caller, mayCharge }: Permissions,
 ): Promise<EventAnswer> {
   const { guard } = parts
   // Slack had shown an answer that was reported as lost.
@@ -212,7 +213,7 @@ async function offer(
   const request = { kind, projects, ...(budget !== undefined && { budget }) }
   const estimateResult = await guard.estimate(request, { caller, via: 'slack' })
   if ('slug' in estimateResult) return replyWith(estimateResult.detail)
-  const other = estimateResult.budgets.find((name) => !allowed.mayCharge(name))
+  const other = estimateResult.budgets.find((name) => !mayCharge(name))
   if (other !== undefined) {
     return replyWith(
       `You may not charge the budget ${other}. Ask an administrator of Unit Guard to list it for ${caller}.`,

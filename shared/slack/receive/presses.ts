@@ -44,11 +44,11 @@ async function handlePress(whole: PressesParts, event: PressEvent): Promise<Even
     return replyWith('Slack did not open the form in time, so nothing was done. Please press the button again.')
   const caller = callerOf(event)
   const allowed = await whole.guard.permissions({ caller }, { atOnce: true })
-  const parts = { ...whole, guard: await whole.guard.readAs(caller, allowed) }
+  const parts = { ...whole, guard: allowed.guard }
   if (action === 'confirm' || action === 'ask') return confirm(parts, event, allowed)
   const isOfAdmin = action === 'resume' || action === 'unfreeze' || action === 'grant'
   const scope = isOfAdmin ? 'admin' : 'approve'
-  const refusal = whyNotAllowed(allowed, caller, scope)
+  const refusal = whyNotAllowed(allowed, scope)
   if (refusal !== null) return replyWith(refusal)
   if (action === 'grant') return grant(parts, event, caller)
   return isOfAdmin ? lift(parts, event, caller) : decide(parts, event, caller, action)
@@ -65,7 +65,7 @@ async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissi
   if (commandEvent?.kind !== 'command' || command?.do !== 'run' || !commandEvent.quotes) {
     return replaceWith('There is nothing to confirm here. Please type the command again.')
   }
-  const whyNot = whyNotAllowed(allowed, callerOf(event), 'run', 'propose')
+  const whyNot = whyNotAllowed(allowed, 'run', 'propose')
   if (whyNot !== null) return replyWith(whyNot)
   if (commandEvent.user !== event.user) return replyWith(notTheirs)
   if (commandEvent.updates) return answerConfirmed(parts, await updatesNamed(parts, commandEvent.updates))

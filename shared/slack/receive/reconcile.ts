@@ -54,7 +54,7 @@ export async function confirmReconciliation(
   typed: Typed,
   { commandEvent, press, allowed }: { commandEvent: CommandEvent; press: SlackEvent; allowed: Permissions },
 ): Promise<EventAnswer> {
-  const whyNot = whyNotAllowed(allowed, callerOf(press), 'admin')
+  const whyNot = whyNotAllowed(allowed, 'admin')
   if (whyNot !== null) return replyWith(whyNot)
   if (commandEvent.user !== press.user) return replyWith(notTheirs)
   const shown = commandEvent.quotes?.[rootBudget]

@@ -33,10 +33,9 @@ export type Home = ReturnType<typeof createHome>
 async function composeHome(parts: HomeParts, caller: string, notice: string | null): Promise<HomeView> {
   const { dashboardUrl } = parts
   const permissions = await parts.guard.permissions({ caller }, { atOnce: true })
-  const { scopes } = permissions
+  const { scopes, guard } = permissions
   if (!scopes.has('read') && !scopes.has('approve'))
     return noHomeView(`Ask an administrator of Unit Guard to list you as the caller ${caller}, with the scope read.`)
-  const guard = await parts.guard.readAs(caller, permissions)
   const [{ entries }, { view, budgets }] = await Promise.all([guard.inbox(maxRead), guard.outlook()])
   const top = topOf(budgets)
   if (!top) return noHomeView('You may read no budget. Ask an administrator of Unit Guard to list one for you.')
@@ -47,7 +46,7 @@ async function composeHome(parts: HomeParts, caller: string, notice: string | nu
     account: top.figures,
     leftAtReset: leftAtReset(top.month),
     atRisk: budgets.flatMap(({ budget, sentence }) => (sentence === null ? [] : [{ budget, sentence }])),
-    rows: waiting.map((update) => rowOf(update, view, { caller, scopes })),
+    rows: waiting.map((update) => rowOf(update, view, permissions)),
     notice,
     ...{ zone: zoneOf(view), dashboardUrl },
   })
@@ -60,11 +59,7 @@ function leftAtReset({ available, committed, projected, projectedAtPace }: Forec
   return { from: projectedAtPace === null ? null : Math.max(0, to - (projectedAtPace - projected)), to }
 }
 
-function rowOf(
-  update: Update,
-  view: View,
-  { caller, scopes }: Pick<Permissions, 'scopes'> & { caller: string },
-): HomeRow {
+function rowOf(update: Update, view: View, { caller, scopes }: Permissions): HomeRow {
   if (!scopes.has('approve'))
     return { update: named(view.definitions, update), whyNot: 'You need the scope approve to decide.' }
   const refusal = update.state === 'awaiting-approval' ? whyNotApprove(update, view, caller) : null

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { subject } from '../../../../shared/api/callers.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
-import { reason } from '../../../../shared/api/schemas.ts'
+import { reason, subject } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {

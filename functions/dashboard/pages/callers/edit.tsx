@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
-import { subject } from '../../../../shared/api/callers.ts'
 import { invalid } from '../../../../shared/api/refusal.ts'
-import { reason } from '../../../../shared/api/schemas.ts'
+import { reason, subject } from '../../../../shared/api/schemas.ts'
 import { listedAs } from '../../../../shared/guard/people/callers.ts'
 import { callerNamed, rootBudget, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
