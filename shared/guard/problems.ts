@@ -4,7 +4,7 @@ import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
-import { count, units as inUnits } from './sentences.ts'
+import { count, units as inUnits, thisWindow } from './sentences.ts'
 
 /** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
@@ -60,7 +60,7 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
     }
     case 'short': {
       const { budget, window, available, needed, counters, ends, past } = outcome
-      const open = window === 'day' ? 'today' : 'this month'
+      const open = thisWindow(window)
       const where = past ? `in ${past[window]}` : open
       const grant = `a grant of ${count(needed - available)} to ${budget} before (POST /budgets/${budget}/entries, scope admin)`
       const detail = `${budget} has ${inUnits(available)} left ${where}, so ${count(needed)} cannot be taken from it; what is held, in doubt or spent stays.`

@@ -72,12 +72,14 @@ export type Decided = Pick<Update, 'caller' | 'token' | 'approval'>
 export function left({ budget, shownAs, window, available, limit, granted }: Figures): string {
   const name = shownAs ?? shownCounter({}, budget)
   if (limit === 'unlimited') return `${name} is unlimited this ${window}`
-  const span = window === 'day' ? 'today' : 'this month'
+  const span = thisWindow(window)
   const all = units(limit + granted)
   return available < 0
     ? `${name} is ${count(-available)} over its ${all} ${span}`
     : `${name} has ${count(available)} of ${all} left ${span}`
 }
+
+export const thisWindow = (window: WindowKind): string => (window === 'day' ? 'today' : 'this month')
 
 export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
@@ -133,7 +135,7 @@ export const wouldRefuse = (lacked: readonly Lacked[]): string =>
 
 function shortage({ budget, window, units: lacking }: Lacked, has: string, is: string): string {
   const text = lacking === 0 ? `${has} nothing left` : `${is} ${units(lacking)} short`
-  return `${budget} ${text} ${window === 'day' ? 'today' : 'this month'}`
+  return `${budget} ${text} ${thisWindow(window)}`
 }
 
 /** The update's own budget comes first. */

@@ -1,4 +1,4 @@
-import { count, type Figures, refuses } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, refuses, thisWindow } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { budgetAddress, numberColumns, TableHead } from './parts.tsx'
 
@@ -34,7 +34,7 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
                 <th scope="row">
                   {shownAs === undefined ? <a href={budgetAddress(budget)}>{budget}</a> : `limit of ${shownAs}`}{' '}
                   <span class="note">
-                    {window === 'day' ? 'today' : 'this month'}
+                    {thisWindow(window)}
                     {refuses(figures) ? null : ', observed'}
                   </span>
                 </th>

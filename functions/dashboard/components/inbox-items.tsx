@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/people/inbox.ts'
-import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, thisWindow, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -41,7 +41,7 @@ export function ApprovalItem({ row, view, choices, isChosen, field }: Given & { 
           <>
             {' · '}
             {effect.figures.shownAs ?? effect.figures.budget} has {count(effect.figures.available)} →{' '}
-            {count(effect.after)} left {effect.figures.window === 'day' ? 'today' : 'this month'}
+            {count(effect.after)} left {thisWindow(effect.figures.window)}
           </>
         )}
       </p>

@@ -1,5 +1,13 @@
 import { usedOf } from '../../ledger/book/book.ts'
-import { type Budget, chainOf, pauseOf, rootBudget, type Stop, type WindowKind } from '../../ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  chainOf,
+  pauseOf,
+  rootBudget,
+  type Stop,
+  type WindowKind,
+} from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -16,6 +24,7 @@ import {
   percent,
   refuses,
   shownCaller,
+  thisWindow,
   tightest,
   units,
   when,
@@ -121,17 +130,11 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
     if (!month || !day) return []
     const reasons = reasonsOf(reading, budget, { month, day, isReconcileOverdue })
     const [first] = reasons
+    const [sentence, remedy] = first ? toldOf(first, budget.name, view) : [null, null]
     return [
       {
-        budget: budget.name,
-        parent: budget.parent,
-        status: statusOf(first),
-        reasons,
-        sentence: first ? sentenceOf(first, zoneOf(view), (caller) => shownCaller(view.definitions, caller)) : null,
-        remedy: first ? remedyOf(first, budget.name) : null,
-        figures: figuresOf(view, budget, 'month'),
-        month,
-        day,
+        ...{ budget: budget.name, parent: budget.parent, status: statusOf(first), reasons, sentence, remedy },
+        ...{ figures: figuresOf(view, budget, 'month'), month, day },
         history: historyOf(view, summaries, budget.name),
       },
     ]
@@ -212,67 +215,59 @@ function whatAncestorsLack(view: View, above: readonly Budget[], { available, co
 }
 
 function thresholdOf(view: View, budget: Budget): readonly Reason[] {
-  const figures = figuresOf(view, budget, 'month')
+  const { passed, used, of } = thresholdsOf(view, figuresOf(view, budget, 'month'))
+  return passed.length > 0 ? [{ kind: 'threshold', used, of }] : []
+}
+
+/** Those of its budget that the counter has passed. */
+export function thresholdsOf({ definitions }: View, figures: Figures) {
   const [of, used] = [totalOf(figures), usedOf(figures)]
-  const isPassed = (budget.thresholds ?? usualThresholds).some((percent) => of > 0 && used * 100 >= of * percent)
-  return isPassed ? [{ kind: 'threshold', used, of }] : []
+  const thresholds = budgetNamed(definitions, figures.budget)?.thresholds ?? usualThresholds
+  return { of, used, passed: thresholds.filter((each) => of > 0 && used * 100 >= of * each) }
 }
 
-function sentenceOf(reason: Reason, zone: string, nameOf: (caller: string) => string): string {
-  switch (reason.kind) {
-    case 'frozen': {
-      const { budget, stop } = reason
-      return `${budget} was frozen by ${nameOf(stop.by)} on ${when(stop.at, zone)}: ${stop.reason}`
-    }
-    case 'exhausted': {
-      const { over } = reason
-      const observed =
-        over === undefined
-          ? ''
-          : ` It is only observed and refuses nothing${over > 0 ? `: ${count(over)} more are used` : ''}.`
-      return `Nothing of ${units(reason.of)} is left ${reason.window === 'day' ? 'today' : 'this month'}.${observed}`
-    }
-    case 'cannot-pay': {
-      const since = reason.refusedSince === null ? '' : `; refused since ${when(reason.refusedSince, zone)}`
-      return `Cannot pay its next update: ${reason.budget} has ${units(reason.left)} left, and the last one cost ${count(reason.price)}${since}.`
-    }
-    case 'plans-run-out': {
-      const plan = reason.plan === null ? 'Plans need' : `Runs out with the plan ${reason.plan}: plans need`
-      return `${plan} ${units(reason.needed)} until the reset, ${count(reason.left)} are left, so ${count(reason.short)} are short from ${when(reason.at, zone)}.`
-    }
-    case 'pace-runs-out':
-      return `Runs out on ${when(reason.at, zone)} at the recent pace of ${count(reason.perDay)} units a day beside its plans.`
-    case 'ancestor-binds':
-      return `Its plans need ${units(reason.needed)} until the reset, and ${reason.budget} has ${count(reason.left)} left.`
-    case 'threshold':
-      return `${percent(reason.used, reason.of)} is used: ${count(reason.used)} of ${units(reason.of)}.`
-    case 'plan-paused':
-      return `The plan ${reason.plan} was paused by ${nameOf(reason.stop.by)} on ${when(reason.stop.at, zone)}: ${reason.stop.reason}`
-    case 'reconcile-overdue':
-      return `Not reconciled with the vendor's figure for ${reason.days} days or more.`
-  }
-}
-
-function remedyOf(reason: Reason, budget: string): Remedy | null {
-  const grant = (to: string, units: number, window: WindowKind = 'month') =>
-    ({ kind: 'grant', budget: to, window, units }) as const
+/** Why, in a sentence, and what would help. */
+function toldOf(reason: Reason, budget: string, view: View): readonly [sentence: string, remedy: Remedy | null] {
+  const zone = zoneOf(view)
+  const stopped = (what: string, { by, at, reason: why }: Stop, did: string) =>
+    `${what} was ${did} by ${shownCaller(view.definitions, by)} on ${when(at, zone)}: ${why}`
+  const grant = (to: string, units: number) => ({ kind: 'grant', budget: to, window: 'month', units }) as const
   switch (reason.kind) {
     case 'frozen':
-      return { kind: 'unfreeze', budget: reason.budget }
-    case 'cannot-pay':
-      return grant(reason.budget, reason.price - reason.left)
-    case 'plans-run-out':
-    case 'pace-runs-out':
-      return grant(budget, reason.short)
-    case 'ancestor-binds':
-      return grant(reason.budget, reason.needed - reason.left)
-    case 'plan-paused':
-      return { kind: 'resume', plan: reason.plan }
-    case 'reconcile-overdue':
-      return { kind: 'reconcile' }
-    case 'exhausted':
+      return [stopped(reason.budget, reason.stop, 'frozen'), { kind: 'unfreeze', budget: reason.budget }]
+    case 'exhausted': {
+      const { over } = reason
+      const more = over === undefined || over === 0 ? '' : `: ${count(over)} more are used`
+      const observed = over === undefined ? '' : ` It is only observed and refuses nothing${more}.`
+      return [`Nothing of ${units(reason.of)} is left ${thisWindow(reason.window)}.${observed}`, null]
+    }
+    case 'cannot-pay': {
+      const { price, left, refusedSince } = reason
+      const since = refusedSince === null ? '' : `; refused since ${when(refusedSince, zone)}`
+      const has = `${reason.budget} has ${units(left)} left, and the last one cost ${count(price)}`
+      return [`Cannot pay its next update: ${has}${since}.`, grant(reason.budget, price - left)]
+    }
+    case 'plans-run-out': {
+      const { plan, needed, left, short, at } = reason
+      const need = plan === null ? 'Plans need' : `Runs out with the plan ${plan}: plans need`
+      const lack = `${count(left)} are left, so ${count(short)} are short from ${when(at, zone)}`
+      return [`${need} ${units(needed)} until the reset, ${lack}.`, grant(budget, short)]
+    }
+    case 'pace-runs-out': {
+      const pace = `at the recent pace of ${count(reason.perDay)} units a day beside its plans`
+      return [`Runs out on ${when(reason.at, zone)} ${pace}.`, grant(budget, reason.short)]
+    }
+    case 'ancestor-binds': {
+      const { needed, left } = reason
+      const has = `${reason.budget} has ${count(left)} left`
+      return [`Its plans need ${units(needed)} until the reset, and ${has}.`, grant(reason.budget, needed - left)]
+    }
     case 'threshold':
-      return null
+      return [`${percent(reason.used, reason.of)} is used: ${count(reason.used)} of ${units(reason.of)}.`, null]
+    case 'plan-paused':
+      return [stopped(`The plan ${reason.plan}`, reason.stop, 'paused'), { kind: 'resume', plan: reason.plan }]
+    case 'reconcile-overdue':
+      return [`Not reconciled with the vendor's figure for ${reason.days} days or more.`, { kind: 'reconcile' }]
   }
 }
 

@@ -11,8 +11,8 @@ import type { View } from '../../ledger/views/views.ts'
 import { type Clock, dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Measurements } from '../../platform/metrics.ts'
-import { refusalsWithinMs, usualThresholds } from '../options.ts'
-import type { Outlook } from '../reports/outlook.ts'
+import { refusalsWithinMs } from '../options.ts'
+import { type Outlook, thresholdsOf } from '../reports/outlook.ts'
 import { figuresOfChain } from '../sentences.ts'
 
 export type Alerts = ReturnType<typeof createAlerts>
@@ -29,11 +29,8 @@ export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }
     const view = await ledger.view()
     const budgets = Object.values(view.definitions.budgets)
     for (const figures of figuresOfChain(view, budgets)) {
-      const { budget, window, limit, end } = figures
-      const of = limit === 'unlimited' ? 0 : limit + figures.granted
-      const used = usedOf(figures)
-      const thresholds = view.definitions.budgets[budget]?.thresholds ?? usualThresholds
-      const passed = thresholds.filter((percent) => of > 0 && used * 100 >= of * percent)
+      const { budget, window, end } = figures
+      const { passed, used, of } = thresholdsOf(view, figures)
       if (passed.length === 0) continue
       const name = window === 'month' ? view.month.name : view.day.name
       const percent = Math.max(...passed)

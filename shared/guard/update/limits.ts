@@ -11,7 +11,17 @@ import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
-import { count, type Figures, figuresOfChain, units as inUnits, left, list, refuses, when } from '../sentences.ts'
+import {
+  count,
+  type Figures,
+  figuresOfChain,
+  units as inUnits,
+  left,
+  list,
+  refuses,
+  thisWindow,
+  when,
+} from '../sentences.ts'
 
 export interface Shortage {
   readonly figures: Figures
@@ -124,7 +134,7 @@ export function shortfall(short: readonly Behind[], units: number, request: Upda
 }
 
 const granted = ({ grant: { budget, window, units } }: Behind): string =>
-  `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${window === 'day' ? 'today' : 'this month'}`
+  `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${thisWindow(window)}`
 
 export const countersOf = (
   view: View,

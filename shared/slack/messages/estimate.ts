@@ -1,4 +1,4 @@
-import { count, units as inUnits, list, wouldRefuse } from '../../guard/sentences.ts'
+import { count, units as inUnits, list, thisWindow, wouldRefuse } from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
@@ -182,7 +182,7 @@ function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly str
     .filter(({ limit }) => limit !== 'unlimited')
     .map(({ budget, shownAs = budget, window, available }) => {
       const after = isOneBudget || budget === rootBudget ? `, ${count(available - units)} afterwards` : ''
-      return `• ${bold(prose(shownAs))} ${window === 'day' ? 'today' : 'this month'}: ${inUnits(available)} left now${after}`
+      return `• ${bold(prose(shownAs))} ${thisWindow(window)}: ${inUnits(available)} left now${after}`
     })
   return lines.length === 0 ? [] : sections(firstLines(lines, maxRows))
 }

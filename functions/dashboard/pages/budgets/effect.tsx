@@ -1,5 +1,5 @@
 import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
-import { count, list, units } from '../../../../shared/guard/sentences.ts'
+import { count, list, thisWindow, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, type Counter, counterOf, usedOf } from '../../../../shared/ledger/book/book.ts'
 import {
   type Definitions,
@@ -140,7 +140,7 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
         const until = exhaustedBefore(row)
         return (
           <p class="warning">
-            <Sign name="warning" /> Plans would exhaust {row.budget} {row.window === 'day' ? 'today' : 'this month'} on{' '}
+            <Sign name="warning" /> Plans would exhaust {row.budget} {thisWindow(row.window)} on{' '}
             <Time at={row.exhaustedAt} zone={zone} />
             {until === null ? (
               '; now it has enough for them'
