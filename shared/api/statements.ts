@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { atPrice, costOf, inWhole, pricePerUnit } from '../guard/money.ts'
 import type { Statement, StatementRow, StatementSum } from '../guard/reports/statements.ts'
-import { statementKeys } from '../platform/words.ts'
+import { figuresOverLimits, type StatementFigure, statementFigures, statementKeys } from '../platform/words.ts'
 import { answerCsv, type Columns } from './csv.ts'
 import type { FaceEnv } from './face.ts'
 import { invalid, type Refusal } from './refusal.ts'
@@ -45,6 +45,9 @@ export const pricesOf = ({ atPrices }: StatementSum) =>
     }))
     .toSorted((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
 
+const columnsOf = (names: readonly StatementFigure[]): Columns<StatementRow> =>
+  Object.fromEntries(names.map((name) => [name, (row: StatementRow) => row[name]]))
+
 export function answerStatementCsv<E extends FaceEnv>(
   c: Context<E>,
   statement: Statement,
@@ -54,13 +57,7 @@ export function answerStatementCsv<E extends FaceEnv>(
     window: () => statement.window.name,
     status: () => statement.status,
     [statement.by]: ({ key }) => key ?? '',
-    updates: ({ updates }) => updates,
-    charged: ({ charged }) => charged,
-    external: ({ external }) => external,
-    granted: ({ granted }) => granted,
-    held: ({ held }) => held,
-    inDoubt: ({ inDoubt }) => inDoubt,
-    refused: ({ refused }) => refused,
+    ...columnsOf(statementFigures),
     ...(price !== undefined && { amount: (row: StatementRow) => amountOf(row, price) }),
     ...(statement.by === 'budget' && { paidElsewhere: ({ paidElsewhere }: StatementRow) => paidElsewhere }),
     ...(statement.currency !== null && {
@@ -71,8 +68,7 @@ export function answerStatementCsv<E extends FaceEnv>(
           .map(({ perUnit }) => perUnit)
           .join(' '),
     }),
-    wouldHaveRefused: ({ wouldHaveRefused }) => wouldHaveRefused,
-    wouldHaveRefusedUnits: ({ wouldHaveRefusedUnits }) => wouldHaveRefusedUnits,
+    ...columnsOf(figuresOverLimits),
   }
   return answerCsv(c, `statement-${statement.window.name.replace(':', '-')}`, columns, async () => ({
     rows: statement.rows,

@@ -22,6 +22,12 @@ export const statementKeys = ['budget', 'project', 'caller'] as const
 /** `tag:client`: by the values of the tag `client`. */
 export type StatementKey = (typeof statementKeys)[number] | `tag:${string}`
 
+/** In the order of the CSV. */
+export const statementFigures = ['updates', 'charged', 'external', 'granted', 'held', 'inDoubt', 'refused'] as const
+/** Updates that limits of observed budgets would have refused, and what they charged. */
+export const figuresOverLimits = ['wouldHaveRefused', 'wouldHaveRefusedUnits'] as const
+export type StatementFigure = (typeof statementFigures)[number] | (typeof figuresOverLimits)[number]
+
 export const tagKeyIn = (by: StatementKey): string | null => (by.startsWith('tag:') ? by.slice('tag:'.length) : null)
 
 /** A new member of a union is a type error here. */

@@ -10,7 +10,13 @@ import { emptySummary, type Summary, summaryDays } from '../../ledger/views/summ
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
+import {
+  figuresOverLimits,
+  type StatementFigure,
+  type StatementKey,
+  statementFigures,
+  tagKeyIn,
+} from '../../platform/words.ts'
 import { addAtPrices, atPrice, inMoney, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
 import type { Figures } from '../sentences.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
@@ -37,19 +43,11 @@ export interface Statement {
   readonly currency: string | null
 }
 
-export interface StatementSum {
+const sums = [...statementFigures, ...figuresOverLimits, 'paidElsewhere'] as const
+
+export interface StatementSum extends Readonly<Record<StatementFigure, number>> {
   /** `null`: spent outside the guard, or updates without the tag. */
   readonly key: string | null
-  readonly updates: number
-  readonly charged: number
-  readonly external: number
-  readonly granted: number
-  readonly held: number
-  readonly inDoubt: number
-  readonly refused: number
-  /** Updates that limits of observed budgets would have refused, and what they charged. */
-  readonly wouldHaveRefused: number
-  readonly wouldHaveRefusedUnits: number
   /** What `charged` and `external` cost. Without units of before the first price. */
   readonly atPrices: UnitsAtPrices
 }
@@ -243,14 +241,9 @@ const overLimits = ({ wouldHaveRefused = [], settled = 0, released = 0, state, c
     ? {}
     : { wouldHaveRefused: settled + released + (state ? 1 : 0), wouldHaveRefusedUnits: charged }
 
-const sums = [
-  ...(['updates', 'charged', 'external', 'granted', 'held', 'inDoubt', 'refused', 'paidElsewhere'] as const),
-  ...(['wouldHaveRefused', 'wouldHaveRefusedUnits'] as const),
-]
-
 export const emptyRow = (key: string | null): StatementRow => ({
-  ...{ key, updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0, paidElsewhere: 0 },
-  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0, atPrices: new Map() },
+  ...(Object.fromEntries(sums.map((name) => [name, 0])) as Record<(typeof sums)[number], number>),
+  ...{ key, atPrices: new Map() },
 })
 
 export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
