@@ -87,6 +87,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
       c.set('sub', session.sub)
       const form = isForm ? await readForm(c) : new URLSearchParams()
       if (isForm && !(await sessions.isSigned(form.get('form') ?? '', session, 'form'))) throw new Refusal(otherSession)
+      form.delete('form')
       return showPage(parts, { c, session, form }, handler)
     }
     const sessionHandlers = Object.entries(handlers).map(([method, handler]) => [method, withSession(handler)])
@@ -112,15 +113,8 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   }
 
   return {
-    publicPage,
-    page,
-    showFailure,
-    showNotFound,
-    sessionOf,
-    mustBeSameOrigin,
-    openSession,
-    closeSession,
-    cookies,
+    ...{ publicPage, page, showFailure, showNotFound, sessionOf },
+    ...{ mustBeSameOrigin, openSession, closeSession, cookies },
   }
 }
 

@@ -296,12 +296,14 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).toMatchObject({ ratePerMinute: 7 })
   })
 
-  test('to be disabled takes all of it, and leaves what is listed', async () => {
-    const { product, eve, caller } = await startWithCrawler()
-    const preview = await press(eve, await eve.get(edit), 'Preview', { disabled: 'yes' })
-    expect(preview.text).toContain('crawler can then do nothing, with any token.')
-    await press(eve, preview, 'Save')
-    expect(await caller('crawler')).toMatchObject({ disabled: true, scopes: ['read', 'run', 'approve'] })
+  test('keeps a disabled caller disabled while its permissions change, and leads to where it is enabled', async () => {
+    const { product, list, eve, caller } = await startWithCrawler()
+    await list('crawler', { scopes: ['read', 'run', 'approve'], disabled: true })
+    const form = await eve.get(edit)
+    expect(form.text).toContain('crawler is disabled, and stays so. Enable it among the callers')
+    expect(form.html).toContain('href="/dashboard/callers#stop"')
+    await press(eve, await press(eve, form, 'Preview', { perUpdate: '60' }), 'Save')
+    expect(await caller('crawler')).toMatchObject({ disabled: true, scopes: ['read', 'run', 'approve'], perUpdate: 60 })
     const token = product.signed({ sub: 'crawler', scope: 'read' })
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
   })
@@ -329,7 +331,7 @@ describe('permissions of one caller', () => {
     await list('eve', { scopes: ['read', 'admin'] })
     const form = await eve.get('/dashboard/callers/edit?sub=eve')
     expect(form.text).not.toContain('Remove eve')
-    for (const filled of [{ disabled: 'yes' }, { scopes: ['read'] }, { reading: 'some', readsBudgets: 'seo' }])
+    for (const filled of [{ scopes: ['read'] }, { reading: 'some', readsBudgets: 'seo' }])
       expect((await press(eve, form, 'Preview', filled)).text).toContain('✕ Someone else has to disable you')
     const { formToken } = form
     const sent = await eve.post('/dashboard/callers/delete', { form: formToken, sub: 'eve', revision: '9' })

@@ -6,7 +6,7 @@ import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
-import { addressWith } from './lists.tsx'
+import { addressWith } from '../kit/list.tsx'
 import { totalOf } from './outlook.tsx'
 import { numberColumns, say, shortDay, TableHead, Time, UnitsCell } from './parts.tsx'
 

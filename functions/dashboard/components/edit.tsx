@@ -6,8 +6,7 @@ import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { digest } from '../../../shared/platform/ids.ts'
 import { reasonOf } from '../forms.ts'
-import { HiddenFields, type HiddenValues, ReasonField } from './fields.tsx'
-import { FormToken, type Frame } from './layout.tsx'
+import { ReasonField } from './fields.tsx'
 import { Section } from './parts.tsx'
 
 type Texts = Readonly<Record<string, string>>
@@ -125,29 +124,4 @@ export const PreviewSection = ({ reason, back }: { reason: string | undefined; b
     </p>
     <p class="note">Nothing is saved before you confirm the preview.</p>
   </Section>
-)
-
-interface ConfirmProps {
-  readonly action: string
-  readonly frame: Frame
-  readonly hidden: HiddenValues
-  readonly confirmLabel: string
-  readonly leaveLabel: string
-  readonly back: string
-}
-
-export const ConfirmForm = ({ action, frame, hidden, confirmLabel, leaveLabel, back }: ConfirmProps) => (
-  <form method="post" action={action}>
-    <FormToken frame={frame} />
-    <HiddenFields values={hidden} />
-    <p class="buttons">
-      <button type="submit" name="step" value="confirm" class="primary">
-        {confirmLabel}
-      </button>
-      <button type="submit" name="step" value="edit">
-        Back to the form
-      </button>
-      <a href={back}>{leaveLabel}</a>
-    </p>
-  </form>
 )

@@ -43,7 +43,9 @@ export const LinesField = (field: FieldProps) => (
   </LabelledField>
 )
 
-export const ChoiceField = (field: FieldProps & { options: readonly (readonly [value: string, text: string])[] }) => (
+export type Choices = readonly (readonly [value: string, text: string, note?: string])[]
+
+export const ChoiceField = (field: FieldProps & { options: Choices }) => (
   <LabelledField field={field}>
     <select id={idOf(field)} name={field.name} {...inputAttributes(field)}>
       {field.options.map(([value, text]) => (
@@ -62,7 +64,7 @@ export const TicksField = ({
   ...field
 }: Omit<FieldProps, 'value'> & {
   value: readonly string[]
-  options: readonly (readonly [value: string, text: string, note: string])[]
+  options: Choices
 }) => (
   <fieldset class={field.isWhole ? 'ticks whole' : 'ticks'}>
     <legend>{field.label}</legend>

@@ -5,7 +5,7 @@ import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs, months, toInstant } from '../../../shared/platform/clock.ts'
-import { addressWith } from './lists.tsx'
+import { addressWith } from '../kit/list.tsx'
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx'
 import type { Spender } from '../../../shared/guard/reports/spenders.ts'
 import { count } from '../../../shared/guard/sentences.ts'
+import { addressWith } from '../kit/list.tsx'
 import { ShareBar } from './charts.tsx'
-import { addressWith } from './lists.tsx'
 import { Section } from './parts.tsx'
 import { PlanName } from './people.tsx'
 

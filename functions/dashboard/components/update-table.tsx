@@ -3,8 +3,8 @@ import { count, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeats.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { addressWith } from './lists.tsx'
-import { BudgetLink, numberColumns, StateName, TableHead, Time, UnitsCell, updateAddress } from './parts.tsx'
+import { addressWith, List } from '../kit/list.tsx'
+import { BudgetLink, StateName, Time, updateAddress } from './parts.tsx'
 import { CallerName } from './people.tsx'
 
 const addressOfEach = (
@@ -13,58 +13,47 @@ const addressOfEach = (
 ): string =>
   addressWith('/dashboard/updates', { ...filters, search: undefined, ...{ state: 'refused', caller, project, kind } })
 
-export const UpdateTable = ({
-  rows,
-  view,
-  filters,
-}: {
-  rows: readonly Repeated[]
-  view: View
-  filters: Readonly<Record<string, string | undefined>>
-}) => (
-  <div class="wide">
-    <table class="rows updates" aria-label="Updates, newest first">
-      <TableHead
-        columns={['Asked for', 'Project', 'State', ...numberColumns('Estimated', 'Charged'), 'Budget', 'By', 'Reason']}
-      />
-      <tbody>
-        {rows.map(({ update, count: times, since }) => (
-          <tr>
-            <td data-name="Asked for">
-              {times === 1 ? null : (
-                <>
-                  <Time at={since} zone={zoneOf(view)} /> –{' '}
-                </>
-              )}
-              <Time at={update.createdAt} zone={zoneOf(view)} />
-            </td>
-            <th scope="row">
-              <a href={updateAddress(update.id)}>{update.project}</a>
-              <span class="note">{update.kind}</span>
-            </th>
-            <td data-name="State">
-              <StateName state={update.state} />
-              {times === 1 ? null : (
-                <span class="note">
-                  {count(times)} times: <a href={addressOfEach(update, filters)}>show all</a>
-                </span>
-              )}
-            </td>
-            <UnitsCell name="Estimated" units={update.estimated} />
-            <UnitsCell name="Charged" units={update.charged ?? (isTerminal(update.state) ? 0 : null)} />
-            <td data-name="Budget">
-              <BudgetLink name={update.budget} />
-            </td>
-            <td data-name="By">
-              <CallerName update={update} definitions={view.definitions} />
-            </td>
-            <td data-name="Reason">{whyText(update, view)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+interface TableProps {
+  readonly rows: readonly Repeated[]
+  readonly view: View
+  readonly filters: Readonly<Record<string, string | undefined>>
+}
+
+export function UpdateTable({ rows, view, filters }: TableProps) {
+  const zone = zoneOf(view)
+  return (
+    <List
+      class="rows updates"
+      label="Updates, newest first"
+      rows={rows}
+      columns={[
+        {
+          name: 'Asked for',
+          cell: ({ update: { createdAt: at }, count, since }) => [
+            count === 1 ? null : [<Time at={since} zone={zone} />, ' – '],
+            <Time at={at} zone={zone} />,
+          ],
+        },
+        {
+          ...{ name: 'Project', isHead: true },
+          cell: ({ update: { id, project } }) => <a href={updateAddress(id)}>{project}</a>,
+          note: ({ update }) => update.kind,
+        },
+        {
+          name: 'State',
+          cell: ({ update }) => <StateName state={update.state} />,
+          note: ({ update, count: times }) =>
+            times > 1 && [`${count(times)} times: `, <a href={addressOfEach(update, filters)}>show all</a>],
+        },
+        { name: 'Estimated', units: ({ update }) => update.estimated },
+        { name: 'Charged', units: ({ update: { charged, state } }) => charged ?? (isTerminal(state) ? 0 : null) },
+        { name: 'Budget', cell: ({ update }) => <BudgetLink name={update.budget} /> },
+        { name: 'By', cell: ({ update }) => <CallerName update={update} definitions={view.definitions} /> },
+        { name: 'Reason', cell: ({ update }) => whyText(update, view) },
+      ]}
+    />
+  )
+}
 
 export function whyText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
   const { state, problem, history, reason = '' } = update

@@ -12,20 +12,21 @@ import type { Entry, EntryType } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { HiddenFields } from '../components/fields.tsx'
-import {
-  addressWith,
-  FaultyFilters,
-  FilterField,
-  PageLinks,
-  type Paging,
-  pagingFields,
-  SelectField,
-} from '../components/lists.tsx'
-import { activityPath, BudgetLink, budgetAddress, TableHead, Time, words, ZoneNote } from '../components/parts.tsx'
+import { activityPath, BudgetLink, budgetAddress, Time, words, ZoneNote } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { dateSchema, PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
+import {
+  addressWith,
+  FaultyFilters,
+  FilterField,
+  List,
+  PageLinks,
+  type Paging,
+  pagingFields,
+  SelectField,
+} from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { AuditSection } from './audit.tsx'
 
@@ -163,38 +164,22 @@ const EmptyList = ({ isEnd }: { isEnd: boolean }) => (
 )
 
 const EntryTable = ({ rows, view }: { rows: readonly Entry[]; view: View }) => (
-  <div class="wide">
-    <table class="rows" aria-label="Entries, newest first">
-      <TableHead columns={['Time', 'What', 'Budget', { number: 'Units' }, 'By', 'Reason']} />
-      <tbody>
-        {rows.map((entry) => (
-          <tr>
-            <td data-name="Time">
-              <Time at={entry.at} zone={zoneOf(view)} />
-            </td>
-            <th scope="row">
-              {words(entry.type)}
-              <EntryReferences entry={entry} />
-            </th>
-            <td data-name="Budget">
-              <BudgetLink name={entry.budget} unseen="another budget" />
-              <span class="note">{otherCounters(entry, view)}</span>
-            </td>
-            <td data-name="Units" class="number">
-              {signedUnits(entry)}
-            </td>
-            <td data-name="By">
-              <Who name={entry.by} definitions={view.definitions} />
-            </td>
-            <td data-name="Reason">
-              {entry.reason}
-              <EntryDifferences entry={entry} view={view} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <List
+    label="Entries, newest first"
+    rows={rows}
+    columns={[
+      { name: 'Time', cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
+      { name: 'What', isHead: true, cell: ({ type }) => words(type), note: referencesOf },
+      {
+        name: 'Budget',
+        cell: ({ budget }) => <BudgetLink name={budget} unseen="another budget" />,
+        note: (entry) => otherCounters(entry, view),
+      },
+      { name: 'Units', isNumber: true, cell: signedUnits },
+      { name: 'By', cell: ({ by }) => <Who name={by} definitions={view.definitions} /> },
+      { name: 'Reason', cell: (entry) => [entry.reason, <EntryDifferences entry={entry} view={view} />] },
+    ]}
+  />
 )
 
 /** Changes of settings show their values instead. */
@@ -206,20 +191,12 @@ function signedUnits({ type, budget, moves }: Entry): string {
   return units > 0 ? `+${count(units)}` : count(units)
 }
 
-const EntryReferences = ({ entry: { id, to, corrects } }: { entry: Entry }) => (
-  <span class="note">
-    {to === undefined ? null : (
-      <>
-        to <a href={budgetAddress(to)}>{to}</a>,{' '}
-      </>
-    )}
-    {corrects === undefined ? null : (
-      <>
-        of <span class="id">{corrects}</span>,{' '}
-      </>
-    )}
+const referencesOf = ({ id, to, corrects }: Entry) => (
+  <>
+    {to === undefined ? null : ['to ', <a href={budgetAddress(to)}>{to}</a>, ', ']}
+    {corrects === undefined ? null : ['of ', <span class="id">{corrects}</span>, ', ']}
     <span class="id">{id}</span>
-  </span>
+  </>
 )
 
 const maxDifferences = 5

@@ -27,7 +27,6 @@ type Wanted = z.output<ReturnType<typeof querySchemaOf>>
 const formSchemaOf = (kinds: Kinds) =>
   z.strictObject({
     ...querySchemaOf(kinds).shape,
-    form: z.string(),
     /** Pressing twice asks once. */
     key: z.string().check(z.regex(/^page-[0-9a-z]{26}$/, 'is missing: load the page again')),
     units: z.pipe(numberSchema, units),
@@ -54,8 +53,7 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
       const { form } = visit
       const back = askAddress(Object.fromEntries([...form].filter(([name]) => querySchemaFields.includes(name))))
       try {
-        const { form: _form, ...wanted } = readFields(form, formSchema)
-        const to = await submit(visit, wanted)
+        const to = await submit(visit, readFields(form, formSchema))
         return await ('address' in to ? visit.c.redirect(to.address, 303) : sendBack(visit, back, to.detail))
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
@@ -74,7 +72,7 @@ const sendBack = (visit: Visit, back: string, detail: string, faults?: FieldFaul
 
 async function submit(
   { session, c, guard }: Visit,
-  wanted: Omit<z.output<ReturnType<typeof formSchemaOf>>, 'form'>,
+  wanted: z.output<ReturnType<typeof formSchemaOf>>,
 ): Promise<{ readonly address: string } | { readonly detail: string }> {
   const { kind, project, budget, key, payer, owner, do: button, reason, tags } = wanted
   const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key, traceparent: c.var.traceparent }

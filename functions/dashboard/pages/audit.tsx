@@ -1,17 +1,19 @@
 import * as z from 'zod/mini'
 import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { LastAudit } from '../../../shared/ledger/book/audit.ts'
+import type { AuditedCounter, LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { FormToken, type Frame } from '../components/layout.tsx'
-import { activityPath, dayNamed, numberColumns, Section, Sign, TableHead, Time } from '../components/parts.tsx'
+import type { Frame } from '../components/layout.tsx'
+import { activityPath, dayNamed, Section, Sign, Time } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { readFields } from '../forms.ts'
+import { ActionForm } from '../kit/action.tsx'
+import { List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 const auditPath = '/dashboard/activity/audit'
 
-const formSchema = z.strictObject({ form: z.string() })
+const formSchema = z.strictObject({})
 
 export function addAudit({ page }: PageRoutes): void {
   page(auditPath, {
@@ -35,12 +37,7 @@ export const AuditSection = ({ audit, view, frame }: { audit: LastAudit | null; 
       runs every night, and when you ask for it.
     </p>
     <AuditResult audit={audit} view={view} />
-    <form method="post" action={auditPath}>
-      <FormToken frame={frame} />
-      <p class="buttons">
-        <button type="submit">Audit now</button>
-      </p>
-    </form>
+    <ActionForm {...{ frame, id: 'audit', action: auditPath }} buttons={[{ text: 'Audit now' }]} />
   </Section>
 )
 
@@ -78,42 +75,27 @@ function AuditResult({ audit, view }: { audit: LastAudit | null; view: View }) {
 const allMatchText = (counters: number): string =>
   counters === 0 ? 'Nothing is counted yet.' : `All ${count(counters)} counters match.`
 
-const figures = ['granted', 'spent', 'held', 'inDoubt', 'available'] as const
-const names: Readonly<Record<(typeof figures)[number], string>> = {
-  granted: 'Granted',
-  spent: 'Spent',
-  held: 'Held',
-  inDoubt: 'In doubt',
-  available: 'Left',
-}
+const figures = { granted: 'Granted', spent: 'Spent', held: 'Held', inDoubt: 'In doubt', available: 'Left' } as const
+type Figure = keyof typeof figures
 
 const WrongCounters = ({ audit: { rows }, view: { definitions } }: { audit: LastAudit; view: View }) => (
-  <div class="wide">
-    <table class="rows">
-      <caption>Counters, and the different sums of their lines</caption>
-      <TableHead columns={['Counter', ...numberColumns(...figures.map((figure) => names[figure]))]} />
-      <tbody>
-        {rows
-          .filter(({ ok }) => ok === false)
-          .map(({ window, budget, recorded, recomputed }) => (
-            <tr>
-              <th scope="row">
-                {shownCounter(definitions, budget)}
-                <span class="note">{windowNamed(window)}</span>
-              </th>
-              {figures.map((figure) => (
-                <td data-name={names[figure]} class="number">
-                  <FigureComparison
-                    recorded={figureText(recorded, figure)}
-                    recomputed={figureText(recomputed, figure)}
-                  />
-                </td>
-              ))}
-            </tr>
-          ))}
-      </tbody>
-    </table>
-  </div>
+  <List
+    caption="Counters, and the different sums of their lines"
+    rows={rows.filter(({ ok }) => ok === false)}
+    columns={[
+      {
+        ...{ name: 'Counter', isHead: true },
+        cell: ({ budget }) => shownCounter(definitions, budget),
+        note: ({ window }) => windowNamed(window),
+      },
+      ...Object.entries(figures).map(([figure, name]) => ({
+        ...{ name, isNumber: true },
+        cell: ({ recorded, recomputed }: AuditedCounter) => (
+          <Comparison {...{ recorded, recomputed, figure: figure as Figure }} />
+        ),
+      })),
+    ]}
+  />
 )
 
 /** `month from 1 Nov 2026` for the window `month:2026-11-01`. */
@@ -122,12 +104,19 @@ function windowNamed(name: string): string {
   return `${kind === 'month' ? 'month from' : kind} ${dayNamed(day)}`
 }
 
-const figureText = (counter: Counter, figure: (typeof figures)[number]): string =>
+const figureText = (counter: Counter, figure: Figure): string =>
   counter.limit === 'unlimited' && figure === 'available' ? 'no limit' : count(counter[figure])
 
-const FigureComparison = ({ recorded, recomputed }: { recorded: string; recomputed: string }) => (
-  <>
-    {recorded}
-    {recorded === recomputed ? null : <strong class="differs"> ≠ {recomputed}</strong>}
-  </>
-)
+function Comparison({
+  recorded,
+  recomputed,
+  figure,
+}: Pick<AuditedCounter, 'recorded' | 'recomputed'> & { figure: Figure }) {
+  const [text, sum] = [figureText(recorded, figure), figureText(recomputed, figure)]
+  return (
+    <>
+      {text}
+      {text === sum ? null : <strong class="differs"> ≠ {sum}</strong>}
+    </>
+  )
+}

@@ -15,7 +15,6 @@ import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const decisionSchema = z
   .strictObject({
-    form: z.string(),
     do: z.enum(actions, 'must be one of the buttons'),
     id: z
       .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'choose at least one update first')

@@ -2,7 +2,9 @@ import { openEvents, type TargetStatus } from '../../../shared/events/events.ts'
 import { eventIdIn, lagOf, placeOf } from '../../../shared/events/for-people.ts'
 import type { Target } from '../../../shared/events/targets-file.ts'
 import { count, list, zoneOf } from '../../../shared/guard/sentences.ts'
-import { eventsAddress, Fact, Facts, Section, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { eventsAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
+import { Facts } from '../kit/facts.tsx'
+import { List } from '../kit/list.tsx'
 import type { PageRoutes, PageServices } from '../session.tsx'
 
 export function addEvents({ page }: PageRoutes, services: PageServices): void {
@@ -55,52 +57,34 @@ interface TargetProps {
 
 const TargetSection = ({ target, status: { delivered, failed, waiting, dead }, zone, now }: TargetProps) => (
   <Section id={`target-${target.name}`} title={target.name}>
-    <Facts isLong>
-      <Fact name="Sent to">{placeOf(target)}</Fact>
-      <Fact name="Types">{list(target.types)}</Fact>
-      <Fact name="Last delivery">{delivered ? <Time at={delivered.at} zone={zone} /> : 'none yet'}</Fact>
-      <Fact name="Last failure">
-        {failed ? (
-          <>
-            <Time at={failed.at} zone={zone} />: {failed.reason}
-          </>
-        ) : (
-          'none'
-        )}
-      </Fact>
-      <Fact name="Waiting">{count(waiting.count)}</Fact>
-      <Fact name="Lag">{lagOf(waiting, now) ?? 'none'}</Fact>
-      <Fact name="Dead">{count(dead.count)}</Fact>
-    </Facts>
+    <Facts
+      isLong
+      rows={[
+        ['Sent to', placeOf(target)],
+        ['Types', list(target.types)],
+        ['Last delivery', delivered ? <Time at={delivered.at} zone={zone} /> : 'none yet'],
+        ['Last failure', failed ? [<Time at={failed.at} zone={zone} />, ': ', failed.reason] : 'none'],
+        ['Waiting', count(waiting.count)],
+        ['Lag', lagOf(waiting, now) ?? 'none'],
+        ['Dead', count(dead.count)],
+      ]}
+    />
     {dead.count === 0 ? null : <DeadEvents {...{ target, dead, zone }} />}
   </Section>
 )
 
 const DeadEvents = ({ target, dead, zone }: Pick<TargetProps, 'target' | 'zone'> & Pick<TargetStatus, 'dead'>) => (
   <>
-    <div class="wide">
-      <table class="rows">
-        <caption>
-          {dead.latest.length < dead.count ? `The latest ${count(dead.latest.length)} dead events` : 'Dead events'}.
-          They are not sent again by themselves
-        </caption>
-        <TableHead columns={['Event', 'Type', 'Since', 'Last answer']} />
-        <tbody>
-          {dead.latest.map((delivery) => (
-            <tr>
-              <th scope="row">
-                <code>{eventIdIn(delivery)}</code>
-              </th>
-              <td data-name="Type">{delivery.type}</td>
-              <td data-name="Since">
-                <Time at={delivery.doneAt ?? delivery.createdAt} zone={zone} />
-              </td>
-              <td data-name="Last answer">{delivery.givenUp}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <List
+      caption={`${dead.latest.length < dead.count ? `The latest ${count(dead.latest.length)} dead events` : 'Dead events'}. They are not sent again by themselves`}
+      rows={dead.latest}
+      columns={[
+        { name: 'Event', isHead: true, cell: (delivery) => <code>{eventIdIn(delivery)}</code> },
+        { name: 'Type', cell: ({ type }) => type },
+        { name: 'Since', cell: ({ doneAt, createdAt }) => <Time at={doneAt ?? createdAt} zone={zone} /> },
+        { name: 'Last answer', cell: ({ givenUp }) => givenUp },
+      ]}
+    />
     <p class="note">
       An operator sends them again with <code>npm run events -- replay {target.name} --since …</code>
     </p>

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
-import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, findPath, planAddress, Section, updateAddress } from '../components/parts.tsx'
 import { planIn } from '../components/people.tsx'
 import { readFields } from '../forms.ts'
+import { addressWith } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 const querySchema = z.strictObject({

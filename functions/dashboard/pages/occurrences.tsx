@@ -7,10 +7,10 @@ import type { Occurrence, Rerun } from '../../../shared/ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
-import { HiddenFields } from '../components/fields.tsx'
-import { FormToken } from '../components/layout.tsx'
-import { planAddress, Section, StateName, TableHead, Time, Units, updateAddress } from '../components/parts.tsx'
+import { planAddress, Section, StateName, Time, updateAddress } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
+import { ActionForm } from '../kit/action.tsx'
+import { List } from '../kit/list.tsx'
 import type { Visit } from '../session.tsx'
 
 export function OccurrenceOutcome({
@@ -36,22 +36,18 @@ export function OccurrenceOutcome({
           </>
         ) : null}
       </p>
-      <div class="scroll">
-        <table>
-          <TableHead columns={['Project', 'State', { number: 'Charged' }]} />
-          <tbody>
-            {rows.map(({ project, update }) => (
-              <tr>
-                <th scope="row">{update ? <a href={updateAddress(update.id)}>{project}</a> : project}</th>
-                <td>{update ? <UpdateOutcome update={update} /> : 'not sent'}</td>
-                <td class="number">
-                  <Units units={update?.charged} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <List
+        isInset
+        columns={[
+          {
+            ...{ name: 'Project', isHead: true },
+            cell: ({ project, update }) => (update ? <a href={updateAddress(update.id)}>{project}</a> : project),
+          },
+          { name: 'State', cell: ({ update }) => (update ? <UpdateOutcome update={update} /> : 'not sent') },
+          { name: 'Charged', units: ({ update }) => update?.charged },
+        ]}
+        rows={rows}
+      />
     </Section>
   )
 }
@@ -97,23 +93,18 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
             </p>
             {paused ? <p class="note">Resume the plan first.</p> : null}
             {mayRun ? (
-              <form method="post" action={`${planAddress(plan.name)}/${only}`}>
-                <FormToken frame={frame} />
-                <HiddenFields
-                  values={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
-                />
+              <ActionForm
+                {...{ frame, id: only, action: `${planAddress(plan.name)}/${only}` }}
+                hidden={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
+                buttons={[{ text: title, tone: 'primary' }]}
+              >
                 <p class="tick">
                   <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
                   <label for={`confirm-${only}`}>
                     Run {projects.length === 1 ? 'it' : 'them'} within five minutes: {consequence}
                   </label>
                 </p>
-                <p class="buttons">
-                  <button type="submit" class="primary">
-                    {title}
-                  </button>
-                </p>
-              </form>
+              </ActionForm>
             ) : null}
           </Section>
         )

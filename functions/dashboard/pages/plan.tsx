@@ -12,11 +12,11 @@ import { count, list, units, when, zoneOf } from '../../../shared/guard/sentence
 import { occurrencesOf, type RunAgain, rerunId, runsAgain } from '../../../shared/ledger/updates/tasks.ts'
 import { type Leave, tagEntries } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { ReasonField } from '../components/fields.tsx'
-import { FormToken } from '../components/layout.tsx'
-import { BudgetLink, Fact, Facts, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
+import { BudgetLink, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
-import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
+import { readFields } from '../forms.ts'
+import { ActionForm, action } from '../kit/action.tsx'
+import { Facts } from '../kit/facts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
 import {
   mayRunPlans,
@@ -33,22 +33,31 @@ const maxOccurrences = 20
 const weeks = 5
 
 const querySchema = z.strictObject({ time: z.exactOptional(instant) })
-const reasonSchema = z.strictObject({ form: z.string(), reason })
+const reasonSchema = z.strictObject({ reason })
 const confirmationSchema = z.strictObject({
-  form: z.string(),
   time: instant,
   version: z.string(),
   confirm: z.literal('yes', 'must be ticked: nothing was run'),
 })
 
+const back = ({ c }: Visit): string => planAddress(c.req.param('name') ?? '')
+
 export function addPlan({ page }: PageRoutes): void {
   page('/dashboard/plans/:name', { GET: showPlan })
-  for (const action of ['pause', 'resume'] as const)
-    page(`/dashboard/plans/:name/${action}`, {
-      POST: (visit) => redirectBack(visit, () => pauseOrResume(visit, action)),
+  for (const change of ['pause', 'resume'] as const)
+    page(`/dashboard/plans/:name/${change}`, {
+      POST: action({
+        ...{ schema: reasonSchema, keeps: ['reason'], back },
+        act: (visit, { reason }) => pauseOrResume(visit, change, reason),
+      }),
     })
   for (const only of runsAgain)
-    page(`/dashboard/plans/:name/${only}`, { POST: (visit) => redirectBack(visit, () => askToRunAgain(visit, only)) })
+    page(`/dashboard/plans/:name/${only}`, {
+      POST: action({
+        ...{ schema: confirmationSchema, back },
+        act: (visit, confirmation) => askToRunAgain(visit, only, confirmation),
+      }),
+    })
 }
 
 async function showPlan(visit: Visit): Promise<Response> {
@@ -84,10 +93,9 @@ async function showPlan(visit: Visit): Promise<Response> {
   )
 }
 
-async function pauseOrResume(visit: Visit, action: 'pause' | 'resume'): Promise<string> {
+async function pauseOrResume(visit: Visit, action: 'pause' | 'resume', reason: string): Promise<string> {
   visit.mustHave('admin')
   const { guard } = visit
-  const { reason } = readFields(visit.form, reasonSchema)
   const { name } = (await readStatus(visit)).status.plan
   const change = action === 'pause' ? guard.pausePlan : guard.resumePlan
   const result = await change(name, { caller: visit.session.sub, reason })
@@ -95,10 +103,13 @@ async function pauseOrResume(visit: Visit, action: 'pause' | 'resume'): Promise<
   return action === 'pause' ? `The plan ${name} is paused.` : `The plan ${name} is resumed.`
 }
 
-async function askToRunAgain(visit: Visit, only: RunAgain): Promise<string> {
+async function askToRunAgain(
+  visit: Visit,
+  only: RunAgain,
+  { time, version }: z.output<typeof confirmationSchema>,
+): Promise<string> {
   visit.mustHave('run')
   const { guard, session } = visit
-  const { time, version } = readFields(visit.form, confirmationSchema)
   const { status, zone } = await readStatus(visit)
   const { name } = status.plan
   await mustBeCovered(guard, name, visit.permissions)
@@ -118,18 +129,6 @@ async function readStatus({ c, guard }: Visit): Promise<{ status: PlanStatus; zo
   const status = plans.find(({ plan }) => plan.name === c.req.param('name'))
   if (status) return { status, zone }
   throw new Refusal(problem('not-found', 'There is no such plan.'))
-}
-
-async function redirectBack({ c, form, redirect }: Visit, act: () => Promise<string>): Promise<Response> {
-  const back = planAddress(c.req.param('name') ?? '')
-  try {
-    return await redirect({ done: [await act()], failed: [] }, back)
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const faults = faultsIn(error, ['reason'])
-    if (faults) return redirect({ done: [], failed: [notDone], faults, input: inputOf(form, 'reason') }, back)
-    return redirect({ done: [], failed: [error.problem.detail] }, back)
-  }
 }
 
 /** Lead to the forms below. */
@@ -164,40 +163,28 @@ function Summary({ status, cost, verdict, view }: SummaryProps) {
   const { kind, projects, budget, schedule, whenShort, query, leave, tags } = status.plan
   return (
     <Section id="summary" title="Summary" isHidden>
-      <Facts isLong>
-        <Fact name="Runs">{scheduleInWords(schedule, zone, view.now)}</Fact>
-        <Fact name="Next run">
-          <NextTime status={status} view={view} />
-        </Fact>
-        <Fact name="Will it pass?">
-          <WillItPass {...{ status, verdict, view }} />
-        </Fact>
-        <Fact name="Costs">
-          <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
-        </Fact>
-        <Fact name="Kind">{kind}</Fact>
-        <Fact name="Budget">{budget === undefined ? 'the project’s own' : <BudgetLink name={budget} />}</Fact>
-        <Fact name="When units are short">{whenShortTexts[whenShort]}</Fact>
-        {leave === undefined ? null : <Fact name="Leaves to others">{leaveText(leave)} of each window</Fact>}
-        {tagEntries(tags).length === 0 ? null : (
-          <Fact name="Tags">
-            {tagEntries(tags)
+      <Facts
+        isLong
+        rows={[
+          ['Runs', scheduleInWords(schedule, zone, view.now)],
+          ['Next run', <NextTime status={status} view={view} />],
+          ['Will it pass?', <WillItPass {...{ status, verdict, view }} />],
+          ['Costs', <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />],
+          ['Kind', kind],
+          ['Budget', budget === undefined ? 'the project’s own' : <BudgetLink name={budget} />],
+          ['When units are short', whenShortTexts[whenShort]],
+          leave !== undefined && ['Leaves to others', `${leaveText(leave)} of each window`],
+          [
+            'Tags',
+            tagEntries(tags)
               .map(([key, value]) => `${key}: ${value}`)
-              .join(', ')}
-          </Fact>
-        )}
-        {query ? (
-          <Fact name="Query">
-            <code>{new URLSearchParams(query).toString()}</code>
-          </Fact>
-        ) : null}
-        <Fact name="Prices read">
-          {cost?.pricedAt == null ? 'not yet: every night' : <Time at={cost.pricedAt} zone={zone} />}
-        </Fact>
-        <Fact name="Schedule, in UTC">
-          <code>{schedule.text}</code>
-        </Fact>
-      </Facts>
+              .join(', '),
+          ],
+          query && ['Query', <code>{new URLSearchParams(query).toString()}</code>],
+          ['Prices read', cost?.pricedAt == null ? 'not yet: every night' : <Time at={cost.pricedAt} zone={zone} />],
+          ['Schedule, in UTC', <code>{schedule.text}</code>],
+        ]}
+      />
       <details>
         <summary>{projects.length === 1 ? 'One project' : `${count(projects.length)} projects, in this order`}</summary>
         <ol>
@@ -223,19 +210,14 @@ const whenShortTexts: Readonly<Record<PlanStatus['plan']['whenShort'], string>> 
 
 function PauseForm({ visit, status: { plan, paused } }: RunProps) {
   if (!visit.permissions.scopes.has('admin')) return null
-  const action = paused ? 'resume' : 'pause'
+  const change = paused ? 'resume' : 'pause'
   return (
     <Section id="stopping" title={paused ? 'Resume' : 'Pause'} class="decide">
       {paused ? null : <p class="note">While it is paused, its runs are recorded and not started.</p>}
-      <form method="post" action={`${planAddress(plan.name)}/${action}`}>
-        <FormToken frame={visit.frame} />
-        <ReasonField formId="stopping" value={visit.frame.flash?.input?.reason} faults={visit.frame.flash?.faults} />
-        <p class="buttons">
-          <button type="submit" class={paused ? 'primary' : ''}>
-            {paused ? 'Resume the plan' : 'Pause the plan'}
-          </button>
-        </p>
-      </form>
+      <ActionForm
+        {...{ frame: visit.frame, id: 'stopping', action: `${planAddress(plan.name)}/${change}`, reason: 'required' }}
+        buttons={[{ text: paused ? 'Resume the plan' : 'Pause the plan', tone: paused ? 'primary' : undefined }]}
+      />
     </Section>
   )
 }

@@ -7,6 +7,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { weekdays } from '../../../shared/platform/clock.ts'
 import { budgetAddress, planAddress, Sign, shortDay, TableHead, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
+import { List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 const weeks = 5
@@ -76,48 +77,39 @@ interface PlanTableProps {
 }
 
 const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) => (
-  <div class="wide">
-    <table class="rows" aria-label="Plans, in the order in which they get units">
-      <TableHead columns={['Plan', 'Runs', 'Next run', 'Costs', 'Will it pass?', 'Last run']} />
-      <tbody>
-        {plans.map((status) => {
-          const { plan, last } = status
-          const zone = zoneOf(view)
-          const cost = costs.get(plan.name) ?? { units: 0, unpriced: plan.projects.length }
-          return (
-            <tr>
-              <th scope="row">
-                <a href={planAddress(plan.name)}>{plan.name}</a>
-                <span class="note">
-                  {plan.kind}, {plan.projects.length === 1 ? '1 project' : `${count(plan.projects.length)} projects`}
-                </span>
-              </th>
-              <td data-name="Runs">{scheduleInWords(plan.schedule, zone, view.now)}</td>
-              <td data-name="Next run">
-                <NextTime status={status} view={view} />
-              </td>
-              <td data-name="Costs">
-                <CostText units={cost.units} unpriced={cost.unpriced} />
-              </td>
-              <td data-name="Will it pass?">
-                <WillItPass {...{ status, verdict: verdicts.get(plan.name), view }} />
-              </td>
-              <td data-name="Last run">
-                {last ? (
-                  <>
-                    <Time at={last.time} zone={zone} />
-                    <span class="note">{occurrenceInWords(last)}</span>
-                  </>
-                ) : (
-                  'not yet'
-                )}
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </div>
+  <List
+    label="Plans, in the order in which they get units"
+    rows={plans}
+    columns={[
+      {
+        ...{ name: 'Plan', isHead: true },
+        cell: ({ plan: { name } }) => <a href={planAddress(name)}>{name}</a>,
+        note: ({
+          plan: {
+            kind,
+            projects: { length },
+          },
+        }) => `${kind}, ${length === 1 ? '1 project' : `${count(length)} projects`}`,
+      },
+      { name: 'Runs', cell: ({ plan }) => scheduleInWords(plan.schedule, zoneOf(view), view.now) },
+      { name: 'Next run', cell: (status) => <NextTime status={status} view={view} /> },
+      {
+        name: 'Costs',
+        cell: ({ plan: { name, projects } }) => (
+          <CostText {...(costs.get(name) ?? { units: 0, unpriced: projects.length })} />
+        ),
+      },
+      {
+        name: 'Will it pass?',
+        cell: (status) => <WillItPass {...{ status, verdict: verdicts.get(status.plan.name), view }} />,
+      },
+      {
+        name: 'Last run',
+        cell: ({ last }) => (last ? <Time at={last.time} zone={zoneOf(view)} /> : 'not yet'),
+        note: ({ last }) => last && occurrenceInWords(last),
+      },
+    ]}
+  />
 )
 
 const fromMonday = [...weekdays.slice(1), ...weekdays.slice(0, 1)]

@@ -10,9 +10,9 @@ import {
 import { list, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
-import { addressWith } from '../components/lists.tsx'
 import { budgetAddress, numberColumns, TableHead, UnitsCell } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
+import { addressWith } from '../kit/list.tsx'
 
 export interface DetailsProps {
   readonly statement: Statement

@@ -14,7 +14,6 @@ import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
 import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
-import { addressWith } from '../components/lists.tsx'
 import {
   BudgetLink,
   budgetAddress,
@@ -33,6 +32,7 @@ import { CallerName, Who } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
 import { whyText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
+import { addressWith } from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const maxBodyLength = 4_000

@@ -10,6 +10,12 @@ import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
+import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
+import { planIn } from '../components/people.tsx'
+import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
+import { UpdateTable } from '../components/update-table.tsx'
+import type { FieldFaults } from '../flash.ts'
+import { isEmpty, readFields, readFilters } from '../forms.ts'
 import {
   addressWith,
   FaultyFilters,
@@ -18,13 +24,7 @@ import {
   type Paging,
   pagingFields,
   SelectField,
-} from '../components/lists.tsx'
-import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
-import { planIn } from '../components/people.tsx'
-import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
-import { UpdateTable } from '../components/update-table.tsx'
-import type { FieldFaults } from '../flash.ts'
-import { isEmpty, readFields, readFilters } from '../forms.ts'
+} from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const pageSize = 50

@@ -17,12 +17,12 @@ import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
-import { ConfirmForm } from '../../components/edit.tsx'
 import { Faults } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { stepOf, toNumber } from '../../forms.ts'
+import { ConfirmForm } from '../../kit/edit.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
 import { EffectTable } from './effect.tsx'
@@ -175,7 +175,7 @@ function ReconcilePreview(props: {
   const { entry, before, after, input, view, reconciliation } = props
   const month =
     before.month === view.month.name ? undefined : `in the month from ${dayNamed(before.month.slice('month:'.length))}`
-  const { form: _form, step: _step, ...entered } = Object.fromEntries(input)
+  const { step: _step, ...entered } = Object.fromEntries(input)
   return (
     <>
       <Section id="what" title={`Reconcile with ${units(toNumber(entered.unitsLeft ?? ''))} left at the vendor`}>
@@ -193,7 +193,6 @@ function ReconcilePreview(props: {
           frame={props.frame}
           hidden={reconciliation ? { ...entered, shown: String(reconciliation.difference) } : entered}
           confirmLabel="Book"
-          leaveLabel="Cancel"
           back={budgetAddress(rootBudget)}
         />
       </Section>

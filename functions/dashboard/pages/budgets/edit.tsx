@@ -8,7 +8,6 @@ import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../share
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import {
   ChangesSection,
-  ConfirmForm,
   type Edit,
   isUnchanged,
   PreviewSection,
@@ -30,6 +29,7 @@ import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
+import { ConfirmForm } from '../../kit/edit.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import {
   type BudgetWords,
@@ -228,7 +228,6 @@ function BudgetPreview({ edit, frame, before, after, forecasts }: PreviewProps) 
           frame={frame}
           hidden={{ ...shownFields(edit), ...texts, ...(reason !== undefined && { reason }) }}
           confirmLabel="Save"
-          leaveLabel="Cancel"
           back={budgetAddress(name)}
         />
       </Section>

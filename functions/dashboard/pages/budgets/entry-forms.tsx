@@ -178,7 +178,7 @@ function EntryForm({
 export const entryTypes = ['grant', 'transfer', 'external-spend', 'correction', 'reconcile'] as const
 export type EntryFormType = (typeof entryTypes)[number]
 
-const formFields = ['form', 'step', 'key']
+const formFields = ['step', 'key']
 
 type ParsedEntry =
   | { readonly kind: 'request'; readonly request: EntryRequest }

@@ -15,19 +15,18 @@ import {
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
-import { ConfirmForm } from '../../components/edit.tsx'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { readFields, retryOnConflict } from '../../forms.ts'
+import { ConfirmForm } from '../../kit/edit.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 
 const chosen = z.array(project, 'needs at least one project: choose some first')
 const changeSchema = z.discriminatedUnion('do', [
-  z.strictObject({ form: z.string(), do: z.literal('add'), name: project, id: z.exactOptional(project) }),
+  z.strictObject({ do: z.literal('add'), name: project, id: z.exactOptional(project) }),
   z.strictObject({
-    form: z.string(),
     do: z.literal('move'),
     project: chosen,
     id: z.exactOptional(project),
@@ -38,7 +37,6 @@ const changeSchema = z.discriminatedUnion('do', [
     step: z.exactOptional(z.enum(['confirm', 'edit'])),
   }),
   z.strictObject({
-    form: z.string(),
     do: z.literal('remove'),
     project: chosen,
     /** The same form can move them. */
@@ -160,7 +158,6 @@ async function showMove(
           to,
         }}
         confirmLabel={`Move ${what}`}
-        leaveLabel="Cancel"
         back={`${page}#projects`}
       />
     </Section>,

@@ -17,8 +17,8 @@ import { faultsIn, flashOf, inputOf, readFields } from '../../forms.ts'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
 
-const stopSchema = z.strictObject({ form: z.string(), revision: z.string(), reason })
-const deletionSchema = z.strictObject({ form: z.string(), revision: z.string(), reason: z.exactOptional(reason) })
+const stopSchema = z.strictObject({ revision: z.string(), reason })
+const deletionSchema = z.strictObject({ revision: z.string(), reason: z.exactOptional(reason) })
 
 interface Stop {
   readonly button: string

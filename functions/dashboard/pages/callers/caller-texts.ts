@@ -3,7 +3,7 @@ import { count } from '../../../../shared/guard/sentences.ts'
 import { type Caller, limitOf, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
 import { allFaults, type Fault } from '../../../../shared/platform/faults.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
-import { createComparison, limitText } from '../../components/edit.tsx'
+import { limitText } from '../../components/edit.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, toNumber } from '../../forms.ts'
 
@@ -12,7 +12,6 @@ export const labels = {
   budgets: 'Budgets',
   readsBudgets: 'Budgets to read',
   person: 'Person',
-  disabled: 'Disabled',
   mayForce: 'May force',
   mayChargeAncestors: 'May charge ancestors of an owner',
   month: 'Limit per month',
@@ -21,7 +20,7 @@ export const labels = {
   ratePerMinute: 'Requests a minute',
 } as const
 
-type Field = keyof typeof labels
+export type Field = keyof typeof labels
 export type Texts = Readonly<Record<Field, string>>
 const fields = Object.keys(labels) as Field[]
 
@@ -34,7 +33,7 @@ export const shownCaller = (sub: string): string => (sub === unlistedCallers ? '
 
 /** With a token, a missing restriction permits everything. */
 export function textsOf(sub: string, caller: Caller): Texts {
-  const { person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
+  const { person, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } = caller
   const callerScopes = caller.scopes ?? (isSlack(sub) ? [] : scopes)
   const defaultBudgets = isSlack(sub) && !callerScopes.includes('admin') ? [] : allBudgets
   const limitedCaller = { name: sub, limits: caller.limits ?? [] }
@@ -43,7 +42,6 @@ export function textsOf(sub: string, caller: Caller): Texts {
     budgets: [caller.budgets ?? defaultBudgets].flat().join('\n'),
     readsBudgets: caller.readsBudgets?.join('\n') ?? allBudgets,
     person: person ?? '',
-    disabled: disabled ? 'yes' : 'no',
     mayForce: mayForce ? 'yes' : 'no',
     mayChargeAncestors: mayChargeAncestors ? 'yes' : 'no',
     month: limitText(limitOf(limitedCaller, 'month')),
@@ -71,7 +69,6 @@ function normalize(field: Field, form: URLSearchParams): string {
       return form.get('reading') === 'all' ? allBudgets : linesOf(value)
     case 'person':
       return value
-    case 'disabled':
     case 'mayForce':
     case 'mayChargeAncestors':
       return value === 'yes' ? 'yes' : 'no'
@@ -91,12 +88,10 @@ function asNumber(value: string): string {
   return Number.isNaN(number) ? value : count(number)
 }
 
-function valueText(field: Field, value: string): string {
+export function valueText(field: Field, value: string): string {
   if (value === allBudgets && (field === 'budgets' || field === 'readsBudgets')) return 'all'
   return value.split(/[ \n]/).join(', ') || 'none'
 }
-
-export const differences = createComparison(labels, valueText)
 
 export function toCaller(sub: string, texts: Texts, now: Caller) {
   const parsed = callerRequest.safeParse(bodyOf(sub, texts, now))
@@ -115,7 +110,7 @@ function bodyOf(sub: string, texts: Texts, now: Caller): Record<string, unknown>
     ...(texts.budgets === allBudgets && isSlack(sub) && { budgets: allBudgets }),
     ...(texts.readsBudgets !== allBudgets && { readsBudgets: namesIn(texts.readsBudgets) }),
     ...(texts.person !== '' && { person: texts.person }),
-    disabled: texts.disabled === 'yes',
+    disabled: now.disabled ?? false,
     mayForce: texts.mayForce === 'yes',
     mayChargeAncestors: texts.mayChargeAncestors === 'yes',
     ...(limits && { limits }),

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { Refusal } from '../../../../shared/api/refusal.ts'
 import { reason, subject } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentences.ts'
@@ -13,21 +12,12 @@ import {
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
-import { FormToken } from '../../components/layout.tsx'
-import {
-  callerAddress,
-  callersAddress,
-  Fact,
-  Facts,
-  Section,
-  Sign,
-  Time,
-  Units,
-  ZoneNote,
-} from '../../components/parts.tsx'
+import { FormToken, type Frame } from '../../components/layout.tsx'
+import { callerAddress, callersAddress, Section, Sign, Time, Units, ZoneNote } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
-import type { Flash } from '../../flash.ts'
-import { faultsIn, forEachId, inputOf, notDone, readFields } from '../../forms.ts'
+import { forEachId } from '../../forms.ts'
+import { action, Buttons, fieldsOf } from '../../kit/action.tsx'
+import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
@@ -37,7 +27,6 @@ const recentUpdates = 100
 
 const disablingSchema = z
   .strictObject({
-    form: z.string(),
     do: z.enum(['disable', 'enable'], 'must be one of the buttons'),
     sub: z._default(z.array(subject).check(z.maxLength(100, 'must have at most 100 callers')), []),
     other: z.exactOptional(subject),
@@ -76,20 +65,20 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
             <FormToken frame={visit.frame} />
             <CallerList {...{ view, visit, spentBy, seenAt }} />
             <NotListed view={view} rows={rows} />
-            <DisableForm flash={visit.frame.flash} />
+            <DisableFields frame={visit.frame} />
           </form>
           <UnlistedSection view={view} />
-          <AddCallerForm flash={visit.frame.flash} />
+          <AddCallerForm frame={visit.frame} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
 
-    POST: async ({ form, mustHave, session, redirect, guard }) => {
-      mustHave('admin')
-      try {
-        const { do: action, sub, other, reason } = readFields(form, disablingSchema, ['sub'])
-        const by = { caller: session.sub, reason, disabled: action === 'disable' }
+    POST: action({
+      ...{ scopes: ['admin'], schema: disablingSchema, lists: ['sub'], keeps: ['other', 'reason'] },
+      back: () => callersAddress,
+      act: async ({ session, guard }, { do: button, sub, other, reason }) => {
+        const by = { caller: session.sub, reason, disabled: button === 'disable' }
         const disable = async (name: string) => {
           if (by.disabled && name === session.sub)
             return { kind: 'problem', problem: problem('forbidden', notYourself) } as const
@@ -98,16 +87,10 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
         }
         const outcomes = await forEachId([...sub, ...(other === undefined ? [] : [other])], disable, log)
         const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
-        const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${action}d.`] : []))
-        return redirect({ done, failed }, callersAddress)
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        const input = inputOf(form, 'other', 'reason')
-        const faults = faultsIn(error, ['other', 'reason'])
-        const failed = [faults ? notDone : error.problem.detail]
-        return redirect({ done: [], failed, input, ...(faults && { faults }) }, callersAddress)
-      }
-    },
+        const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${button}d.`] : []))
+        return { done, failed }
+      },
+    }),
   })
 }
 
@@ -155,12 +138,12 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
             <input type="checkbox" name="sub" value={caller} aria-label={`Choose ${caller}`} />
             <div>
               <p class="what">{caller}</p>
-              <Facts>
-                <Fact name="Last update">
-                  <Time at={createdAt} zone={zoneOf(view)} /> via {via}
-                </Fact>
-                <Fact name="Token from">{token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'}</Fact>
-              </Facts>
+              <Facts
+                rows={[
+                  ['Last update', [<Time at={createdAt} zone={zoneOf(view)} />, ` via ${via}`]],
+                  ['Token from', token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'],
+                ]}
+              />
               <p>
                 <a href={callerAddress(caller)} aria-label={`Limit what ${caller} may do`}>
                   Limit…
@@ -174,50 +157,36 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
   )
 }
 
-const DisableForm = ({ flash }: { flash: Flash | null }) => (
+const DisableFields = ({ frame }: { frame: Frame }) => (
   <Section id="stop" title="Disable or enable">
     <p class="note">Disables the callers chosen above, and one that is not listed, such as a leaked token's.</p>
     <div class="fields">
-      <TextField
-        formId="stop"
-        name="other"
-        label="Another caller (optional)"
-        value={flash?.input?.other}
-        faults={flash?.faults}
-        maxLength={256}
-      />
-      <ReasonField formId="stop" value={flash?.input?.reason} faults={flash?.faults} />
+      <TextField {...fieldsOf(frame, 'stop')('other')} label="Another caller (optional)" maxLength={256} />
+      <ReasonField {...fieldsOf(frame, 'stop')('reason')} />
     </div>
-    <p class="buttons">
-      <IgnoreEnter />
-      <button type="submit" name="do" value="disable">
-        Disable
-      </button>
-      <button type="submit" name="do" value="enable">
-        Enable
-      </button>
-    </p>
+    <IgnoreEnter />
+    <Buttons
+      of={[
+        { text: 'Disable', name: 'do', value: 'disable' },
+        { text: 'Enable', name: 'do', value: 'enable' },
+      ]}
+    />
   </Section>
 )
 
-const AddCallerForm = ({ flash }: { flash: Flash | null }) => (
+const AddCallerForm = ({ frame }: { frame: Frame }) => (
   <Section id="list" title="Add a caller">
     <form method="get" action={callerAddress()}>
       <div class="fields">
         <TextField
-          formId="list"
-          name="sub"
+          {...fieldsOf(frame, 'list')('sub')}
           label="Name"
-          value={flash?.input?.sub}
-          faults={flash?.faults}
           maxLength={256}
           note="The sub of a token, a Slack member ID such as slack:U02ADA, or an issuer's caller such as okta:ada@acme.com."
           isRequired
         />
       </div>
-      <p class="buttons">
-        <button type="submit">Continue</button>
-      </p>
+      <Buttons of={[{ text: 'Continue' }]} />
     </form>
   </Section>
 )
@@ -244,23 +213,19 @@ function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { 
             <Sign name="cross" /> Disabled: every request is refused.
           </p>
         ) : null}
-        <Facts>
-          <Fact name="Spent this month">
-            <Units units={spentBy.get(personOf(view.definitions, sub)) ?? 0} />
-          </Fact>
-          <Fact name="Last update">
-            <LastSeen at={seenAt.get(sub)} zone={zoneOf(view)} />
-          </Fact>
-          <Fact name="Scopes">{scopes ? scopes.join(', ') || 'none' : defaultText}</Fact>
-          <Fact name="Budgets">
-            {budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'}
-          </Fact>
-          {readsBudgets === undefined ? null : <Fact name="Reads only">{readsBudgets.join(', ') || 'nothing'}</Fact>}
-          {mayForce ? <Fact name="May force">yes</Fact> : null}
-          {mayChargeAncestors ? <Fact name="May charge ancestors of an owner">yes</Fact> : null}
-          {perUpdate === undefined ? null : <Fact name="At most for one update">{count(perUpdate)}</Fact>}
-          {ratePerMinute === undefined ? null : <Fact name="Requests a minute">{count(ratePerMinute)}</Fact>}
-        </Facts>
+        <Facts
+          rows={[
+            ['Spent this month', <Units units={spentBy.get(personOf(view.definitions, sub)) ?? 0} />],
+            ['Last update', <LastSeen at={seenAt.get(sub)} zone={zoneOf(view)} />],
+            ['Scopes', scopes ? scopes.join(', ') || 'none' : defaultText],
+            ['Budgets', budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'],
+            readsBudgets && ['Reads only', readsBudgets.join(', ') || 'nothing'],
+            mayForce && ['May force', 'yes'],
+            mayChargeAncestors && ['May charge ancestors of an owner', 'yes'],
+            perUpdate !== undefined && ['At most for one update', count(perUpdate)],
+            ratePerMinute !== undefined && ['Requests a minute', count(ratePerMinute)],
+          ]}
+        />
         <CallerLimits sub={sub} view={view} />
         <p>
           <a href={callerAddress(sub)} aria-label={`Change what ${sub} may do`}>

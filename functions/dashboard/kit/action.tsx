@@ -1,0 +1,100 @@
+import type { Child } from 'hono/jsx'
+import type * as z from 'zod/mini'
+import { Refusal } from '../../../shared/api/refusal.ts'
+import type { Scope } from '../../../shared/platform/words.ts'
+import { HiddenFields, type HiddenValues, ReasonField } from '../components/fields.tsx'
+import { FormToken, type Frame } from '../components/layout.tsx'
+import type { Flash } from '../flash.ts'
+import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
+import type { Visit } from '../session.tsx'
+
+/** What was done, and where that is seen. */
+interface Outcome extends Pick<Flash, 'done' | 'failed'> {
+  readonly to?: string
+}
+
+interface Action<Schema extends z.ZodMiniType> {
+  readonly scopes?: readonly Scope[]
+  readonly schema: Schema
+  /** Fields with several values. */
+  readonly lists?: readonly string[]
+  /** Fields that show their input and faults again where nothing was done. */
+  readonly keeps?: readonly string[]
+  back(visit: Visit): string
+  /** A string is what was done. @throws Refusal to say why nothing was done. */
+  act(visit: Visit, input: z.output<Schema>): Promise<string | Outcome | Response>
+}
+
+/** The handler of a form that does something and leads back to its page. */
+export const action =
+  <Schema extends z.ZodMiniType>({ scopes, schema, lists = [], keeps = [], back, act }: Action<Schema>) =>
+  async (visit: Visit): Promise<Response> => {
+    if (scopes) visit.mustHave(...scopes)
+    const { form, redirect } = visit
+    const input = inputOf(form, ...keeps)
+    try {
+      const outcome = await act(visit, readFields(form, schema, lists))
+      if (outcome instanceof Response) return outcome
+      const { to, ...said } = typeof outcome === 'string' ? { done: [outcome], failed: [] } : { ...outcome }
+      return await redirect(said.done.length > 0 ? said : { ...said, input }, to ?? back(visit))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      const faults = faultsIn(error, keeps)
+      const failed = [faults ? notDone : error.problem.detail]
+      return redirect({ done: [], failed, input, ...(faults && { faults }) }, back(visit))
+    }
+  }
+
+/** Fields that show again what was typed and what is wrong with it. */
+export const fieldsOf =
+  ({ flash }: Pick<Frame, 'flash'>, formId: string) =>
+  (name: string) => ({ formId, name, value: flash?.input?.[name], faults: flash?.faults })
+
+interface ButtonProps {
+  readonly text: Child
+  /** With several buttons: which one. */
+  readonly name?: string
+  readonly value?: string
+  readonly tone?: 'primary' | 'danger' | undefined
+}
+
+export const Buttons = ({ of, cancel }: { of: readonly ButtonProps[]; cancel?: string | undefined }) => (
+  <p class="buttons">
+    {of.map(({ text, tone, ...which }) => (
+      <button type="submit" {...which} class={tone}>
+        {text}
+      </button>
+    ))}
+    {cancel === undefined ? null : <a href={cancel}>Cancel</a>}
+  </p>
+)
+
+interface ActionFormProps {
+  readonly frame: Frame
+  readonly id: string
+  readonly action: string
+  readonly hidden?: HiddenValues
+  readonly reason?: 'required' | 'optional' | undefined
+  readonly buttons: readonly ButtonProps[]
+  readonly cancel?: string
+  readonly note?: Child
+  /** Further fields. */
+  readonly children?: Child
+}
+
+export const ActionForm = (form: ActionFormProps) => (
+  <form method="post" action={form.action}>
+    <FormToken frame={form.frame} />
+    <HiddenFields values={form.hidden ?? {}} />
+    {form.children || form.reason ? (
+      <div class="fields">
+        {form.children}
+        {form.reason ? (
+          <ReasonField {...fieldsOf(form.frame, form.id)('reason')} isOptional={form.reason === 'optional'} />
+        ) : null}
+      </div>
+    ) : null}
+    {form.note === undefined ? null : <p class="note">{form.note}</p>}
+    <Buttons of={form.buttons} cancel={form.cancel} />
+  </form>
+)

@@ -1,0 +1,300 @@
+import type { Child } from 'hono/jsx'
+import type { Guard } from '../../../shared/guard/guard.ts'
+import type { Author, ChangeResult, Preview } from '../../../shared/guard/people/budgets.ts'
+import { differencesInWords } from '../../../shared/guard/people/differences.ts'
+import { when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { personOf, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { digest } from '../../../shared/platform/ids.ts'
+import {
+  ChoiceField,
+  type Choices,
+  Faults,
+  HiddenFields,
+  type HiddenValues,
+  LinesField,
+  ReasonField,
+  TextField,
+  TicksField,
+} from '../components/fields.tsx'
+import { FormToken, type Frame } from '../components/layout.tsx'
+import { Section } from '../components/parts.tsx'
+import type { FieldFaults } from '../flash.ts'
+import { isConflict, notDone, reasonOf, retryUntilAnswered, stepOf } from '../forms.ts'
+import type { Visit } from '../session.tsx'
+import { ActionForm, Buttons } from './action.tsx'
+
+type Texts<Name extends string = string> = Readonly<Record<Name, string>>
+
+/** One field of a form; by default a line of text. */
+interface EditField<Name extends string = string> {
+  readonly name: Name | (string & {})
+  readonly label?: string
+  readonly note?: Child
+  readonly as?: 'number' | 'lines' | 'ticks'
+  readonly choices?: Choices
+  readonly isRequired?: boolean
+  readonly maxLength?: number
+  /** Where it is not the text of the member. */
+  readonly value?: string
+}
+
+export interface FieldGroup<Name extends string = string> {
+  readonly id: string
+  readonly title: string
+  readonly note?: string
+  readonly fields: readonly (EditField<Name> | false)[]
+}
+
+/** What is edited, as texts. */
+interface Subject<Name extends string> {
+  readonly view: View
+  readonly name: string
+  readonly current: Texts<Name>
+}
+
+interface Input<Name extends string> {
+  /** As they were typed. */
+  readonly texts: Texts<Name>
+  readonly reason: string | undefined
+  /** Others changed the same since the page was shown. */
+  readonly isStale: boolean
+}
+
+type Change =
+  | { readonly faults: FieldFaults }
+  | { put(by: Author): Promise<ChangeResult>; preview(by: Author): Promise<Preview> }
+
+interface Effect {
+  readonly above?: Child
+  readonly beside: Child
+}
+
+type Possible = Extract<Preview, { kind: 'possible' }>
+
+/** How one kind of record is edited; `Own` is what its page reads in addition. */
+export interface EditedRecord<Name extends string, Own extends Subject<Name>> {
+  readonly kind: 'budget' | 'caller'
+  readonly labels: Texts<Name>
+  /** @throws Refusal 404 */
+  open(visit: Visit): Promise<Own | Response>
+  textsIn(form: URLSearchParams, otherwise: Texts<Name>): Texts<Name>
+  /** A text as differences show it. */
+  shownText(name: Name, text: string, own: Own): string
+  groups(edit: Own & Input<Name>): readonly (FieldGroup<Name> | false)[]
+  /** Why this user may not make the change. */
+  whyNot?(edit: Own & Input<Name>, visit: Visit): string | undefined
+  changeOf(edit: Own & Input<Name>, guard: Guard): Change
+  /** What the change does, above the question and beside its button. */
+  effect(edit: Own & Input<Name>, possible: Possible, guard: Guard): Effect | Promise<Effect>
+  /** The form is posted to `path`, and leads to `back`. */
+  readonly path: (own: Own) => string
+  readonly back: (own: Own) => string
+  hidden?(own: Own): HiddenValues
+  readonly words: Record<'title' | 'question' | 'changed' | 'already', (own: Own) => string>
+  above?(own: Own): Child
+  below?(own: Own, visit: Visit): Child
+}
+
+/** A form, a preview with the differences, and the change; for administrators. */
+export function editPage<Name extends string, Own extends Subject<Name>>(record: EditedRecord<Name, Own>) {
+  return {
+    GET: async (visit: Visit): Promise<Response> => {
+      visit.mustHave('admin')
+      const own = await record.open(visit)
+      return own instanceof Response
+        ? own
+        : showForm(record, visit, { ...own, texts: own.current, reason: undefined, isStale: false })
+    },
+
+    POST: async (visit: Visit): Promise<Response> => {
+      visit.mustHave('admin')
+      const { form } = visit
+      const step = stepOf(form)
+      return retryUntilAnswered(async () => {
+        const own = await record.open(visit)
+        if (own instanceof Response) return own
+        const texts = record.textsIn(form, own.current)
+        const edit = { ...own, texts, reason: reasonOf(form), isStale: form.get('seen') !== seenOf(own.current) }
+        return step === 'edit' ? showForm(record, visit, edit) : previewOrChange(record, visit, edit, step)
+      })
+    },
+  }
+}
+
+const hiddenIn = <Name extends string, Own extends Subject<Name>>(record: EditedRecord<Name, Own>, own: Own) => ({
+  ...record.hidden?.(own),
+  seen: seenOf(own.current),
+})
+
+async function showForm<Name extends string, Own extends Subject<Name>>(
+  record: EditedRecord<Name, Own>,
+  visit: Visit,
+  edit: Own & Input<Name>,
+  details: readonly string[] = [],
+  faults: FieldFaults = {},
+) {
+  const stale = await stalenessOf(visit.guard, edit, record.kind)
+  return visit.show(
+    record.words.title(edit),
+    <>
+      {record.above?.(edit)}
+      <form method="post" action={record.path(edit)} class="sheet">
+        <Faults faults={[...stale, ...details]} />
+        <FormToken frame={visit.frame} />
+        <HiddenFields values={hiddenIn(record, edit)} />
+        {record
+          .groups(edit)
+          .map((group) => (group ? <Group {...{ group, labels: record.labels, texts: edit.texts, faults }} /> : null))}
+        <Section id="save" title="Save">
+          <ReasonField formId="edit" value={edit.reason} isOptional />
+          <Buttons
+            of={[{ text: 'Preview', name: 'step', value: 'preview', tone: 'primary' }]}
+            cancel={record.back(edit)}
+          />
+          <p class="note">Nothing is saved before you confirm the preview.</p>
+        </Section>
+      </form>
+      {record.below?.(edit, visit)}
+    </>,
+  )
+}
+
+async function showPreview<Name extends string, Own extends Subject<Name>>(
+  record: EditedRecord<Name, Own>,
+  visit: Visit,
+  edit: Own & Input<Name>,
+  possible: Possible,
+) {
+  const { current, texts, reason } = edit
+  const names = (Object.keys(record.labels) as Name[]).filter((name) => current[name] !== texts[name])
+  const { above, beside } = await record.effect(edit, possible, visit.guard)
+  return visit.show(
+    record.words.question(edit),
+    <>
+      <Section id="changes" title="What changes">
+        <dl class="differences">
+          {names.map((name) => (
+            <div>
+              <dt>{record.labels[name]}</dt>
+              <dd>
+                {record.shownText(name, current[name], edit)} <span aria-hidden="true">→</span>
+                <span class="hidden">then</span> <strong>{record.shownText(name, texts[name], edit)}</strong>
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <p>Reason: {reason ?? <span class="unknown">none given</span>}</p>
+      </Section>
+      {above}
+      <Section id="confirm" title="Confirm">
+        {beside}
+        <ConfirmForm
+          {...{ action: record.path(edit), frame: visit.frame, confirmLabel: 'Save', back: record.back(edit) }}
+          hidden={{ ...hiddenIn(record, edit), ...texts, ...(reason !== undefined && { reason }) }}
+        />
+      </Section>
+    </>,
+  )
+}
+
+/** `null`: another change was faster. */
+async function previewOrChange<Name extends string, Own extends Subject<Name>>(
+  record: EditedRecord<Name, Own>,
+  visit: Visit,
+  edit: Own & Input<Name>,
+  step: 'preview' | 'confirm',
+): Promise<Response | null> {
+  const { view, current, texts, reason, isStale } = edit
+  const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, record.back(edit))
+  const isUnchanged = Object.keys(current).every((name) => texts[name as Name] === current[name as Name])
+  // The user pressed the button twice.
+  if (isUnchanged)
+    return isStale ? finish(record.words.already(edit)) : showForm(record, visit, edit, ['Nothing has changed.'])
+  // The user has to see the changes of others first.
+  if (isStale) return showForm(record, visit, edit)
+  const whyNot = record.whyNot?.(edit, visit)
+  if (whyNot !== undefined) return showForm(record, visit, edit, [whyNot])
+  const change = record.changeOf(edit, visit.guard)
+  if ('faults' in change) return showForm(record, visit, edit, [notDone], change.faults)
+  const by = {
+    caller: visit.session.sub,
+    onlyAt: [view.definitions.revision],
+    ...(reason !== undefined && { reason }),
+  }
+  const outcome = step === 'confirm' ? await change.put(by) : await change.preview(by)
+  if (isConflict(outcome)) return null
+  switch (outcome.kind) {
+    case 'problem':
+      return showForm(record, visit, edit, [outcome.problem.detail])
+    case 'changed':
+      return finish(record.words.changed(edit))
+    case 'possible':
+      return showPreview(record, visit, edit, outcome)
+  }
+}
+
+interface ConfirmProps {
+  readonly action: string
+  readonly frame: Frame
+  readonly hidden: HiddenValues
+  readonly confirmLabel: string
+  readonly back: string
+}
+
+export const ConfirmForm = ({ confirmLabel, back, ...form }: ConfirmProps) => (
+  <ActionForm
+    {...{ ...form, id: 'confirm', cancel: back }}
+    buttons={[
+      { text: confirmLabel, name: 'step', value: 'confirm', tone: 'primary' },
+      { text: 'Back to the form', name: 'step', value: 'edit' },
+    ]}
+  />
+)
+
+interface GroupProps {
+  readonly group: FieldGroup
+  readonly labels: Texts
+  readonly texts: Texts
+  readonly faults: FieldFaults
+}
+
+const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
+  <Section id={id} title={title}>
+    {note === undefined ? null : <p class="note">{note}</p>}
+    <div class="fields">{fields.map((field) => (field ? <Field {...{ field, ...form }} /> : null))}</div>
+  </Section>
+)
+
+function Field({ field, labels, texts, faults }: Omit<GroupProps, 'group'> & { field: EditField }) {
+  const { as, choices, ...given } = field
+  const { name } = field
+  const props = { formId: 'edit', label: labels[name] ?? '', value: texts[name] ?? '', faults, ...given }
+  if (as === 'ticks') return <TicksField {...props} value={props.value.split(' ')} options={choices ?? []} isWhole />
+  if (choices) return <ChoiceField {...props} options={choices} />
+  return as === 'lines' ? <LinesField {...props} /> : <TextField {...props} isNumber={as === 'number'} />
+}
+
+const seenOf = (texts: Texts): string => digest('seen', JSON.stringify(texts))
+
+/** Who changed it last, and what. */
+async function stalenessOf(
+  { ledger }: Guard,
+  { view, name, isStale }: Subject<string> & Input<string>,
+  kind: 'budget' | 'caller',
+): Promise<readonly string[]> {
+  if (!isStale) return []
+  const filter = { month: view.month.name, budget: kind === 'budget' ? name : rootBudget }
+  const { rows } = await ledger.entries(filter, maxEntries)
+  const made = rows.flatMap((entry) => {
+    const { changed = [] } = entry
+    const at = changed.findIndex((difference) => difference.kind === kind && difference.name === name)
+    return at === -1 ? [] : [{ entry, words: differencesInWords(changed)[at] }]
+  })[0]
+  const who = made
+    ? `${personOf(view.definitions, made.entry.by)} changed it on ${when(made.entry.at, zoneOf(view))} (${made.words})`
+    : 'someone changed it'
+  return [`Nothing was saved: ${who} since you opened the page. What you typed is kept; look at it again.`]
+}
+
+const maxEntries = 50

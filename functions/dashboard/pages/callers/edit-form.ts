@@ -1,0 +1,161 @@
+import { figuresOf, left, list } from '../../../../shared/guard/sentences.ts'
+import {
+  type Caller,
+  type Definitions,
+  limitOf,
+  limitsOfCaller,
+  personOf,
+  rootBudget,
+  unlistedCallers,
+  windowKinds,
+} from '../../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
+import { type Scope, scopes } from '../../../../shared/platform/words.ts'
+import type { FieldGroup } from '../../kit/edit.tsx'
+import { allBudgets, type Field, isSlack, namesIn, type Texts } from './caller-texts.ts'
+
+export interface OpenCaller {
+  readonly view: View
+  /** The `sub`. */
+  readonly name: string
+  readonly listed: Caller | undefined
+  readonly current: Texts
+}
+
+export type CallerEdit = OpenCaller & { readonly texts: Texts }
+
+const scopeTexts: Readonly<Record<Scope, string>> = {
+  read: 'see budgets, updates and figures',
+  run: 'run updates, which spends units',
+  propose: 'ask for updates that need approval',
+  write: 'create and change projects at the service',
+  approve: 'approve, reject and resolve what others asked for',
+  admin: 'change budgets and callers, pause plans, book entries',
+}
+
+export const groupsOf = (edit: CallerEdit): readonly FieldGroup<Field>[] =>
+  edit.name === unlistedCallers
+    ? [
+        {
+          ...{ id: 'limits', title: 'Limits of each', fields: eachUpdate },
+          note: 'A listed caller follows its own entry alone; plans follow none of this.',
+        },
+      ]
+    : [mayDo(edit), budgetsOf(edit), person, ownLimits]
+
+const eachUpdate = [
+  { name: 'perUpdate', as: 'number', note: 'Units. Empty: no limit.' },
+  { name: 'ratePerMinute', as: 'number', note: 'Empty: no limit.' },
+] as const
+
+const adminOrYes = [
+  ['no', 'only with admin'],
+  ['yes', 'yes'],
+] as const
+
+const mayDo = ({ name }: CallerEdit): FieldGroup<Field> => ({
+  ...{ id: 'may', title: 'What they may do' },
+  note: isSlack(name)
+    ? 'Users in Slack have no token: they may do only what is ticked here.'
+    : 'A token says what its caller may do, as far as it is ticked here.',
+  fields: [
+    { name: 'scopes', as: 'ticks', choices: scopes.map((scope) => [scope, scope, scopeTexts[scope]]) },
+    { name: 'mayForce', choices: adminOrYes, note: 'Skips the cool-down, so the same work is paid again.' },
+  ],
+})
+
+const oneOnALine = 'One per line; includes the budgets below each.'
+
+const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): FieldGroup<Field> => ({
+  ...{ id: 'budgets', title: 'Which budgets' },
+  fields: [
+    {
+      ...{ name: 'charging', label: 'May charge', value: budgets === allBudgets ? 'all' : 'some' },
+      choices: [
+        ['all', isSlack(name) ? 'all budgets' : 'as the token says'],
+        ['some', 'only those named'],
+      ],
+    },
+    { name: 'budgets', as: 'lines', note: oneOnALine, value: budgets === allBudgets ? '' : budgets },
+    {
+      ...{ name: 'reading', label: 'May read', value: readsBudgets === allBudgets ? 'all' : 'some' },
+      choices: [
+        ['all', 'everything'],
+        ['some', 'only those named'],
+      ],
+    },
+    {
+      ...{ name: 'readsBudgets', as: 'lines', value: readsBudgets === allBudgets ? '' : readsBudgets },
+      note: `${oneOnALine} Their projects, updates and bookings, and nothing of others.`,
+    },
+    {
+      ...{ name: 'mayChargeAncestors', choices: adminOrYes },
+      note: 'Charge a budget above the one that owns a project. The owner’s rules hold, its limits do not.',
+    },
+  ],
+})
+
+const person: FieldGroup<Field> = {
+  ...{ id: 'who', title: 'Person' },
+  fields: [
+    {
+      ...{ name: 'person', maxLength: 256 },
+      note: 'The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own.',
+    },
+  ],
+}
+
+const ownLimits: FieldGroup<Field> = {
+  ...{ id: 'limits', title: 'Own limits', note: 'They count in addition to the limits of budgets.' },
+  fields: [
+    { name: 'month', as: 'number', note: 'Units, or “unlimited”.' },
+    { name: 'day', as: 'number', note: 'Units, or “unlimited”.' },
+    ...eachUpdate,
+  ],
+}
+
+export function consequencesOf({ name: sub, current, texts }: CallerEdit, after: View): readonly string[] {
+  if (sub === unlistedCallers) return ['They hold for each caller that is not listed.']
+  const [before, then] = [wordsIn(current.scopes), wordsIn(texts.scopes)]
+  const lost = before.filter((scope) => !then.includes(scope))
+  const gained = then.filter((scope) => !before.includes(scope))
+  const others = otherNamesOf(after.definitions, sub)
+  return [
+    ...(lost.length > 0 ? [`${sub} loses: ${list(lost)}.`] : []),
+    ...(gained.length > 0
+      ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', as far as the token says so'}.`]
+      : []),
+    ...readsAfter(sub, current, texts),
+    ...(then.length === 0 ? [`${sub} may then do nothing.`] : []),
+    ...(others.length > 0
+      ? [`${list([sub, ...others])} are then one person, who cannot approve their own requests.`]
+      : []),
+    ...limitsOfCaller(after.definitions, sub).flatMap((limited) =>
+      windowKinds
+        .filter((window) => limitOf(limited, window) !== 'unlimited')
+        .map((window) => `Of their own limit, ${left(figuresOf(after, limited, window))}.`),
+    ),
+  ]
+}
+
+function readsAfter(sub: string, current: Texts, texts: Texts): readonly string[] {
+  if (texts.readsBudgets === current.readsBudgets) return []
+  if (texts.readsBudgets === allBudgets) return [`${sub} can then read everything.`]
+  const budgets = namesIn(texts.readsBudgets)
+  return [
+    budgets.length === 0
+      ? `${sub} can then read no budget.`
+      : `${sub} can then read ${list(budgets)} and the budgets below, and nothing of others: not their names, projects, updates or figures.`,
+    ...(wordsIn(texts.scopes).includes('admin') && !budgets.includes(rootBudget)
+      ? ['The scope admin does not count for who reads only some budgets.']
+      : []),
+  ]
+}
+
+const wordsIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
+
+function otherNamesOf(definitions: Definitions, sub: string): readonly string[] {
+  const person = personOf(definitions, sub)
+  const all = new Set([person, ...Object.keys(definitions.callers ?? {})])
+  return [...all].filter((each) => each !== sub && personOf(definitions, each) === person)
+}
