@@ -244,22 +244,6 @@ describe('POST /plans/{name}/run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test.each<[string, object, string]>([
-    ['no time', {}, 'time'],
-    ['not a valid time', { time: 'now' }, 'time'],
-    ['a time as a number', { time: 1795168800000 }, 'time'],
-    ['30 February', { time: '2026-02-30T10:00:00Z' }, 'time'],
-    ['a time without a zone', { time: '2026-11-20T10:00:00' }, 'time'],
-    ['another `only`', { time: due, only: 'all' }, 'only'],
-    ['an unknown member', { time: due, force: true }, 'force'],
-  ])('running a plan with %s is answered with 400 and records nothing', async (_what, body, path) => {
-    const { product, run, plansNow } = await withPlans([night])
-    const answer = await run(body)
-    expect([answer.status, answer.body.errors[0].path]).toEqual([400, path])
-    expect((await plansNow())[0].last).toBeNull()
-    expect(product.service.requests).toEqual([])
-  })
-
   test('running an unknown plan is 404, a disabled one 409, a paused one 402', async () => {
     const { product, run } = await withPlans([night, { ...night, name: 'off', enabled: false }])
     expect((await run({ time: due }, undefined, 'day')).status).toBe(404)

@@ -53,6 +53,7 @@ describe('an event that no rule of ours sends', () => {
   test.each<[string, unknown]>([
     ['a request of HTTP', httpEvent],
     ['one with a plan among its members', { ...httpEvent, plan: 'night', time: due }],
+    ['a record of the stream', { Records: [{ eventSource: 'aws:dynamodb', eventName: 'INSERT', dynamodb: {} }] }],
     ['nothing', undefined],
     ['null', null],
     ['a text', 'sweep'],
@@ -62,6 +63,7 @@ describe('an event that no rule of ours sends', () => {
     ['a time without its plan', { time: due }],
     ['a plan without a name', { plan: '', time: due }],
     ['a plan that is not a name', { plan: 7, time: due }],
+    ['a plan of __proto__', { plan: { __proto__: null }, time: due }],
     ['a name that is too long', { plan: 'n'.repeat(64), time: due }],
     ['both', { plan: 'night', time: due, task: 'sweep' }],
     ['a member too many', { task: 'sweep', at: due }],
@@ -72,6 +74,8 @@ describe('an event that no rule of ours sends', () => {
     ['a time in milliseconds', { plan: 'night', time: Date.parse(due) }],
     ['a time without a zone', { plan: 'night', time: '2026-11-20T10:00:00' }],
     ['a time of another zone', { plan: 'night', time: '2026-11-20T10:00:00+01:00' }],
+    ['the year 10000', { plan: 'night', time: '+010000-01-01T00:00:00Z' }],
+    ['an empty time', { plan: 'night', time: '' }],
     ['a day', { plan: 'night', time: '2026-11-20' }],
     ['a time with a blank', { plan: 'night', time: ' 2026-11-20T10:00:00Z' }],
     ['a time with a line break', { plan: 'night', time: '2026-11-20T10:00:00Z\n' }],
@@ -107,6 +111,13 @@ describe('an event of a rule', () => {
     ['a leap day', { plan: 'night', time: '2028-02-29T23:59:59Z' }, { plan: 'night', time: 1835481599000 }],
   ])('%s', (_what, event, trigger) => {
     expect(readTrigger(event)).toEqual(trigger)
+  })
+
+  test('one occurrence sent three times runs each project once', async () => {
+    const product = await startProduct({ store: createMemoryStore(), plans: [night] })
+    for (let times = 0; times < 3; times++)
+      await product.triggers.handle({ plan: 'night', time: due }, product.endsAt())
+    expect(product.seen('run')).toHaveLength(2)
   })
 
   test.each([

@@ -221,6 +221,7 @@ describe('requests that do not come from Slack', () => {
       ['a payload of nothing', '/slack/interactions', 'payload=null'],
       ['a payload without a type', '/slack/interactions', 'payload={}'],
       ['a payload that is a list', '/slack/interactions', 'payload=[]'],
+      ['a form that is no event', '/slack/events', formBody()],
     ]
     for (const [what, path, body] of bodies) {
       const { status } = await product.slack.sendBody(path, body)

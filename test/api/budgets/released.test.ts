@@ -147,12 +147,6 @@ describe('a change that leaves a project without a budget', () => {
     const { status } = await product.call('PUT', '/budgets?prune=projects&dry-run=true', row([]))
     expect(status).toBe(409)
   })
-
-  test('asks for a release of a word that it knows', async () => {
-    const product = await start()
-    const { status, body } = await product.call('DELETE', '/budgets/client?release=yes')
-    expect([status, body.errors]).toEqual([400, [{ path: 'release', message: 'must be true or false' }]])
-  })
 })
 
 describe('a change that gives each project another budget', () => {

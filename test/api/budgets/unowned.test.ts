@@ -181,22 +181,6 @@ describe('the rule for projects that no budget lists', () => {
     expect((await started.call('GET', '/budgets/account')).body).toMatchObject({ perUpdate: 900, unowned: 'approve' })
   })
 
-  test.each<[string, string, object, string]>([
-    ['another budget', '/budgets/other', { unowned: 'refuse' }, 'unowned'],
-    [
-      'another budget of a file',
-      '/budgets',
-      { budgets: [{ name: 'client', unowned: 'pay' }], limits: undefined },
-      'unowned',
-    ],
-    ['approve without approvers', '/budgets/account', { unowned: 'approve' }, 'approvers'],
-    ['approve with an empty list of approvers', '/budgets/account', { unowned: 'approve', approvers: [] }, 'approvers'],
-    ['a word that it does not know', '/budgets/account', { unowned: 'ask' }, 'unowned'],
-  ])('is refused with 400 for %s', async (_what, path, body, member) => {
-    const { status, body: answer } = await (await start()).put(body, path)
-    expect([status, answer.errors.map(({ path }: { path: string }) => path)]).toEqual([400, [member]])
-  })
-
   test.each<[string, string, object]>([
     ['a PUT of account without approvers', '/budgets/account', {}],
     ['a prune', '/budgets?prune=approvers', { budgets: [{ name: 'account' }], limits: undefined }],

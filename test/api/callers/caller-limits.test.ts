@@ -209,19 +209,6 @@ describe('limits of a caller', () => {
     }
     expect(await product.audit()).toBe(true)
   })
-
-  test.each<[string, object, string]>([
-    ['an empty list of limits', { limits: [] }, 'limits'],
-    ['a window twice', { limits: [...month(1), ...month(2)] }, 'limits'],
-    ['half a unit', { limits: month(0.5) }, 'limits.0.units'],
-    ['a rate of 0', { ratePerMinute: 0 }, 'ratePerMinute'],
-    ['perUpdate as a text', { perUpdate: '5' }, 'perUpdate'],
-    ['mayForce as a text', { mayForce: 'yes' }, 'mayForce'],
-  ])('PUT /callers answers %s with 400', async (_what, body, path) => {
-    const { list } = await withEve({})
-    const refused = await list(body)
-    expect([refused.status, refused.body.errors[0].path]).toEqual([400, path])
-  })
 })
 
 describe('perUpdate of a caller', () => {

@@ -80,19 +80,6 @@ describe('/callers', () => {
     ])
   })
 
-  test.each<[string, object, string]>([
-    ['an unknown scope', { scopes: ['all'] }, 'scopes.0'],
-    ['a budget that there is not', { budgets: ['none'] }, 'budgets'],
-    ['an unknown member', { admin: true }, 'admin'],
-    ['a person with a blank', { person: 'two words' }, 'person'],
-    ['disabled as a text', { disabled: 'yes' }, 'disabled'],
-  ])('PUT /callers answers %s with 400 and changes nothing', async (_what, body, path) => {
-    const { product, put } = await productWith()
-    const { status, body: answer } = await put('eve', body)
-    expect([status, answer.errors[0].path]).toEqual([400, path])
-    expect((await product.call('GET', '/callers')).body).toEqual({ callers: [] })
-  })
-
   test('a caller name that the database cannot store as a key is answered with 400', async () => {
     const { put } = await productWith()
     const { status, body } = await put('__proto__', { disabled: true })

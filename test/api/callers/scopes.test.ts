@@ -78,10 +78,14 @@ describe('the scopes of every route', () => {
     const signed = (held: readonly string[]) => product.signed({ sub: 'eve', scope: held.join(' '), budgets: '*' })
     const others = all.filter((scope) => !scopes.includes(scope))
     const barred = await ask(product, route, signed(others))
-    expect([barred.status, barred.body.detail]).toEqual([
-      403,
-      expect.stringContaining(`eve needs the scope ${scopes.join(' or ')} for this`),
-    ])
+    expect(barred.status).toBe(403)
+    expect(barred.body).toEqual({
+      type: '/problems/forbidden',
+      title: 'This caller may not do that',
+      status: 403,
+      detail: `eve needs the scope ${scopes.join(' or ')} for this, and has: ${others.join(' ')}.`,
+      requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
+    })
     for (const scope of scopes) expect([401, 403]).not.toContain((await ask(product, route, signed([scope]))).status)
   })
 

@@ -112,6 +112,9 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['65 kB of dots', { authorization: `Bearer ${'.'.repeat(65_536)}` }],
     ['alg none, no signature', { authorization: `Bearer ${encode({ alg: 'none' })}.${body}.` }],
     ['alg none, two segments', { authorization: `Bearer ${encode({ alg: 'none' })}.${body}` }],
+    ['alg none, rightly signed', { authorization: bearer(claims, { alg: 'none' }) }],
+    ['a kid that is a path, and an empty key', { authorization: bearer(claims, { alg: 'HS256', kid: '../x' }, '') }],
+    ['the token of the service', { authorization: `Bearer ${serviceToken}` }],
     ['alg nOnE, rightly signed', { authorization: bearer(claims, { alg: 'nOnE' }) }],
     ['alg RS256, signed with our key by HMAC', { authorization: bearer(claims, { alg: 'RS256' }) }],
     ['alg HS512, signed with our key', { authorization: bearer(claims, { alg: 'HS512' }, callerKey, 'sha512') }],
@@ -127,7 +130,6 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['no exp', { authorization: bearer(withoutExp) }],
     ['exp as a text', { authorization: withExp('"4102444800"') }],
     ['exp 1e308', { authorization: withExp('1e308') }],
-    ['exp 1e400', { authorization: withExp('1e400') }],
     ['exp NaN', { authorization: withExp('NaN') }],
     ['exp null', { authorization: withExp('null') }],
     ['exp fractional', { authorization: withExp(`${now + 3600}.5`) }],
@@ -198,7 +200,8 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     const update = { kind: 'ranking', project: 'acme' }
     for (const called of [
       await product.update(update, { token: null, headers }),
-      await product.call('GET', '/updates', { token: null, headers }),
+      await product.call('GET', `/updates?token=${good}`, { token: null, headers }),
+      await product.call('GET', '/v3/on-demand/acme/run', { token: null, headers }),
       await product.call('GET', '/nothing/here', { token: null, headers }),
     ]) {
       expect(called.body).toEqual({
@@ -481,53 +484,6 @@ describe('the key of the tokens', () => {
 })
 
 describe('scopes', () => {
-  const all = ['read', 'run', 'propose', 'write', 'approve', 'admin']
-  test.each<[route: string, ...scopes: string[]]>([
-    ['GET /estimates', 'read'],
-    ['GET /audit', 'read'],
-    ['GET /updates', 'read'],
-    ['GET /updates/upd_none', 'read'],
-    ['GET /budgets', 'read'],
-    ['GET /budgets/account', 'read'],
-    ['GET /budgets/account/entries', 'read'],
-    ['POST /updates', 'run', 'propose'],
-    ['POST /updates/upd_none/cancel', 'run', 'propose', 'admin'],
-    ['POST /updates/upd_none/approve', 'approve'],
-    ['POST /updates/upd_none/reject', 'approve'],
-    ['POST /updates/upd_none/resolve', 'approve'],
-    ['POST /updates/resolve', 'approve'],
-    ['POST /updates/cancel', 'run', 'propose', 'admin'],
-    ['PUT /budgets/acme', 'admin'],
-    ['DELETE /budgets/acme', 'admin'],
-    ['POST /budgets/acme/freeze', 'admin'],
-    ['POST /budgets/acme/unfreeze', 'admin'],
-    ['POST /budgets/account/entries', 'admin'],
-  ])('%s takes %s', async (route, ...needed) => {
-    const product = await start()
-    const [method = '', path = ''] = route.split(' ')
-    const tokenWith = (scopes: readonly string[]) => craft({ ...claims, scope: scopes.join(' ') })
-    const others = all.filter((scope) => !needed.includes(scope))
-    for (const scopes of [others, []]) {
-      const { status, body } = await product.call(method, path, {
-        token: tokenWith(scopes),
-        headers: { accept: '*/*' },
-      })
-      expect(status).toBe(403)
-      expect(body).toEqual({
-        type: '/problems/forbidden',
-        title: 'This caller may not do that',
-        status: 403,
-        detail: `eve needs the scope ${needed.join(' or ')} for this, and has: ${scopes.join(' ') || 'none'}.`,
-        requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
-      })
-    }
-    expect(product.touched()).toBe(0)
-    for (const scope of needed) {
-      expect((await product.call(method, path, { token: tokenWith([scope]) })).status).not.toBe(403)
-    }
-    expect(product.service.requests).toEqual([])
-  })
-
   test.each(['READ', 'read,run', 'read\trun', 'reader', ''])('the unknown scope %j gives nothing', async (scope) => {
     const product = await start()
     const { status, body } = await product.call('GET', '/budgets', { token: craft({ ...claims, scope }) })

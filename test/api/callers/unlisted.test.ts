@@ -94,24 +94,6 @@ describe('rules for callers that are not listed', () => {
     )
   })
 
-  test.each([
-    ['limits', { limits: month(40) }],
-    ['scopes', { scopes: ['read'] }],
-    ['budgets', { budgets: '*' }],
-    ['readsBudgets', { readsBudgets: ['acme'] }],
-    ['person', { person: 'ada' }],
-    ['disabled', { disabled: true }],
-    ['mayForce', { mayForce: true }],
-    ['mayChargeAncestors', { mayChargeAncestors: true }],
-  ])('PUT /callers/* answers %s with 400', async (path, body) => {
-    const { list } = await start(null)
-    const refused = await list({ perUpdate: 40, ...body }, '*')
-    expect([refused.status, refused.body.errors]).toEqual([
-      400,
-      [{ path, message: 'cannot be set for *: only perUpdate and ratePerMinute can.' }],
-    ])
-  })
-
   test('a change of the rules is an entry that says what changed', async () => {
     const { product, list } = await start({ perUpdate: 40 })
     await list({ ratePerMinute: 60, perUpdate: 7, reason: 'more pods' }, '*')

@@ -19,26 +19,6 @@ describe('tags of POST /updates', () => {
     expect(product.service.requests.some(({ url }) => url.includes('SEO'))).toBe(false)
   })
 
-  test('other tags are answered with 400, and nothing is asked of the service', async () => {
-    const product = await start()
-    const wrong: readonly [object, string][] = [
-      [{ a: '1', b: '2', c: '3', d: '4', e: '5', f: '6' }, 'tags: must have at most 5 tags'],
-      [{ Client: 'x' }, 'tags.Client: keys have 1 to 32 of a-z'],
-      [{ ['k'.repeat(33)]: 'x' }, 'keys have 1 to 32'],
-      [{ client: '' }, 'tags.client: must have 1 to 64 characters'],
-      [{ client: 'x'.repeat(65) }, 'tags.client: must have 1 to 64 characters'],
-      [{ client: 'a\nb' }, 'tags.client: must have 1 to 64 characters, none of them a control character'],
-      [{ client: 7 }, 'tags.client: must be a string'],
-      [['client'], 'tags: must be a JSON object'],
-      [JSON.parse('{"__proto__": "x"}'), 'tags.__proto__: is not a known member'],
-    ]
-    for (const [tags, detail] of wrong) {
-      const { status, body } = await product.update(ask('one', { tags }))
-      expect([status, body.detail]).toEqual([400, expect.stringContaining(detail)])
-    }
-    expect(product.service.requests).toEqual([])
-  })
-
   test('64 characters outside the basic plane, and a key named as a member of objects, are tags as others', async () => {
     const product = await start()
     const tags = { constructor: '😀'.repeat(64), 'k_.-9': '=1+1' }
@@ -161,12 +141,6 @@ describe.each([
     ])
     expect((await product.call('GET', '/statements?by=project')).body.rows).toHaveLength(5)
   })
-})
-
-test('a filter or a statement by another tag is answered with 400', async () => {
-  const product = await start()
-  for (const query of ['/updates?tag=client', '/updates?tag=Client:a', '/updates?tag=client:', '/statements?by=tag:A'])
-    expect((await product.call('GET', query)).body.type).toBe('/problems/invalid-request')
 })
 
 test('the CSV of updates has the tags as JSON in a column', async () => {
