@@ -10,6 +10,7 @@ import { type GuardOptions, hasTime, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
 import type { StartResult } from '../update/resume.ts'
 import {
+  approvedBefore,
   attemptsOf,
   isUnfinished,
   mayAttempt,
@@ -19,7 +20,6 @@ import {
   resultsOf,
 } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
-import { approvedBefore } from './shared-approval.ts'
 
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs

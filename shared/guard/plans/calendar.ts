@@ -1,14 +1,5 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
-import {
-  callerOfPlan,
-  chainOf,
-  type Definitions,
-  limitsOfCaller,
-  pauseOf,
-  type Stop,
-  topsOf,
-  windowKinds,
-} from '../../ledger/book/definitions.ts'
+import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
 import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
@@ -21,7 +12,6 @@ import type { GuardOptions } from '../options.ts'
 import type { Recent } from '../reports/figures.ts'
 import { lastRunOf, paceOf } from '../reports/history.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
-import { budgetFor } from '../update/projects.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { attemptId } from './attempts.ts'
 import { type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
@@ -42,7 +32,7 @@ import {
 } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { chargedBy, type Verdict, verdictOf } from './verdict.ts'
 
 export interface PlanStatus {
   readonly plan: Plan
@@ -198,7 +188,7 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   const due = plans.map((plan, index) => ({
     plan,
     paused: pauseOf(definitions, plan.name) !== undefined,
-    chainOf: (project: string) => chargedBy(definitions, plan, project),
+    chainOf: (project: string) => countersOf(definitions, plan, project),
     last: lasts[index]?.time ?? null,
   }))
   const priceOf: PriceOf = (kind, project) => priced.get(priceKey(kind, project)) ?? null
@@ -236,7 +226,7 @@ async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly s
   const { ledger, plans } = parts
   const { definitions } = await ledger.view()
   const plan = plans.find((each) => each.name === name)
-  return [...new Set(plan?.projects.flatMap((project) => chargedBy(definitions, plan, project).slice(0, 1)))]
+  return [...new Set(plan?.projects.flatMap((project) => countersOf(definitions, plan, project).slice(0, 1)))]
 }
 
 function toForecast(figures: Figures, view: View): ForecastCounter {
@@ -252,15 +242,9 @@ function toForecast(figures: Figures, view: View): ForecastCounter {
   }
 }
 
-/** The budgets, then the plan's own counter as a caller. Empty if the update would be refused. */
-function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly string[] {
-  if (whyNotPaidBy(definitions, plan, project) !== null) return []
-  const counters = [
-    ...chainOf(definitions, budgetFor(definitions, plan, project)),
-    ...limitsOfCaller(definitions, callerOfPlan(plan.name)),
-  ]
-  return counters.map(({ name }) => name)
-}
+/** Empty if the update would be refused. */
+const countersOf = (definitions: Definitions, plan: Plan, project: string): readonly string[] =>
+  whyNotPaidBy(definitions, plan, project) === null ? chargedBy(definitions, plan, project).map(({ name }) => name) : []
 
 function nextOf({ schedule }: Plan, last: number | null, now: number): number | null {
   if (schedule.kind === 'rate' && last === null) return null

@@ -34,10 +34,25 @@ export function parseSchedule(text: string): ParsedSchedule {
   return fault(insteadOf(text))
 }
 
+/** Refuses what AWS does not document, because a forecast cannot rest on a guess. */
 function parseCron(text: string, inside: string): ParsedSchedule {
-  const fields = parseCronFields(inside)
-  if (fields.kind === 'fault') return fields
-  const { hours, minutes, days } = fields
+  const fields = inside.split(/ +/)
+  const [minute = '', hour = '', day = '', month = '', weekday = '', year = ''] = fields
+  if (fields.length !== 6 || fields.includes('')) return fault(sixFields)
+  if (day === '?' && weekday === '?') return fault('of day of month and day of week only one may be ?')
+  if (day !== '?' && weekday !== '?') return fault(oneQuestionMark)
+  const [minutes, hours] = [valuesOf(minuteField, minute), valuesOf(hourField, hour)]
+  const dates = [
+    day === '?' ? '*' : daysOfMonth(day),
+    valuesOf(monthField, month),
+    weekday === '?' ? '*' : daysOfWeek(weekday),
+    year === '*' ? '1970-2199' : valuesOf(yearField, year),
+  ]
+  if (isFault(minutes)) return minutes
+  if (isFault(hours)) return hours
+  const wrongDate = dates.find(isFault)
+  if (wrongDate) return wrongDate
+  const days = `0 0 0 ${dates.join(' ')}`
   if (firstDayAfter(calendarOf(days), -1) === null) return fault('there is no such day in 1970-2199, as with 30 FEB')
   return { kind: 'schedule', schedule: { kind: 'cron', text, hours, minutes, days } }
 }
@@ -118,36 +133,7 @@ const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: 
 const firstDayAfter = (calendar: Cron, instant: number): number | null =>
   calendar.nextRun(new Date(instant))?.getTime() ?? null
 
-type CronFields = {
-  readonly kind: 'fields'
-  readonly hours: readonly number[]
-  readonly minutes: readonly number[]
-  readonly days: string
-}
-type CronFault = { readonly kind: 'fault'; readonly message: string }
-
-/** Refuses what AWS does not document, because a forecast cannot rest on a guess. */
-function parseCronFields(text: string): CronFields | CronFault {
-  const fields = text.split(/ +/)
-  const [minutesText = '', hoursText = '', dayText = '', monthText = '', weekdayText = '', yearText = ''] = fields
-  if (fields.length !== 6 || fields.includes('')) return fault(sixFields)
-  if (dayText === '?' && weekdayText === '?') return fault('of day of month and day of week only one may be ?')
-  if (dayText !== '?' && weekdayText !== '?') return fault(oneQuestionMark)
-
-  const minutes = valuesOf(minuteField, minutesText)
-  if (isFault(minutes)) return minutes
-  const hours = valuesOf(hourField, hoursText)
-  if (isFault(hours)) return hours
-  const day = dayText === '?' ? '*' : daysOfMonth(dayText)
-  if (isFault(day)) return day
-  const month = valuesOf(monthField, monthText)
-  if (isFault(month)) return month
-  const weekday = weekdayText === '?' ? '*' : daysOfWeek(weekdayText)
-  if (isFault(weekday)) return weekday
-  const year = yearText === '*' ? '1970-2199' : valuesOf(yearField, yearText)
-  if (isFault(year)) return year
-  return { kind: 'fields', minutes, hours, days: `0 0 0 ${day} ${month} ${weekday} ${year}` }
-}
+type CronFault = ParsedSchedule & { readonly kind: 'fault' }
 
 const sixFields =
   'cron needs six fields with blanks between them and no seconds: minutes, hours, day of month, month, day of week, ' +

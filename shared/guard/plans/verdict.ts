@@ -88,12 +88,16 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
 const joined = (whys: readonly string[]): string =>
   whys.some((why) => why.endsWith('.')) ? whys.map((why) => why.replace(/\.?$/, '.')).join(' ') : list(whys)
 
-/** The budgets that the plan is charged to, and its own counter as a caller. */
-function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[] {
-  const named = plan.projects.map((project) => budgetFor(definitions, plan, project))
+/** The budgets that a project of the plan is charged to, then the plan's own counter as a caller. */
+export function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly CounterOwner[] {
+  const name = budgetFor(definitions, plan, project)
   // The plans file may name a budget that was deleted, or is not made yet.
-  const budgets = named.flatMap((name) => (budgetNamed(definitions, name) ? chainOf(definitions, name) : []))
-  const owners = [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan.name))]
+  const budgets = budgetNamed(definitions, name) ? chainOf(definitions, name) : []
+  return [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan.name))]
+}
+
+function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[] {
+  const owners = plan.projects.flatMap((project) => chargedBy(definitions, plan, project))
   return [...new Map(owners.map((owner) => [owner.name, owner])).values()]
 }
 

@@ -127,23 +127,20 @@ function gapsIn(summaries: readonly Summary[]): readonly Span[] {
   return gaps
 }
 
-export interface Recent {
-  /** Of the view's month, and at least of the last 30 days; without all rows. */
-  summaries: (view: View) => Promise<readonly Summary[]>
-  /** What they do not count. */
-  updates: (view: View) => Promise<readonly Update[]>
-}
+export type Recent = ReturnType<typeof createRecent>
 
 const recentMs = 30 * dayMs
 export const maxUncounted = 200
 
 /** Reads once for all that one view shows. */
-export function createRecent({ ledger }: { ledger: Ledger }): Recent {
+export function createRecent({ ledger }: { ledger: Ledger }) {
+  /** Of the view's month, and at least of the last 30 days; without all rows. */
   const summaries = oncePerView((view) => {
     const { definitions, month, now } = view
     const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - recentMs))
     return summariesOf(ledger, view, { since, until: now }, { withRows: false })
   })
+  /** What they do not count. */
   const updates = oncePerView(async (view) =>
     uncounted(ledger, await summaries(view), { until: view.now, max: maxUncounted }),
   )

@@ -124,21 +124,17 @@ const placeKey = { pk: 'sweep#summary', sk: 'place' } as const
 
 export function createSummaries({ store }: { store: Store }): Summaries {
   async function read(days: readonly SummaryDay[], { withRows } = { withRows: true }): Promise<Summary[]> {
-    const heads = (
-      await getAll(
-        store,
-        days.map((day) => keyOf(day)),
-      )
-    ).map((item) => item && fromItem(item))
-    const shardsOf = (index: number) =>
-      Array.from({ length: withRows ? (heads[index]?.shards ?? 0) : 0 }, (_, n) => n + 1)
-    const keys = days.flatMap((day, index) => shardsOf(index).map((shard) => keyOf(day, shard)))
-    const shards = (await getAll(store, keys)).map((item) => item && fromItem(item))
+    const readAll = async (keys: readonly Key[]) => (await getAll(store, keys)).map((item) => item && fromItem(item))
+    const heads = await readAll(days.map((day) => keyOf(day)))
+    const keys = days.map((day, index) =>
+      Array.from({ length: withRows ? (heads[index]?.shards ?? 0) : 0 }, (_, shard) => keyOf(day, shard + 1)),
+    )
+    const shards = await readAll(keys.flat())
     return days.map((day, index) => {
       const stored = heads[index]
       if (!stored) return emptySummary(day)
       const { start: _start, shards: _shards, ...head } = stored
-      const own = shardsOf(index).map(() => shards.shift())
+      const own = shards.splice(0, keys[index]?.length)
       // Another sweep wrote between the two reads: use the records.
       if (own.some((shard) => shard?.mark !== head.mark)) return { ...emptySummary(day), mark: head.mark }
       const rows = [...(head.rows ?? []), ...own.flatMap((shard) => shard?.rows ?? [])]
@@ -162,15 +158,8 @@ export function createSummaries({ store }: { store: Store }): Summaries {
   }
 
   async function unfinished(): Promise<readonly number[]> {
-    const read = (item: Item) => fromItem(item).start
-    const { rows } = await walk(store, {
-      index: 'open',
-      first: 'summary',
-      oldestFirst: true,
-      limit: maxUnfinished,
-      read,
-    })
-    return rows
+    const oldest = { index: 'open', first: 'summary', oldestFirst: true, limit: maxUnfinished } as const
+    return (await walk(store, { ...oldest, read: (item) => fromItem(item).start })).rows
   }
 
   async function place(): Promise<number | null> {
@@ -208,14 +197,8 @@ export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Upd
 /** Keeps the book's use at the day's end. */
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
   const nothing = {
-    until: day.start - 1,
-    rows: [],
-    open: [],
-    shards: 0,
-    lastRuns: {},
-    shortSince: {},
-    spenders: [],
-    unlisted: [],
+    ...{ until: day.start - 1, rows: [], open: [], shards: 0 },
+    ...{ lastRuns: {}, shortSince: {}, spenders: [], unlisted: [] },
   }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
   const set = Object.entries(item).map(([name, value]) => [[name], value] as const)
