@@ -103,12 +103,12 @@ export const TagsField = (field: Pick<FieldProps, 'formId' | 'value' | 'faults'>
   <LinesField {...field} name="tags" label="Tags (optional)" note="One on a line, such as client=acme." isWhole />
 )
 
-export type HiddenValues = Readonly<Record<string, string | readonly string[]>>
+export type HiddenValues = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export const HiddenFields = ({ values }: { values: HiddenValues }) => (
   <>
     {Object.entries(values).flatMap(([name, value]) =>
-      [value].flat().map((each) => <input type="hidden" name={name} value={each} />),
+      [value ?? []].flat().map((each) => <input type="hidden" name={name} value={each} />),
     )}
   </>
 )

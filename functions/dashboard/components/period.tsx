@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { monthWindow } from '../../../shared/api/schemas.ts'
 import { noWindow } from '../../../shared/api/statements.ts'
@@ -69,19 +70,36 @@ function monthLabel({ start, end }: Window, zone: string): string {
   return isOneMonth ? `${day} – ${to?.join(' ')}` : `${day} ${month} – ${to?.join(' ')}`
 }
 
-export function PeriodLinks({
-  path,
-  filters,
-  period,
-  view,
-  hasAll = false,
-}: {
-  path: string
-  filters: Readonly<Record<string, string | undefined>>
-  period: Period
-  view: View
-  hasAll?: boolean
-}) {
+interface PeriodProps {
+  readonly path: string
+  readonly filters: Readonly<Record<string, string | undefined>>
+  readonly period: Period
+  readonly view: View
+  readonly hasAll?: boolean
+}
+
+interface SubheadProps extends PeriodProps {
+  /** Instead of the filters. */
+  readonly ofCsv?: PeriodProps['filters']
+  readonly sums?: Child
+  readonly actions?: Child
+}
+
+/** Above a list: its period, its sums, and its CSV. */
+export const Subhead = ({ sums, actions, ofCsv, ...props }: SubheadProps) => (
+  <div class="subhead">
+    <PeriodLinks {...props} />
+    {sums}
+    <span class="actions">
+      {actions}
+      <a href={addressWith(`${props.path}.csv`, ofCsv ?? props.filters)} download>
+        Download as CSV
+      </a>
+    </span>
+  </div>
+)
+
+export function PeriodLinks({ path, filters, period, view, hasAll = false }: PeriodProps) {
   const { calendar, createdAt } = view.definitions
   const { window: _window, since: _since, until: _until, ...others } = filters
   const link = (window: string | undefined) => addressWith(path, { ...others, window })

@@ -13,19 +13,18 @@ const addressOfEach = (
 ): string =>
   addressWith('/dashboard/updates', { ...filters, search: undefined, ...{ state: 'refused', caller, project, kind } })
 
-interface TableProps {
-  readonly rows: readonly Repeated[]
+interface TableProps extends Pick<Parameters<typeof List<Repeated>>[0], 'rows' | 'page' | 'empty'> {
   readonly view: View
   readonly filters: Readonly<Record<string, string | undefined>>
 }
 
-export function UpdateTable({ rows, view, filters }: TableProps) {
+export function UpdateTable({ view, filters, ...list }: TableProps) {
   const zone = zoneOf(view)
   return (
     <List
+      {...list}
       class="rows updates"
       label="Updates, newest first"
-      rows={rows}
       columns={[
         {
           name: 'Asked for',

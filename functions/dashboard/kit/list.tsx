@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { ChoiceField, TextField } from '../components/fields.tsx'
+import { ChoiceField, HiddenFields, type HiddenValues, TextField } from '../components/fields.tsx'
 import { Units } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
+import { isEmpty } from '../forms.ts'
 
 interface NamedColumn<Row> {
   readonly name: string
@@ -40,10 +41,33 @@ interface ListProps<Row> {
   rowClass?(row: Row): string | undefined
   /** The last row: its head says `Total`. */
   readonly total?: Row
+  /** Absent: all rows are here. */
+  readonly page?: PageOfList
+}
+
+interface PageOfList {
+  readonly path: string
+  readonly filters: Query
+  readonly paging: Paging
+  readonly next: string | undefined
+  /** With a part of the filters the list would answer another question, so it shows nothing. */
+  readonly faults: FieldFaults
 }
 
 /** A table; the stylesheet makes each row a card on phones, with the names of the columns. */
-export function List<Row>({ rows, label, caption, empty, isInset, total, ...props }: ListProps<Row>) {
+export function List<Row>({ page, ...list }: ListProps<Row>) {
+  if (!page) return <Rows {...list} />
+  if (!isEmpty(page.faults)) return <p class="empty">Nothing is listed. Please correct the marked filter.</p>
+  const isEnd = page.next === undefined
+  return (
+    <>
+      <Rows {...list} empty={isEnd ? list.empty : 'No matches so far. “Older” searches further back.'} />
+      <PageLinks {...page} />
+    </>
+  )
+}
+
+function Rows<Row>({ rows, label, caption, empty, isInset, total, ...props }: ListProps<Row>) {
   if (rows.length === 0 && empty !== undefined) return <p class="empty">{empty}</p>
   const columns = props.columns.filter((column) => column !== null)
   const line = (row: Row, isTotal = false) => (
@@ -115,9 +139,7 @@ const maxTrailLength = 8
 const cursorSchema = z.string().check(z.maxLength(4_000, 'must have at most 4,000 characters'))
 export const pagingFields = { cursor: z.exactOptional(cursorSchema), trail: z.exactOptional(cursorSchema) }
 
-export function PageLinks(props: { path: string; filters: Query; paging: Paging; next: string | undefined }) {
-  const { path, filters, next } = props
-  const { cursor, trail } = props.paging
+function PageLinks({ path, filters, next, paging: { cursor, trail } }: PageOfList) {
   const cursors = trail?.split('.') ?? []
   const older = [...cursors, ...(cursor === undefined ? [] : [cursor])].slice(-maxTrailLength)
   const newer = { ...filters, cursor: cursors.at(-1), trail: trailText(cursors.slice(0, -1)) }
@@ -147,21 +169,67 @@ export function addressWith(path: string, query: Query): string {
   return present.length === 0 ? path : `${path}?${new URLSearchParams(present)}`
 }
 
-interface FilterProps {
+interface Filter {
   readonly name: string
   readonly label: string
-  readonly value: string | undefined
+  readonly type?: 'text' | 'date'
+  /** A value whose option no longer exists stays in the list. */
+  readonly options?: readonly string[]
+}
+
+interface FiltersProps {
+  readonly fields: readonly Filter[]
+  readonly query: URLSearchParams
   readonly faults: FieldFaults
 }
 
-/** Its value stays in the list even if the option no longer exists. */
-export function SelectField({ options, value, ...field }: FilterProps & { options: readonly string[] }) {
-  const all = [...options, ...(value !== undefined && value !== '' && !options.includes(value) ? [value] : [])]
-  const choices = [['', 'any'] as const, ...all.map((option) => [option, option] as const)]
-  return <ChoiceField formId="filter" {...field} value={value} options={choices} />
+export const FilterFields = ({ fields, query, faults }: FiltersProps) => (
+  <>
+    {fields.map(({ options, ...each }) => {
+      const field = { ...{ formId: 'filter', value: query.get(each.name) ?? '', faults }, ...each }
+      if (!options) return <TextField {...field} />
+      const values = [...new Set(['', ...options, field.value])]
+      return <ChoiceField {...field} options={values.map((value) => [value, value || 'any'])} />
+    })}
+  </>
+)
+
+/** Nothing, if no filter is set. */
+export const ClearFilters = ({ path, query }: { path: string; query: URLSearchParams }) =>
+  [...query].some(([name, value]) => value !== '' && !Object.hasOwn(pagingFields, name)) ? (
+    <a href={path}>Clear filters</a>
+  ) : null
+
+interface FilterFormProps extends FiltersProps {
+  readonly path: string
+  readonly label: string
+  readonly hidden: HiddenValues
 }
 
-export const FilterField = (field: FilterProps & { type?: 'text' | 'date' }) => <TextField formId="filter" {...field} />
+export const FilterForm = ({ path, label, hidden, ...filters }: FilterFormProps) => (
+  <form method="get" action={path} class="filters" aria-label={label}>
+    <HiddenFields values={hidden} />
+    <FilterFields {...filters} />
+    <p class="buttons">
+      <button type="submit" class="primary">
+        Show
+      </button>
+      <ClearFilters path={path} query={filters.query} />
+    </p>
+  </form>
+)
 
-/** Instead of a list: with a part of the filters it would answer another question. */
-export const FaultyFilters = () => <p class="empty">Nothing is listed. Please correct the marked filter.</p>
+interface ChipsProps {
+  readonly label: string
+  readonly of: readonly (readonly [text: string, to: string, isHere: boolean])[]
+}
+
+export const Chips = ({ label, of }: ChipsProps) => (
+  <nav aria-label={label} class="chips">
+    {of.map(([text, to, isHere]) => (
+      <a href={to} aria-current={isHere ? 'true' : undefined}>
+        {text}
+      </a>
+    ))}
+  </nav>
+)

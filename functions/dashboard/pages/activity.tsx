@@ -11,22 +11,11 @@ import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Entry, EntryType } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { HiddenFields } from '../components/fields.tsx'
 import { activityPath, BudgetLink, budgetAddress, Time, words, ZoneNote } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
-import { dateSchema, PeriodLinks, periodOf } from '../components/period.tsx'
-import type { FieldFaults } from '../flash.ts'
-import { isEmpty, readFields, readFilters } from '../forms.ts'
-import {
-  addressWith,
-  FaultyFilters,
-  FilterField,
-  List,
-  PageLinks,
-  type Paging,
-  pagingFields,
-  SelectField,
-} from '../kit/list.tsx'
+import { dateSchema, periodOf, Subhead } from '../components/period.tsx'
+import { readFields, readFilters } from '../forms.ts'
+import { addressWith, Chips, FilterForm, List, type Paging, pagingFields } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { AuditSection } from './audit.tsx'
 
@@ -67,24 +56,17 @@ export function addActivity({ page }: PageRoutes): void {
       return show(
         'Activity',
         <>
-          <div class="subhead">
-            <PeriodLinks path={path} filters={filters} period={period} view={view} />
-            <span class="actions">
-              <a href={addressWith(`${path}.csv`, filters)} download>
-                Download as CSV
-              </a>
-            </span>
-          </div>
-          <Tabs filters={filters} />
-          <FilterForm {...{ filters, faults, query, view }} />
-          {isEmpty(faults) ? (
-            <>
-              {rows.length === 0 ? <EmptyList isEnd={next === undefined} /> : <EntryTable rows={rows} view={view} />}
-              <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
-            </>
-          ) : (
-            <FaultyFilters />
-          )}
+          <Subhead {...{ path, filters, period, view }} />
+          <Chips label="Activity" of={tabsOf(filters)} />
+          <FilterForm
+            {...{ path, query, faults, label: 'Which entries', hidden: { window: filters.window, kind: filters.kind } }}
+            fields={[
+              { name: 'by', label: 'By' },
+              { name: 'since', label: 'Since', type: 'date' },
+              { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
+            ]}
+          />
+          <EntryList {...{ rows, view }} page={{ path, filters, paging: { cursor, trail }, next, faults }} />
           {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, view, frame }} /> : null}
           <ZoneNote zone={zone} />
         </>,
@@ -119,54 +101,22 @@ function filterOf({ window, budget, kind, by, since }: Filters, view: View) {
   }
 }
 
-const Tabs = ({ filters: { kind, ...others } }: { filters: Filters }) => (
-  <nav aria-label="Activity" class="chips">
-    {([undefined, ...kindNames] as const).map((each) => (
-      <a href={addressWith(path, { ...others, kind: each })} aria-current={kind === each ? 'page' : undefined}>
-        {each === undefined ? 'All' : each === 'bookings' ? 'Bookings' : 'Changes of settings'}
-      </a>
-    ))}
-  </nav>
-)
+const tabsOf = ({ kind, ...others }: Filters) =>
+  (
+    [
+      [undefined, 'All'],
+      ['bookings', 'Bookings'],
+      ['settings', 'Changes of settings'],
+    ] as const
+  ).map(([each, text]) => [text, addressWith(path, { ...others, kind: each }), each === kind] as const)
 
-interface FormProps {
-  readonly filters: Filters
-  readonly faults: FieldFaults
-  readonly query: URLSearchParams
-  readonly view: View
-}
+type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page'>
 
-function FilterForm({ filters, faults, query, view: { definitions } }: FormProps) {
-  const { window, kind } = filters
-  const field = (name: (typeof fieldNames)[number]) => ({ name, value: query.get(name) ?? undefined, faults })
-  return (
-    <form method="get" action={path} class="filters" aria-label="Which entries">
-      <HiddenFields values={{ ...(window !== undefined && { window }), ...(kind !== undefined && { kind }) }} />
-      <FilterField {...field('by')} label="By" />
-      <FilterField {...field('since')} label="Since" type="date" />
-      <SelectField {...field('budget')} label="Budget" options={Object.keys(definitions.budgets)} />
-      <p class="buttons">
-        <button type="submit" class="primary">
-          Show
-        </button>
-        {Object.keys({ ...filters, ...faults }).length === 0 ? null : <a href={path}>Clear filters</a>}
-      </p>
-    </form>
-  )
-}
-
-const EmptyList = ({ isEnd }: { isEnd: boolean }) => (
-  <p class="empty">
-    {isEnd
-      ? 'No entries. Grants, transfers, spending outside the guard and changes of settings are entered here.'
-      : 'No matches so far. “Older” searches further back.'}
-  </p>
-)
-
-const EntryTable = ({ rows, view }: { rows: readonly Entry[]; view: View }) => (
+const EntryList = ({ view, ...list }: ListProps & { view: View }) => (
   <List
+    {...list}
     label="Entries, newest first"
-    rows={rows}
+    empty="No entries. Grants, transfers, spending outside the guard and changes of settings are entered here."
     columns={[
       { name: 'Time', cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
       { name: 'What', isHead: true, cell: ({ type }) => words(type), note: referencesOf },

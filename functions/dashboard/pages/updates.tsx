@@ -9,22 +9,14 @@ import { isTerminal, type State, vias } from '../../../shared/ledger/updates/upd
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { FieldFault, inputAttributes } from '../components/fields.tsx'
+import { FieldFault, HiddenFields, inputAttributes } from '../components/fields.tsx'
 import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
 import { planIn } from '../components/people.tsx'
-import { type Period, PeriodLinks, periodFields, periodOf } from '../components/period.tsx'
+import { type Period, periodFields, periodOf, Subhead } from '../components/period.tsx'
 import { UpdateTable } from '../components/update-table.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
-import {
-  addressWith,
-  FaultyFilters,
-  FilterField,
-  PageLinks,
-  type Paging,
-  pagingFields,
-  SelectField,
-} from '../kit/list.tsx'
+import { addressWith, Chips, ClearFilters, FilterFields, type Paging, pagingFields } from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const pageSize = 50
@@ -65,30 +57,17 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
       return visit.show(
         'Updates',
         <>
-          <div class="subhead">
-            <PeriodLinks path={path} filters={filters} period={period} view={view} hasAll />
-            {counts ? <Sums counts={counts} /> : null}
-            <span class="actions">
-              {mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
-              <a href={addressWith(`${path}.csv`, filters)} download>
-                Download as CSV
-              </a>
-            </span>
-          </div>
-          <StateChips filters={filters} counts={counts} />
+          <Subhead
+            {...{ path, filters, period, view, hasAll: true }}
+            sums={counts ? <Sums counts={counts} /> : null}
+            actions={mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
+          />
+          <Chips label="States" of={chipsOf(filters, counts)} />
           <Filters {...{ filters, faults, view, kinds }} query={visit.query} />
-          {isValid ? (
-            <>
-              {rows.length === 0 ? (
-                <EmptyList {...{ visit, filters, view, isEnd: next === undefined }} />
-              ) : (
-                <UpdateTable rows={rows} view={view} filters={filters} />
-              )}
-              <PageLinks path={path} filters={filters} paging={{ cursor, trail }} next={next} />
-            </>
-          ) : (
-            <FaultyFilters />
-          )}
+          <UpdateTable
+            {...{ rows, view, filters, page: { path, filters, paging: { cursor, trail }, next, faults } }}
+            empty={<EmptyText {...{ visit, filters, view }} />}
+          />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
@@ -146,27 +125,16 @@ const Sums = ({ counts: { count: number, sum } }: { counts: UpdateCounts }) => (
   </span>
 )
 
-interface ChipsProps {
-  readonly filters: UpdateFilters
-  readonly counts: UpdateCounts | null
-}
-
-function StateChips({ filters: { state, ...others }, counts }: ChipsProps) {
+function chipsOf({ state, ...others }: UpdateFilters, counts: UpdateCounts | null) {
   const shown = chipStates.filter((each) => !counts || counts.states[each] > 0 || each === state)
   const all = counts && Object.values(counts.states).reduce((sum, each) => sum + each, 0)
-  return (
-    <nav aria-label="States" class="chips">
-      <a href={addressWith(path, others)} aria-current={state === undefined ? 'true' : undefined}>
-        All{all === null ? '' : ` ${count(all)}`}
-      </a>
-      {shown.map((each) => (
-        <a href={addressWith(path, { ...others, state: each })} aria-current={state === each ? 'true' : undefined}>
-          {words(each)}
-          {counts ? ` ${count(counts.states[each])}` : ''}
-        </a>
-      ))}
-    </nav>
-  )
+  const chip = (text: string, number: number | null | undefined, each: State | undefined) =>
+    [
+      `${text}${number == null ? '' : ` ${count(number)}`}`,
+      addressWith(path, { ...others, state: each }),
+      state === each,
+    ] as const
+  return [chip('All', all, undefined), ...shown.map((each) => chip(words(each), counts?.states[each], each))]
 }
 
 const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'tag', 'since', 'until', 'project'] as const
@@ -180,47 +148,50 @@ interface FiltersProps {
   readonly kinds: Kinds
 }
 
-function Filters({ filters, faults, query, view, kinds }: FiltersProps) {
-  const { state, window } = filters
-  const budgets = Object.keys(view.definitions.budgets)
+function Filters({ filters: { state, window }, faults, query, view, kinds }: FiltersProps) {
   const active = foldedFilters.filter((name) => query.get(name))
-  const field = (name: (typeof fieldNames)[number]) => ({ name, value: query.get(name) ?? undefined, faults })
-  const search = { formId: 'filter', ...field('search') }
+  const search = { formId: 'filter', name: 'search', faults }
   return (
     <form method="get" action={path} class="finder" aria-label="Which updates">
-      {state === undefined ? null : <input type="hidden" name="state" value={state} />}
-      {window === undefined ? null : <input type="hidden" name="window" value={window} />}
+      <HiddenFields values={{ state, window }} />
       <div class="search">
         <label for="filter-search" class="hidden">
           Project, or a part of it
         </label>
         <input
-          id="filter-search"
-          name="search"
-          type="search"
+          {...{
+            id: 'filter-search',
+            name: 'search',
+            type: 'search',
+            value: query.get('search') ?? '',
+            autocomplete: 'off',
+          }}
           placeholder="Project, or a part of it"
-          value={search.value ?? ''}
-          autocomplete="off"
           {...inputAttributes(search)}
         />
         <button type="submit" class="primary">
           Show
         </button>
-        {Object.keys({ ...filters, ...faults }).length === 0 ? null : <a href={path}>Clear filters</a>}
+        <ClearFilters path={path} query={query} />
       </div>
       <FieldFault {...search} />
       <details open={active.length > 0}>
         <summary>{active.length === 0 ? 'More filters' : `More filters (${active.length} set)`}</summary>
         <div class="filters">
-          <SelectField {...field('kind')} label="Kind" options={namesOf(kinds)} />
-          <SelectField {...field('budget')} label="Budget" options={budgets} />
-          <SelectField {...field('via')} label="Via" options={vias} />
-          <FilterField {...field('plan')} label="Plan" />
-          <FilterField {...field('caller')} label="Caller" />
-          <FilterField {...field('tag')} label="Tag, such as client:acme" />
-          <FilterField {...field('since')} label="From" type="date" />
-          <FilterField {...field('until')} label="To" type="date" />
-          {query.has('project') ? <FilterField {...field('project')} label="Project, exact name" /> : null}
+          <FilterFields
+            {...{ query, faults }}
+            fields={[
+              { name: 'kind', label: 'Kind', options: namesOf(kinds) },
+              { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
+              { name: 'via', label: 'Via', options: vias },
+              { name: 'plan', label: 'Plan' },
+              { name: 'caller', label: 'Caller' },
+              { name: 'tag', label: 'Tag, such as client:acme' },
+              { name: 'since', label: 'From', type: 'date' },
+              { name: 'until', label: 'To', type: 'date' },
+              ...(query.has('project') ? [{ name: 'project', label: 'Project, exact name' }] : []),
+            ]}
+          />
         </div>
       </details>
     </form>
@@ -229,28 +200,14 @@ function Filters({ filters, faults, query, view, kinds }: FiltersProps) {
 
 const mayAsk = ({ permissions: { scopes } }: Visit): boolean => scopes.has('run') || scopes.has('propose')
 
-function EmptyList({
-  visit,
-  filters,
-  view,
-  isEnd,
-}: {
-  visit: Visit
-  filters: UpdateFilters
-  view: View
-  isEnd: boolean
-}) {
-  if (!isEnd) return <p class="empty">No matches so far. “Older” searches further back.</p>
-  if (Object.keys(filters).length === 0)
-    return (
-      <p class="empty">
-        No updates since <Time at={view.month.start} zone={zoneOf(view)} />.{' '}
-        {mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
-      </p>
-    )
-  return (
-    <p class="empty">
+const EmptyText = ({ visit, filters, view }: { visit: Visit; filters: UpdateFilters; view: View }) =>
+  Object.keys(filters).length > 0 ? (
+    <>
       No matches. Plan and caller need the exact name. <a href={path}>Clear filters</a>
-    </p>
+    </>
+  ) : (
+    <>
+      No updates since <Time at={view.month.start} zone={zoneOf(view)} />.{' '}
+      {mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
+    </>
   )
-}
