@@ -1,4 +1,5 @@
 import { showProblem, showUpdate } from '../../shared/api/to-json.ts'
+import { stateTexts } from '../../shared/guard/states.ts'
 import type { Problem, State, Update } from '../../shared/ledger/updates/update.ts'
 
 export interface ToolResult {
@@ -60,21 +61,22 @@ interface Place {
 /** What an agent should do about an update in this state. */
 export function nextFor({ id, state, problem }: Update, { dashboardUrl }: Place): string {
   const page = dashboardUrl === null ? 'in the dashboard' : `at ${dashboardUrl}/dashboard/updates/${id}`
-  const underWay = `It is under way: call get_update with the id ${id} and waitSeconds 20. Do not ask for another one.`
+  const { means, next } = stateTexts[state]
   const newQuote = 'For another try, call estimate_update for a new quote.'
-  const sentences: Record<State, string> = {
-    requested: underWay,
-    running: underWay,
-    'awaiting-approval': `A person has to approve it ${page}. Tell them, and look at it later with get_update; asking again changes nothing.`,
-    'in-doubt': `It may have run, so it stays counted and is never sent again. A person can resolve it ${page}; do not ask for the same work.`,
-    settled: 'It is done. Its quote is used; each further update needs a new quote.',
-    released: `It did not run, and nothing was spent. ${newQuote}`,
-    refused: `Nothing was spent. This quote stays refused: ${afterRefusal(problem)}`,
-    rejected: 'A person rejected it, and nothing was spent. Ask that person before you ask for it again.',
-    cancelled: `It was cancelled, and nothing was spent. ${newQuote}`,
-    expired: `It was not approved or started in time, and nothing was spent. ${newQuote}`,
+  const underWay = `Call get_update with the id ${id} and waitSeconds 20.`
+  const tools: Record<State, string> = {
+    requested: `${next} ${underWay}`,
+    running: `${next} ${underWay}`,
+    'awaiting-approval': `${next} They decide ${page}; get_update shows it later.`,
+    'in-doubt': `${next} A person can say so ${page}.`,
+    settled: 'Its quote is used; each further update needs a new quote.',
+    released: newQuote,
+    refused: `This quote stays refused: ${afterRefusal(problem)}`,
+    rejected: next,
+    cancelled: newQuote,
+    expired: newQuote,
   }
-  return sentences[state]
+  return `It ${means} ${tools[state]}`
 }
 
 function afterRefusal(problem: Problem | undefined): string {
@@ -85,6 +87,3 @@ function afterRefusal(problem: Problem | undefined): string {
   if (problem?.slug === 'ledger-restored') return 'ask a person.'
   return 'change what the sentence names, or ask a person; then call estimate_update.'
 }
-
-export const endsWithoutRun = (state: State): boolean =>
-  ['released', 'refused', 'rejected', 'cancelled', 'expired'].includes(state)

@@ -11,17 +11,18 @@ import { noUpdate } from '../../shared/guard/people/approvals.ts'
 import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
 import { invalidRequest, problem } from '../../shared/guard/problems.ts'
 import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/sentences.ts'
+import { endsWithoutRun } from '../../shared/guard/states.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
 import { type UpdatesRequest, updateIdOf } from '../../shared/guard/update/submit.ts'
 import { type Unowned, unownedRules } from '../../shared/ledger/book/definitions.ts'
-import { isTerminal, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
+import { isTerminal, isUnderWay, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind, Kinds } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
-import { answered, endsWithoutRun, nextFor, oneLine, refused, shownUpdate, type ToolResult } from './results.ts'
+import { answered, nextFor, oneLine, refused, shownUpdate, type ToolResult } from './results.ts'
 
 interface EstimateInput {
   readonly kind: Kind
@@ -237,7 +238,7 @@ export async function getUpdate(
   const from = performance.now()
   const mayWait = () => performance.now() - from < waitSeconds * 1000 && parts.clock.now() < endsAt && !signal.aborted
   let update = await guard.ledger.update(id)
-  while (update && (update.state === 'requested' || update.state === 'running') && mayWait()) {
+  while (update && isUnderWay(update.state) && mayWait()) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
     update = await guard.ledger.update(id)
   }

@@ -22,6 +22,7 @@ import {
   type Update,
 } from '../../shared/client/client.ts'
 import type { Slug } from '../../shared/guard/problem-types.ts'
+import { stateTexts } from '../../shared/guard/states.ts'
 import { runLocal } from '../support/process/local.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
@@ -442,12 +443,15 @@ test('`npm run client` makes a folder that needs nothing else, and its README do
   const folder = join(home, 'node_modules', 'unit-guard-client')
   const run = promisify(execFile)
   expect(await runLocal('client', [folder], {})).toMatchObject({ code: 0, err: '' })
-  const [, example = ''] = /```js\n(.*?)```/s.exec(await readFile(join(folder, 'README.md'), 'utf8')) ?? []
+  const readme = await readFile(join(folder, 'README.md'), 'utf8')
+  const { requested: _requested, running: _running, ...outcomes } = stateTexts
+  for (const [state, { means }] of Object.entries(outcomes)) expect(readme).toContain(`| \`${state}\` | It ${means}`)
+  const [, example = ''] = /```js\n(.*?)```/s.exec(readme) ?? []
   expect(await readFile('README.md', 'utf8')).toContain(example)
   expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
   const { engines } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   expect(engines).toEqual({ node: '>=20.3' })
-  expect(await readFile(join(folder, 'README.md'), 'utf8')).toMatch(/Node 20\.3\sor newer/)
+  expect(readme).toMatch(/Node 20\.3\sor newer/)
   await mkdir(join(home, 'src'))
   await writeFile(join(home, 'src', 'example.mjs'), example)
   const exp = Math.floor(product.clock.now() / 1000) + 3600

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { count, onTheWall } from '../../../shared/guard/sentences.ts'
+import { stateTexts } from '../../../shared/guard/states.ts'
 import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { State } from '../../../shared/ledger/updates/update.ts'
 import { shortWeekdays, toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
@@ -79,7 +80,7 @@ export const Trail = (props: {
   </nav>
 )
 
-/** Drawn, because not every font has such characters. */
+/** Signs, because not every user can see the colours; drawn, because not every font has them. */
 const drawings = {
   check: 'M2.5 8.5l3.5 3.5 7.5-8',
   cross: 'M3.5 3.5l9 9m0-9l-9 9',
@@ -99,23 +100,9 @@ export const Sign = ({ name }: { name: keyof typeof drawings }) => (
   </svg>
 )
 
-/** Signs, because not every user can see the colours. */
-const signs: Readonly<Record<State, keyof typeof drawings>> = {
-  'awaiting-approval': 'exclamation',
-  requested: 'clock',
-  running: 'play',
-  'in-doubt': 'question',
-  settled: 'check',
-  released: 'back',
-  refused: 'cross',
-  rejected: 'cross',
-  cancelled: 'cross',
-  expired: 'hourglass',
-}
-
 export const StateName = ({ state }: { state: State }) => (
   <span class={`state ${state}`}>
-    <Sign name={signs[state]} /> {words(state)}
+    <Sign name={stateTexts[state].drawing} /> {words(state)}
   </span>
 )
 

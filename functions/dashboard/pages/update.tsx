@@ -2,8 +2,10 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { endsWithoutRun } from '../../../shared/guard/states.ts'
 import {
   isTerminal,
+  isUnderWay,
   type Problem,
   type ServiceAnswer,
   tagEntries,
@@ -76,8 +78,7 @@ export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices
   })
 }
 
-const refreshSecondsOf = ({ state }: Update): number =>
-  state === 'requested' || state === 'running' ? refreshSeconds.soon : refreshSeconds.later
+const refreshSecondsOf = ({ state }: Update): number => (isUnderWay(state) ? refreshSeconds.soon : refreshSeconds.later)
 
 interface SummaryProps {
   readonly visit: Visit
@@ -88,7 +89,6 @@ interface SummaryProps {
 
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
   const { state, problem, overrun, kind, reason, createdAt, approvableUntil } = update
-  const hasFailed = isTerminal(state) && state !== 'settled'
   const why = problem === undefined ? whyText(update, view) : ''
   return (
     <Section id="summary" title="Summary" isHidden>
@@ -113,7 +113,9 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
           <Sign name="warning" /> It cost {units(overrun)} more than were held.
         </p>
       )}
-      {hasFailed ? <Remedies {...{ update, view, permissions }} mayAskAgain={!update.query && !update.target} /> : null}
+      {endsWithoutRun(state) ? (
+        <Remedies {...{ update, view, permissions }} mayAskAgain={!update.query && !update.target} />
+      ) : null}
       {seconds === null ? null : <p class="note">This page loads again every {seconds} seconds.</p>}
     </Section>
   )

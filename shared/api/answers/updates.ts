@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { stateTexts } from '../../guard/states.ts'
 import { occurrenceStates } from '../../ledger/updates/tasks.ts'
 import { states, vias } from '../../ledger/updates/update.ts'
 import { described, figures, kind, lacked, problem, stop, text, time, units, whole, yes } from './pieces.ts'
@@ -28,7 +29,7 @@ export const update = z.strictObject({
   ),
   state: described(
     z.enum(states),
-    'Where it stands; `settled`, `released`, `refused`, `rejected`, `cancelled` and `expired` are final.',
+    `Where it stands. ${states.map((state) => `\`${state}\`: it ${stateTexts[state].means}`).join(' ')} The last six are final.`,
   ),
   window: described(text, 'The billing month that it counts in.'),
   units: described(

@@ -4,6 +4,7 @@ import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import {
   isKnownToHaveRun,
   isTerminal,
+  isUnderWay,
   type Problem,
   tagEntries,
   type Update,
@@ -28,7 +29,7 @@ export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): b
   if (!isInRound(updates, begun)) return false
   const last = updates.at(-1)
   if (!last) return true
-  return last.state === 'requested' || last.state === 'running' || mayRetry(updates, begun)
+  return isUnderWay(last.state) || mayRetry(updates, begun)
 }
 
 export function mayAttempt(

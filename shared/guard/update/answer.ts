@@ -1,5 +1,6 @@
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { describe, type Slug } from '../problem-types.ts'
+import { stateTexts } from '../states.ts'
 import type { Row } from './batch.ts'
 
 /** What a request for updates is answered, whichever face it came through. */
@@ -44,24 +45,9 @@ export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean
 }
 
 function statusOf({ state, problem }: Update): (typeof precedence)[number] {
-  switch (state) {
-    case 'awaiting-approval':
-    case 'requested':
-    case 'running':
-    case 'in-doubt':
-      return 202
-    case 'settled':
-      return 201
-    case 'released':
-      return 502
-    case 'refused':
-      if (problem?.slug === 'already-updated') return 200
-      return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
-    case 'rejected':
-    case 'cancelled':
-    case 'expired':
-      return 402
-  }
+  if (state !== 'refused') return stateTexts[state].status
+  if (problem?.slug === 'already-updated') return 200
+  return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
 }
 
 function problemOf(row: Row): Problem {

@@ -6,7 +6,7 @@ import { byKind, flag, instant, list, map, number, oneOf, optional, record, text
 import type { PriceJumped, Released, Repeats, WillRunOut } from './news.ts'
 import { addTask, type Task, type TaskKind, taskMembers } from './queue.ts'
 import type { SlackMessage } from './slack-events.ts'
-import { isTerminal, type Update, type UpdateRequest } from './update.ts'
+import { isUnderWay, type Update, type UpdateRequest } from './update.ts'
 
 /** The transaction that causes an announcement writes it. */
 export interface Announcement extends Task {
@@ -190,7 +190,6 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
   const news = (kind: UpdateNews) =>
     announce(newsId(update, kind, update.version), at, { kind, update: update.id } as About, update)
   const isNewState = update.state !== seen?.state
-  const hasEnded = isTerminal(update.state) || update.state === 'in-doubt' || update.state === 'awaiting-approval'
   // One transaction must not write an item twice.
   const waiting = [...new Set(update.replyTo)]
   return [
@@ -200,7 +199,7 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
     ...priceJumped(update, seen),
     // An update that ends with its first line is answered at once.
-    ...(seen && isNewState && hasEnded ? waiting : []).map((replyTo) =>
+    ...(seen && isNewState && !isUnderWay(update.state) ? waiting : []).map((replyTo) =>
       announce(
         `${update.id}#outcome#${update.version}#${replyTo}`,
         at,

@@ -22,6 +22,9 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
+/** Neither has it ended nor does it wait for a person or for evidence. */
+export const isUnderWay = (state: State): boolean => state === 'requested' || state === 'running'
+
 /** A run may cost nothing, so `ran` decides; in older records without it, the charge. */
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')

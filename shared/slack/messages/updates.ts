@@ -1,4 +1,5 @@
 import { count, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
+import { stateTexts } from '../../guard/states.ts'
 import { foldRefusals, type Repeated } from '../../guard/update/repeats.ts'
 import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
@@ -16,19 +17,7 @@ import {
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout, moreUpdates, pageOrId } from './links.ts'
-import {
-  actor,
-  bold,
-  boldUnits,
-  budgetName,
-  capital,
-  countOf,
-  person,
-  states,
-  stayCounted,
-  tagsText,
-  updateOf,
-} from './words.ts'
+import { actor, bold, boldUnits, budgetName, capital, countOf, person, tagsText, updateOf } from './words.ts'
 
 /** Two blocks each, of 50. */
 const maxRows = 15
@@ -83,7 +72,7 @@ export function updateMessage({
   const lines = history
     .map((line, position) => {
       const isNewState = line.state !== history[position - 1]?.state
-      const subject = isNewState ? states[line.state].event : line.move ? 'corrected' : 'noted'
+      const subject = isNewState ? stateTexts[line.state].event : line.move ? 'corrected' : 'noted'
       const note = line.note === undefined ? '' : `: ${prose(line.note, 300)}`
       return `• ${date(line.at, zone)} ${bold(subject)} (${actor(line.by)})${note}`
     })
@@ -186,6 +175,7 @@ function sentenceOf(update: Update, subject: string, zone: string): string {
   const { state, charged = 0, hold, estimated, budget, history } = update
   const last = history.at(-1)
   const units = hold?.units ?? estimated
+  const means = `${subject} ${approvedBy(update)}${stateTexts[state].means}`
   switch (state) {
     case 'settled':
       if (update.corrected && charged === 0)
@@ -194,32 +184,33 @@ function sentenceOf(update: Update, subject: string, zone: string): string {
     case 'released':
       if (update.corrected && charged > 0)
         return `${subject} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${budgetName(budget)}.`
-      return `${subject} did not run, and nothing was spent.${quoteDecision(update)}${quoteProblem(update)}`
+      return `${means}${quoteDecision(update)}${quoteProblem(update)}`
     case 'refused':
       if (update.problem?.slug === 'already-updated')
         return `${subject} was done a short while ago, so it was not repeated. Nothing was spent.${quoteProblem(update)}`
-      return `${subject} was refused. Nothing was spent.${quoteProblem(update)}`
+      return `${means}${quoteProblem(update)}`
     case 'in-doubt':
-      return `It is not known whether the ${updateOf(update)} ran: it was sent, and no clear answer came back. ${stayCounted(units)} on ${budgetName(budget)} until that is clear, and it is never sent again. Without proof it counts as run after seven days; a person who knows can say so before.`
+      return `${means} It counts ${units === undefined ? '' : `${boldUnits(units)} `}on ${budgetName(budget)} until that is clear. Without proof it counts as run after seven days; a person who knows can say so before.`
     case 'awaiting-approval':
-      return `${subject} waits for approval by another person${deadlineOf(update, zone)}. Nothing is spent before that.${quote(last?.note)}`
+      return `${means}${deadlineOf(update, zone)}${quote(last?.note)}`
     case 'requested':
-      return `${subject} ${approvedBy(update)}will begin in a moment. Nothing has been spent yet.`
+      return means
     case 'running':
       return `${subject} is running. ${units === undefined ? '' : `Set aside for it: ${inUnits(units)}.`}`.trimEnd()
     case 'rejected':
     case 'cancelled':
       return `${subject} was ${state} by ${person(last?.by ?? '')}. Nothing was spent.${quote(last?.note)}`
     case 'expired':
-      return `${subject} expired before it began. Nothing was spent.${quote(last?.note)}`
+      return `${means}${quote(last?.note)}`
   }
 }
 
-const approvedBy = ({ approval }: Update): string => (approval ? `was approved by ${person(approval.by)} and ` : '')
+const approvedBy = ({ state, approval }: Update): string =>
+  state === 'requested' && approval ? `was approved by ${person(approval.by)} and ` : ''
 
 const signOf = (update: Update): string => {
   if (update.state === 'refused' && update.problem?.slug === 'already-updated') return '☑️'
-  return update.state === 'released' && (update.charged ?? 0) > 0 ? '⚠️' : states[update.state].sign
+  return update.state === 'released' && (update.charged ?? 0) > 0 ? '⚠️' : stateTexts[update.state].sign
 }
 
 function shortOutcomeOf(update: Update): string {
@@ -229,7 +220,7 @@ function shortOutcomeOf(update: Update): string {
   if (state === 'released') return charged > 0 ? `ran after all, ${inUnits(charged)} charged` : 'did not run'
   const units = hold?.units ?? estimated
   if (state === 'in-doubt') return `in doubt, ${inUnits(units ?? 0)} stay counted`
-  return `${states[state].words}${state === 'awaiting-approval' && units !== undefined ? `, ${inUnits(units)}` : ''}`
+  return `${stateTexts[state].words}${state === 'awaiting-approval' && units !== undefined ? `, ${inUnits(units)}` : ''}`
 }
 
 const observedIn = ({ wouldHaveRefused = [] }: Update): string =>
@@ -254,6 +245,6 @@ const isRefusal = ({ state }: Update): boolean => state === 'refused' || state =
 const quoteProblem = ({ problem }: Update): string => quote(problem?.detail)
 
 const deadlineOf = ({ approvableUntil }: Update, zone: string): string =>
-  approvableUntil === undefined ? '' : `, open until ${date(approvableUntil, zone)}`
+  approvableUntil === undefined ? '' : ` It can be approved until ${date(approvableUntil, zone)}.`
 
 export const quote = (text: string | undefined): string => (text === undefined ? '' : `\n> ${prose(text)}`)

@@ -1,6 +1,6 @@
 import { count, type Decided, units as inUnits, shownCaller, shownIn } from '../../guard/sentences.ts'
 import { type ListOfCallers, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
-import { type State, type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
+import { type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
 export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
@@ -66,22 +66,6 @@ export function mentions(callers: readonly string[], max: number): string {
 export function actor(by: string): string {
   if (by === 'guard' || by === 'sweep') return 'Unit Guard'
   return by === 'service' ? 'the tracking service' : person(by)
-}
-
-/** `event`: its begin. */
-export const states: Readonly<
-  Record<State, { readonly sign: string; readonly words: string; readonly event: string }>
-> = {
-  'awaiting-approval': { sign: '✋', words: 'waits for approval', event: 'put to approval' },
-  requested: { sign: '⏳', words: 'will begin in a moment', event: 'accepted' },
-  running: { sign: '▶️', words: 'is running', event: 'units set aside, begun' },
-  'in-doubt': { sign: '❓', words: 'in doubt', event: 'in doubt' },
-  settled: { sign: '✅', words: 'done', event: 'done' },
-  released: { sign: '↩️', words: 'did not run', event: 'did not run, units given back' },
-  refused: { sign: '⛔', words: 'refused', event: 'refused' },
-  rejected: { sign: '⛔', words: 'rejected', event: 'rejected' },
-  cancelled: { sign: '⛔', words: 'cancelled', event: 'cancelled' },
-  expired: { sign: '⌛', words: 'expired', event: 'expired' },
 }
 
 /** Any use is visible, and a full bar means that nothing is left. */

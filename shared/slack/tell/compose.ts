@@ -16,7 +16,7 @@ import {
 import type { Released } from '../../ledger/updates/news.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
-import { isTerminal, type Update } from '../../ledger/updates/update.ts'
+import { isUnderWay, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { assertNever } from '../../platform/words.ts'
 import type { Message } from '../blocks.ts'
@@ -272,7 +272,7 @@ async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolea
   return (await guard.planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
 }
 
-/** Composes it after all updates have ended. */
+/** Composes it after all updates have ended; doubts and approvals have announcements of their own. */
 async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
   const guard = await guardFor(whole.guard, event)
   const parts = { ...whole, guard }
@@ -281,7 +281,7 @@ async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome
   const view = await ledger.view()
   const shown = updates.map((update) => named(view.definitions, update))
   const [first] = shown
-  if (!first || !updates.every(hasEnded)) return null
+  if (!first || updates.some(({ state }) => isUnderWay(state))) return null
   const how = { zone: zoneOf(view), dashboardUrl: parts.dashboardUrl }
   const isApproval = event.kind === 'press' && event.action !== 'confirm' && event.action !== 'ask'
   const message = isApproval
@@ -290,7 +290,3 @@ async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome
     : outcomeMessage({ updates: shown, replaces: true, ...how })
   return { message, updates }
 }
-
-/** Doubts and approvals have their own announcements. */
-const hasEnded = ({ state }: Update): boolean =>
-  isTerminal(state) || state === 'in-doubt' || state === 'awaiting-approval'
