@@ -111,12 +111,13 @@ function roomOf(file: string): string {
 const mayImport: Record<string, RegExp> = {
   'shared/platform': /^$/,
   'shared/tracking': /^shared\/platform$/,
-  'shared/ledger': /^shared\/platform$/,
+  'shared/records': /^shared\/(platform|tracking)$/,
+  'shared/ledger': /^shared\/(platform|records)$/,
   'shared/auth': /^shared\/(platform|ledger)$/,
-  'shared/guard': /^shared\/(platform|tracking|ledger|auth)$/,
+  'shared/guard': /^shared\/(platform|tracking|records|ledger|auth)$/,
   'shared/events': /^shared\/(platform|ledger|guard|api)$/,
   'shared/slack': /^shared\/(platform|ledger|guard)$/,
-  'shared/api': /^shared\/(platform|tracking|ledger|guard|auth)$/,
+  'shared/api': /^shared\/(platform|tracking|records|ledger|guard|auth)$/,
   // It is copied into other people's programs as it is.
   'shared/client': /^$/,
   'functions/api': /^shared\//,

@@ -3,6 +3,7 @@ import type { AnswerName } from '../../shared/api/answers/answers.ts'
 import type { Texts } from '../../shared/api/schemas.ts'
 import type { Slug } from '../../shared/guard/problem-types.ts'
 import type { Scope } from '../../shared/platform/words.ts'
+import type { Members } from '../../shared/records/record.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 
 // Only the OpenAPI document reads these tables. Bundles leave them out as long as they are literals without calls.
@@ -20,7 +21,7 @@ export type AnswerHeader =
 
 export interface Input {
   readonly schema: z.ZodMiniType | ((kinds: Kinds) => z.ZodMiniType)
-  readonly texts?: Texts
+  readonly texts?: Texts | Members
 }
 
 export interface Body extends Input {

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { Members } from '../records/record.ts'
 import { type Kinds, namesOf } from '../tracking/kinds.ts'
 import { kind } from './answers/pieces.ts'
 import { commonTexts, type Texts } from './schemas.ts'
@@ -43,10 +44,11 @@ export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   !schema.properties && schema.oneOf ? schema.oneOf : [schema]
 
 /** Texts do not replace the descriptions of a schema. */
-export function describeMembers(schema: JsonSchema, texts: Texts = {}, kinds: Kinds): JsonSchema {
+export function describeMembers(schema: JsonSchema, texts: Texts | Members = {}, kinds: Kinds): JsonSchema {
   for (const { properties = {} } of shapesOf(schema)) {
     for (const [name, member] of Object.entries(properties)) {
-      const text = texts[name] ?? commonTexts[name]
+      const row = texts[name] ?? commonTexts[name]
+      const text = typeof row === 'object' ? row.text : row
       const description = member.description ?? (typeof text === 'function' ? text(kinds) : text)
       if (description !== undefined) member.description = description
     }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { project } from '../guard/fields.ts'
 import { unreadable } from '../platform/words.ts'
+import { project } from '../records/fields.ts'
 import { anyOf, type Kinds, kindsBy, namesOf } from '../tracking/kinds.ts'
 
 export const text = (most: number) => {
@@ -9,10 +9,6 @@ export const text = (most: number) => {
 }
 
 /** A caller, or the person behind one. */
-export const subject = z
-  .string('must be the name of a caller')
-  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/, 'must have 1 to 256 visible characters without #'))
-
 export const projectsOfRequest = (takes: string) =>
   z.array(project, takes).check(
     z.minLength(1, 'must have 1 to 20 projects'),
@@ -69,7 +65,7 @@ export const instant = z.lazy(() =>
   ),
 )
 
-/** Descriptions stand apart from schemas, because bundles contain the schemas. */
+/** Descriptions of what no table of a record has. They stand apart from schemas, because bundles contain the schemas. */
 export type Texts = Readonly<Record<string, string | ((kinds: Kinds) => string)>>
 
 export const commonTexts: Texts = {
@@ -87,7 +83,4 @@ export const commonTexts: Texts = {
   cursor: 'The `next` of the page before.',
   window: 'A billing month by its name, such as `month:2026-11-12`; without it the open one.',
   next: 'Ask for the next page with it as `cursor`; absent on the last.',
-  perUpdate: 'An update that needs more units is refused.',
-  person:
-    'Several callers with one person do not approve each other. A chain of persons counts to its end; a circle is refused.',
 }

@@ -120,27 +120,18 @@ export function showBudget(
   kindNames: readonly Kind[],
   outlook?: Pick<BudgetOutlook, 'status' | 'sentence'>,
 ) {
-  const { name, parent, limits, projects, perUpdate, approvalAbove, approvalIfGrown, kinds, frozen, approvers } = budget
+  const { name, kinds, frozen, approvers, freezeOnOverrun, ...others } = budget
   const isOpen = view.month.start <= view.now && view.now < view.month.end
   const windows = windowKinds.filter(
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
   )
   return {
     name,
-    parent,
-    limits,
-    projects,
-    ...(perUpdate !== undefined && { perUpdate }),
-    ...(approvalAbove !== undefined && { approvalAbove }),
-    ...(approvalIfGrown !== undefined && { approvalIfGrown }),
-    ...(budget.approvalExpiresAfter !== undefined && { approvalExpiresAfter: budget.approvalExpiresAfter }),
+    ...others,
     kinds: kinds ?? kindNames,
     frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,
     approvers: approvers ?? [],
-    ...(budget.thresholds && { thresholds: budget.thresholds }),
-    ...(budget.freezeOnOverrun && { freezeOnOverrun: true }),
-    ...(budget.enforce === false && { enforce: false }),
-    ...(budget.slackChannel !== undefined && { slackChannel: budget.slackChannel }),
+    ...(freezeOnOverrun && { freezeOnOverrun }),
     ...(name === rootBudget && { unowned: budget.unowned ?? 'pay' }),
     ...(outlook && { status: outlook.status }),
     ...(outlook?.sentence && { reason: outlook.sentence }),

@@ -45,13 +45,6 @@ export interface GuardParts {
 /** Time reserved to write the outcome of `run`: four attempts of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = dayMs
-/** `null`: malformed, or not between 15 minutes and 7 days. */
-export function approvalMsOf(text: string): number | null {
-  const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
-  const ms = Number(count) * (unit === 'm' ? minuteMs : unit === 'h' ? hourMs : dayMs)
-  return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
-}
-
 export const approvableForMs = 2 * approvalLastsMs
 export const requestLastsMs = hourMs
 /** Doubt blocks the same work until the account's day ends, and at least this long. */

@@ -8,7 +8,6 @@ import {
   budgetNameOf,
   budgetsQuery,
   budgetsTexts,
-  budgetTexts,
   pruneTexts,
   putQuery,
   putTexts,
@@ -20,7 +19,6 @@ import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import { removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
@@ -28,6 +26,7 @@ import type { Services } from '../../../shared/guard/services.ts'
 import { budgetNamed, noRevision, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { budgetMembers, removableMembers } from '../../../shared/records/budget.ts'
 import { namesOf } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody, readQuery } from '../input.ts'
@@ -203,7 +202,7 @@ export const budgetOperations: readonly Operation[] = [
     query: { schema: putQuery, texts: putTexts },
     headers: ['If-Match'],
     body: {
-      input: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetTexts },
+      input: { name: 'BudgetRequest', schema: (kinds) => budgetBodies(kinds).budgetRequest, texts: budgetMembers },
       example: {
         limits: [
           { window: 'month', units: 2000 },

@@ -1,11 +1,12 @@
 import type { Context, Hono } from 'hono'
-import { callerAs, callerRequest, callerTexts, showCaller, showUnlisted } from '../../../shared/api/callers.ts'
+import { callerAs, callerRequest, showCaller, showUnlisted } from '../../../shared/api/callers.ts'
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
-import { subject } from '../../../shared/api/schemas.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type Definitions, unlistedCallers } from '../../../shared/ledger/book/definitions.ts'
+import { callerMembers } from '../../../shared/records/caller.ts'
+import { subject } from '../../../shared/records/fields.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -81,7 +82,7 @@ export const callerOperations: readonly Operation[] = [
     headers: ['If-Match'],
     example: '/callers/slack:U02ADA',
     body: {
-      input: { name: 'CallerRequest', schema: callerRequest, texts: callerTexts },
+      input: { name: 'CallerRequest', schema: callerRequest, texts: callerMembers },
       example: { scopes: ['read', 'run', 'approve'], budgets: '*', person: 'ada', reason: 'runs the reports' },
     },
     answers: {

@@ -1,7 +1,7 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Author } from '../../../shared/guard/people/budgets.ts'
 import { differencesInWords } from '../../../shared/guard/people/differences.ts'
-import { count, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { digest } from '../../../shared/platform/ids.ts'
@@ -52,16 +52,6 @@ export function putOrPreview<Put, Preview>(
   const by = { caller, onlyAt: [view.definitions.revision], ...(reason !== undefined && { reason }) }
   return step === 'confirm' ? guard.put(by) : guard.preview(by)
 }
-
-export const createComparison =
-  <Name extends string>(labels: Readonly<Record<Name, string>>, textOf: (name: Name, value: string) => string) =>
-  (from: Readonly<Record<Name, string>>, to: Readonly<Record<Name, string>>): readonly Difference[] =>
-    (Object.keys(labels) as Name[])
-      .filter((name) => from[name] !== to[name])
-      .map((name) => ({ label: labels[name], from: textOf(name, from[name]), to: textOf(name, to[name]) }))
-
-export const limitText = (value: number | 'unlimited' | undefined): string =>
-  typeof value === 'number' ? count(value) : (value ?? '')
 
 export const shownFields = ({ current }: Edit<Texts>) => ({ seen: seenOf(current) })
 

@@ -116,29 +116,16 @@ export const HiddenFields = ({ values }: { values: HiddenValues }) => (
 /** Enter presses the first button of a form, so this one does nothing. */
 export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
-interface SaidProps {
-  readonly done?: readonly string[]
-  readonly failed: readonly string[]
-  readonly role: 'status' | 'alert'
-}
-
-export const Said = ({ done = [], failed, role }: SaidProps) =>
-  done.length + failed.length === 0 ? null : (
-    <div role={role} class="outcome">
-      {done.map((sentence) => (
-        <p class="done">
-          <Sign name="check" /> {sentence}
-        </p>
-      ))}
-      {failed.map((sentence) => (
+export const Faults = ({ faults }: { faults: readonly string[] }) =>
+  faults.length === 0 ? null : (
+    <div role="alert" class="outcome">
+      {faults.map((sentence) => (
         <p class="failed">
           <Sign name="cross" /> {sentence}
         </p>
       ))}
     </div>
   )
-
-export const Faults = ({ faults }: { faults: readonly string[] }) => <Said failed={faults} role="alert" />
 
 export function inputAttributes(field: Omit<FieldProps, 'label'>) {
   const fault = faultOf(field)
@@ -176,15 +163,6 @@ function LabelledField({ field, children }: { field: FieldProps; children: Child
       )}
     </div>
   )
-}
-
-export function editFields<Name extends string>(
-  labels: Readonly<Record<Name, string>>,
-  texts: Readonly<Record<Name, string>>,
-  faults: FieldFaults = {},
-) {
-  const field = (name: Name) => ({ formId: 'edit', name, label: labels[name], value: texts[name], faults })
-  return { field, numberField: (name: Name) => ({ ...field(name), isNumber: true }) }
 }
 
 export const noOrYes = [

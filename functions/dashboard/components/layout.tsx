@@ -1,8 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
-import { Said } from './fields.tsx'
-import { callersAddress, eventsAddress, findPath, inboxPath } from './parts.tsx'
+import { callersAddress, eventsAddress, findPath, inboxPath, Sign } from './parts.tsx'
 
 export interface Frame {
   readonly sub: string
@@ -45,7 +44,7 @@ export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
       <Header {...(frame && { frame })} />
       <main id="content">
         <h1>{title}</h1>
-        {frame?.flash ? <Said {...frame.flash} role="status" /> : null}
+        {frame?.flash ? <FlashMessages flash={frame.flash} /> : null}
         {children}
       </main>
       <footer>
@@ -142,4 +141,19 @@ const ariaCurrentOf = (path: string, here: string | undefined): 'page' | 'true' 
 
 export const FormToken = ({ frame }: { frame: Pick<Frame, 'formToken'> }) => (
   <input type="hidden" name="form" value={frame.formToken} />
+)
+
+const FlashMessages = ({ flash: { done, failed } }: { flash: Flash }) => (
+  <div role="status" class="outcome">
+    {done.map((sentence) => (
+      <p class="done">
+        <Sign name="check" /> {sentence}
+      </p>
+    ))}
+    {failed.map((sentence) => (
+      <p class="failed">
+        <Sign name="cross" /> {sentence}
+      </p>
+    ))}
+  </div>
 )

@@ -27,10 +27,10 @@ import { ActionForm, Buttons } from './action.tsx'
 type Texts<Name extends string = string> = Readonly<Record<Name, string>>
 
 /** One field of a form; by default a line of text. */
-interface EditField<Name extends string = string> {
+export interface EditField<Name extends string = string> {
   readonly name: Name | (string & {})
   readonly label?: string
-  readonly note?: Child
+  readonly note?: Child | undefined
   readonly as?: 'number' | 'lines' | 'ticks'
   readonly choices?: Choices
   readonly isRequired?: boolean
@@ -259,7 +259,7 @@ interface GroupProps {
   readonly faults: FieldFaults
 }
 
-const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
+export const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
   <Section id={id} title={title}>
     {note === undefined ? null : <p class="note">{note}</p>}
     <div class="fields">{fields.map((field) => (field ? <Field {...{ field, ...form }} /> : null))}</div>
@@ -268,11 +268,11 @@ const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
 
 function Field({ field, labels, texts, faults }: Omit<GroupProps, 'group'> & { field: EditField }) {
   const { as, choices, ...given } = field
-  const { name } = field
-  const props = { formId: 'edit', label: labels[name] ?? '', value: texts[name] ?? '', faults, ...given }
+  const props = { formId: 'edit', label: labels[field.name] ?? '', value: texts[field.name] ?? '', faults, ...given }
   if (as === 'ticks') return <TicksField {...props} value={props.value.split(' ')} options={choices ?? []} isWhole />
   if (choices) return <ChoiceField {...props} options={choices} />
-  return as === 'lines' ? <LinesField {...props} /> : <TextField {...props} isNumber={as === 'number'} />
+  const lines = props.value.replaceAll(' ', '\n')
+  return as === 'lines' ? <LinesField {...props} value={lines} /> : <TextField {...props} isNumber={as === 'number'} />
 }
 
 const seenOf = (texts: Texts): string => digest('seen', JSON.stringify(texts))

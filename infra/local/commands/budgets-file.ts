@@ -1,27 +1,20 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
-import { budgetName } from '../../../shared/guard/fields.ts'
-import { type RemovableMember, removableMembers } from '../../../shared/guard/people/apply-budgets.ts'
-import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
+import type { Budget } from '../../../shared/client/answers.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
+import {
+  budgetMembers,
+  csvColumns as columns,
+  csvMembers,
+  type RemovableMember,
+  removableMembers,
+} from '../../../shared/records/budget.ts'
+import { budgetName } from '../../../shared/records/fields.ts'
+import type { ValueKind } from '../../../shared/records/record.ts'
 import { CannotContinue, readGiven } from '../failures.ts'
 
-export interface ShownBudget {
-  readonly name: string
-  readonly parent: string | null
-  readonly limits: readonly ShownLimit[]
-  readonly projects: readonly { readonly name: string; readonly id?: string }[]
-  readonly perUpdate?: number
-  readonly approvalAbove?: number
-  readonly approvers: readonly string[]
-  readonly enforce?: false
-  readonly unowned?: Unowned
-}
-
-interface ShownLimit {
-  readonly window: 'month' | 'day'
-  readonly units: number | 'unlimited'
-}
+export type ShownBudget = Omit<Budget, 'kinds' | 'frozen' | 'windows'>
+type ShownLimit = ShownBudget['limits'][number]
 
 /** A budget of a file; members that it does not name stay. */
 export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
@@ -35,20 +28,17 @@ export interface BudgetsFile {
   placeOf(position: number, row?: number): string
 }
 
-const columns = [
-  'budget',
-  'parent',
-  'month',
-  'day',
-  'project',
-  'id',
-  'perUpdate',
-  'approvalAbove',
-  'approvers',
-  'enforce',
-] as const
-type Column = (typeof columns)[number]
-type Cells = { readonly [C in Column]?: string }
+const whole = { takes: 'a whole number of units, such as 500', fits: /^\d{1,13}$/, read: Number }
+const truth = { takes: 'true or false', fits: /^(true|false)$/, read: (text: string) => text === 'true' }
+const plain = { takes: 'text', fits: /./, read: (text: string): unknown => text }
+const names = { ...plain, read: (text: string) => text.split(';').flatMap((name) => name.trim() || []) }
+const cellKinds: Partial<Record<ValueKind, typeof plain>> = {
+  ...{ units: whole, number: whole, yes: truth, no: truth, flag: truth, texts: names },
+}
+
+/** The members with a column of their own name. */
+const rules = csvMembers.map((name) => ({ name, ...(cellKinds[budgetMembers[name].value] ?? plain) }))
+type Cells = Readonly<Record<string, string>>
 
 /** @param current keeps the day's limit where the file names only the month. @throws CannotContinue with all faults */
 export async function readBudgetsFile(
@@ -100,8 +90,7 @@ function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFi
     named.set(name, [...(named.get(name) ?? []), row])
   }
   const budgets = [...named].map(([name, of]) => {
-    for (const column of ['parent', 'month', 'day', 'perUpdate', 'approvalAbove', 'approvers', 'enforce'] as const)
-      faults.push(...contradictions(column, of))
+    for (const column of ['parent', 'month', 'day', ...csvMembers]) faults.push(...contradictions(column, of))
     const shown = current.find((budget) => budget.name === name)
     return { name, ...toMembers(of), ...toLimits(of, { shown, emptied: prune ? names : [] }) }
   })
@@ -126,7 +115,7 @@ interface Fault {
 const inOrder = (faults: readonly Fault[]): string[] =>
   faults.toSorted((a, b) => a.line - b.line).map(({ line, message }) => `line ${line}: ${message}`)
 
-const columnOf: Partial<Record<RemovableMember, Column>> = { projects: 'project' }
+const columnOf: Partial<Record<RemovableMember, string>> = { projects: 'project' }
 const isLimited = (names: readonly string[]) => names.includes('month') || names.includes('day')
 
 interface Rows {
@@ -149,7 +138,7 @@ function readRows(file: string, text: string): Rows {
         const cell = unescaped((record[position] ?? '').trim())
         return cell === '' ? [] : [[name, cell]]
       }),
-    ) as Cells
+    )
     faults.push(...faultsOfCells(cells).map((message) => ({ line, message })))
     return { line, cells }
   })
@@ -178,7 +167,7 @@ function delimiterOf(text: string): string {
 }
 
 function faultsOfHeader(names: readonly string[]): Fault[] {
-  const isColumn = (name: string) => columns.some((column) => column === name)
+  const isColumn = (name: string) => columns.includes(name)
   const messages = [
     ...names.filter((name) => !isColumn(name)).map((name) => `there is no column ${JSON.stringify(name)}`),
     ...names
@@ -194,25 +183,23 @@ const isName = (text: string) => budgetName.safeParse(text).success
 
 function faultsOfCells(cells: Cells): string[] {
   const { budget, parent, project, id } = cells
-  const wrong = (column: Column, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: must be ${takes}`
-  const isUnits = (column: Column) => /^\d{1,13}$/.test(cells[column] ?? '0')
+  const wrong = (column: string, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: must be ${takes}`
   const name = 'a name of a-z, 0-9 and -'
   return [
     ...(budget !== undefined && isName(budget) ? [] : [wrong('budget', name)]),
     ...(parent === undefined || isName(parent) ? [] : [wrong('parent', name)]),
     ...(['month', 'day'] as const)
-      .filter((column) => cells[column] !== 'unlimited' && !isUnits(column))
+      .filter((column) => cells[column] !== 'unlimited' && !whole.fits.test(cells[column] ?? '0'))
       .map((column) => wrong(column, 'a whole number of units, such as 2000, or unlimited')),
-    ...(['perUpdate', 'approvalAbove'] as const)
-      .filter((column) => !isUnits(column))
-      .map((column) => wrong(column, 'a whole number of units, such as 500')),
-    ...(['true', 'false', undefined].includes(cells.enforce) ? [] : [wrong('enforce', 'true or false')]),
+    ...rules
+      .filter(({ name, fits }) => cells[name] !== undefined && !fits.test(cells[name]))
+      .map(({ name, takes }) => wrong(name, takes)),
     ...(id !== undefined && project === undefined ? ['an id needs a project'] : []),
   ]
 }
 
 /** Any row of a budget may hold a member, but all rows have to agree. */
-function contradictions(column: Column, rows: readonly Row[]): Fault[] {
+function contradictions(column: string, rows: readonly Row[]): Fault[] {
   const [first, ...others] = rows.filter(({ cells }) => cells[column] !== undefined)
   return others
     .filter(({ cells }) => cells[column] !== first?.cells[column])
@@ -222,27 +209,23 @@ function contradictions(column: Column, rows: readonly Row[]): Fault[] {
     }))
 }
 
-const firstCell = (column: Column, rows: readonly Row[]) =>
+const firstCell = (column: string, rows: readonly Row[]) =>
   rows.map(({ cells }) => cells[column]).find((text) => text !== undefined)
 
 function toMembers(rows: readonly Row[]) {
-  const number = (column: 'perUpdate' | 'approvalAbove') => {
-    const text = firstCell(column, rows)
-    return text === undefined ? {} : { [column]: Number(text) }
-  }
   const parent = firstCell('parent', rows)
-  const approvers = firstCell('approvers', rows)
-  const enforce = firstCell('enforce', rows)
   const projects = rows.flatMap(({ cells: { project, id } }) =>
     project === undefined ? [] : [{ name: project, ...(id !== undefined && { id }) }],
   )
   return {
     ...(parent !== undefined && { parent }),
     ...(projects.length > 0 && { projects }),
-    ...number('perUpdate'),
-    ...number('approvalAbove'),
-    ...(approvers !== undefined && { approvers: splitApprovers(approvers) }),
-    ...(enforce !== undefined && { enforce: enforce === 'true' }),
+    ...Object.fromEntries(
+      rules.flatMap(({ name, read }) => {
+        const text = firstCell(name, rows)
+        return text === undefined ? [] : [[name, read(text)]]
+      }),
+    ),
   }
 }
 
@@ -261,24 +244,19 @@ function toLimits(
   return isNamed && limits.length > 0 ? { limits } : {}
 }
 
-const splitApprovers = (text: string): string[] =>
-  text
-    .split(';')
-    .map((approver) => approver.trim())
-    .filter((approver) => approver !== '')
-
 /** The first row of a budget holds its other members. */
 export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
   const rows = budgets.flatMap((budget) => {
-    const { name, parent, limits, projects, perUpdate, approvalAbove, approvers } = budget
+    const { name, parent, limits, projects } = budget
     const unitsOf = (window: string) => limits.find((limit) => limit.window === window)?.units
     const [first, ...others] = projects
+    const members: Readonly<Record<string, unknown>> = budget
     return [
       [
         ...[name, parent, unitsOf('month'), unitsOf('day'), first?.name, first?.id],
-        ...[perUpdate, approvalAbove, approvers.join(';'), budget.enforce === false ? 'false' : ''],
+        ...csvMembers.map((rule) => [members[rule] ?? ''].flat().map(String).join(';')),
       ],
-      ...others.map((project) => [name, '', '', '', project.name, project.id, '', '', '', '']),
+      ...others.map((project) => [name, '', '', '', project.name, project.id, ...csvMembers.map(() => '')]),
     ]
   })
   return stringify([[...columns], ...rows], { escape_formulas: true })

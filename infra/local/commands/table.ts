@@ -1,4 +1,5 @@
 import { scopes } from '../../../shared/platform/words.ts'
+import { csvColumns } from '../../../shared/records/budget.ts'
 import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
 import type { Flags, Form, Given } from './command.ts'
 
@@ -76,8 +77,9 @@ A Unit Guard with MINTED_TOKENS=off refuses these tokens: callers then take one 
   npm run budgets -- export
 
   apply      JSON: {"budgets": [{"name", "parent", "limits", "projects", …}]}, as PUT /budgets takes it.
-             CSV: a header with any of budget,parent,month,day,project,id,perUpdate,approvalAbove,approvers (separated
-             by ;),enforce (true or false), with commas, semicolons or tabs between the cells. More rows of a budget name more of its projects.
+             CSV: a header with any of ${csvColumns.join(',')},
+             with commas, semicolons or tabs between the cells. In a cell, ; separates approvers, and enforce is true or
+             false. More rows of a budget name more of its projects.
              Rows add and change: what is not named, or is empty, stays as it is.
   --dry-run  shows the difference and applies nothing
   --move     a project that another budget lists moves to the one that the file names, with its name and id

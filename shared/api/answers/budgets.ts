@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { statuses } from '../../guard/reports/outlook.ts'
-import { unownedRules } from '../../ledger/book/definitions.ts'
 import { entryTypes } from '../../ledger/book/entry.ts'
 import { scopes, statementKeys } from '../../platform/words.ts'
+import { budgetMembers, unownedRules } from '../../records/budget.ts'
+import { callerMembers } from '../../records/caller.ts'
 import {
   described,
   figures,
@@ -10,31 +11,23 @@ import {
   limit,
   limits,
   members,
+  projects,
+  shownShape,
   stop,
   text,
   time,
   units,
   whole,
   windowKind,
-  yes,
 } from './pieces.ts'
 
 export const budget = z.strictObject({
   name: described(text, 'Its name.'),
+  ...shownShape(budgetMembers),
+  ...{ limits, projects, kinds: z.array(kind), approvers: z.array(text) },
   parent: described(z.nullable(text), 'The budget above; `null` for `account` alone.'),
-  limits,
-  projects: z.array(z.strictObject({ name: text, id: z.exactOptional(text) })),
-  perUpdate: z.exactOptional(units),
-  approvalAbove: z.exactOptional(units),
-  approvalIfGrown: z.exactOptional(whole),
-  approvalExpiresAfter: z.exactOptional(text),
-  kinds: z.array(kind),
   frozen: described(z.union([stop, z.literal(false)]), '`false`; or who froze it, when and why.'),
-  approvers: z.array(text),
-  thresholds: z.exactOptional(z.array(whole)),
-  freezeOnOverrun: z.exactOptional(yes),
   enforce: described(z.exactOptional(z.literal(false)), 'Its limits are only observed and refuse nothing.'),
-  slackChannel: z.exactOptional(text),
   unowned: described(
     z.exactOptional(z.enum(unownedRules)),
     'Of `account` alone: what happens to projects that no budget lists.',
@@ -252,15 +245,9 @@ export const forecast = z.strictObject({
 
 export const caller = z.strictObject({
   sub: described(text, 'The `sub` of a token, or `slack:<user id>`; `*`: all who are not listed.'),
+  ...shownShape(callerMembers),
   scopes: z.exactOptional(z.array(z.enum(scopes))),
-  budgets: z.exactOptional(z.union([z.literal('*'), z.array(text)])),
-  readsBudgets: z.exactOptional(z.array(text)),
-  person: z.exactOptional(text),
   disabled: z.boolean(),
-  mayForce: z.exactOptional(yes),
-  mayChargeAncestors: z.exactOptional(yes),
-  limits: z.exactOptional(limits),
-  perUpdate: z.exactOptional(units),
   ratePerMinute: z.exactOptional(units),
   windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
   counted: described(

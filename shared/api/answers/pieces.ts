@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { windowKinds } from '../../ledger/book/definitions.ts'
+import type { Members, ValueKind } from '../../records/record.ts'
 import { namesOf, productKinds } from '../../tracking/kinds.ts'
 
 export const described = <Schema extends z.ZodMiniType>(schema: Schema, text: string): Schema =>
@@ -13,11 +14,27 @@ export const kind = z.enum(namesOf(productKinds))
 export const windowKind = z.enum(windowKinds)
 export const limit = z.union([units, z.literal('unlimited')])
 export const limits = z.array(z.strictObject({ window: windowKind, units: limit }))
+export const projects = z.array(z.strictObject({ name: text, id: z.exactOptional(text) }))
 
 /** problems.ts has the members of each type. */
 export const problem = z.looseObject({ type: text, title: text, status: whole, detail: text })
 
 export const stop = z.strictObject({ reason: text, by: text, at: time })
+
+const shown = {
+  ...{ units, number: whole, text, choice: text, flag: yes, yes, no: z.literal(false), limits, projects, stop },
+  ...{ numbers: z.array(whole), texts: z.array(text), budgets: z.union([z.literal('*'), z.array(text)]) },
+} satisfies Record<ValueKind, z.ZodMiniType>
+
+type ShownShape<Table extends Members> = {
+  [Name in keyof Table]: z.ZodMiniExactOptional<(typeof shown)[Table[Name]['value']]>
+}
+
+/** The members of an answer, each in its simplest form. */
+export const shownShape = <Table extends Members>(members: Table) =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, { value }]) => [name, z.exactOptional(shown[value])]),
+  ) as ShownShape<Table>
 
 export const figures = {
   window: windowKind,

@@ -10,6 +10,7 @@ import {
 import { isSame, type Member } from '../../ledger/book/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
+import { maxProjects, type RemovableMember } from '../../records/budget.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import {
   type Author,
@@ -21,15 +22,6 @@ import {
   whyNotReleased,
 } from './budgets.ts'
 import { moveNotes, moveRows } from './moves.ts'
-
-export const maxProjects = 500
-/** Every budget keeps its parent, and `account` its rule for projects that no budget lists. */
-export const removableMembers = [
-  ...(['limits', 'projects', 'perUpdate', 'approvalAbove', 'approvalIfGrown'] as const),
-  ...(['approvalExpiresAfter'] as const),
-  ...(['kinds', 'approvers', 'thresholds', 'freezeOnOverrun', 'enforce', 'slackChannel'] as const),
-] as const
-export type RemovableMember = (typeof removableMembers)[number]
 
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen' | 'enforce'>> &
   Enforcement

@@ -11,6 +11,7 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { membersForUnlisted } from '../../records/caller.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import { list, shownCaller } from '../sentences.ts'
 import {
@@ -127,11 +128,10 @@ async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): P
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-/** A right that `*` gave would be everyone's, and a limit would need a counter for each stranger. */
-const membersForAll = ['perUpdate', 'ratePerMinute']
-
 const noMember = (...members: string[]) =>
-  invalidRequest(members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForAll)} can.` })))
+  invalidRequest(
+    members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForUnlisted)} can.` })),
+  )
 
 /** Such an entry would rule no one, and an operator could believe otherwise. */
 const isPattern = (name: string): boolean => name !== unlistedCallers && name.endsWith('*')
@@ -155,7 +155,7 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
   const reason = by.reason ?? `${shownCaller(given, name)} is listed`
   const note = { type: 'caller', budget: rootBudget, reason } as const
   if (name === unlistedCallers) {
-    const others = Object.keys(caller).filter((member) => !membersForAll.includes(member))
+    const others = Object.keys(caller).filter((member) => !membersForUnlisted.some((each) => each === member))
     return others.length > 0
       ? { refused: noMember(...others) }
       : { definitions: { ...definitions, unlisted: caller }, note }

@@ -1,5 +1,10 @@
+import { budgetMembers } from '../../records/budget.ts'
+import { callerMembers } from '../../records/caller.ts'
+import type { Member, Members, Stored, ValueKind } from '../../records/record.ts'
 import type { Item, Value } from '../store/store.ts'
 import {
+  type Check,
+  type Members as Checks,
   either,
   exactly,
   flag,
@@ -14,7 +19,6 @@ import {
   readItem,
   record,
   text,
-  textOf,
   units,
   whole,
   yes,
@@ -28,7 +32,6 @@ import {
   type OwnedProject,
   rootBudget,
   type Stop,
-  unownedRules,
   type WindowLimit,
   windowKinds,
 } from './definitions.ts'
@@ -50,42 +53,30 @@ const storedLimits = list(
 )
 const storedStop = record<Stop>({ reason: text, by: text, at: instant })
 
+const storedProjects = list(record<OwnedProject>({ name: text, id: optional(text) }))
+
+const checks: Record<ValueKind, Check<unknown>> = {
+  ...{ units, number, text, flag, yes, no, choice: text, texts: list(text), numbers: list(number) },
+  ...{ limits: storedLimits, projects: storedProjects, stop: storedStop, budgets: either(oneOf(['*']), list(text)) },
+}
+
+/** The check of each stored member, from the table of its record. */
+const checksOf = <Table extends Members>(members: Table) =>
+  Object.fromEntries(
+    Object.entries<Member>(members).map(([name, { value, choices = [] }]) => [
+      name,
+      optional(value === 'choice' ? oneOf(choices.map(([choice]) => choice)) : checks[value]),
+    ]),
+  ) as Checks<Stored<Table>>
+
 const storedBudget = record<Budget>({
-  name: text,
-  parent: orNull(text),
-  limits: storedLimits,
-  projects: list(record<OwnedProject>({ name: text, id: optional(text) })),
-  perUpdate: optional(units),
-  approvalAbove: optional(units),
-  approvalIfGrown: optional(number),
-  approvalExpiresAfter: optional(text),
-  kinds: optional(list(textOf())),
-  frozen: optional(storedStop),
-  approvers: optional(list(text)),
-  thresholds: optional(list(number)),
-  freezeOnOverrun: optional(flag),
-  enforce: optional(no),
-  slackChannel: optional(text),
-  unowned: optional(oneOf(unownedRules)),
+  ...checksOf(budgetMembers),
+  ...{ name: text, parent: orNull(text), limits: storedLimits, projects: storedProjects },
 })
 
-const storedCaller = record<Caller>({
-  scopes: optional(list(textOf())),
-  budgets: optional(either(oneOf(['*']), list(text))),
-  readsBudgets: optional(list(text)),
-  person: optional(text),
-  disabled: optional(yes),
-  mayForce: optional(yes),
-  mayChargeAncestors: optional(yes),
-  limits: optional(storedLimits),
-  perUpdate: optional(units),
-  ratePerMinute: optional(number),
-})
-
-const storedDefaults = record<CallerDefaults>({
-  perUpdate: optional(units),
-  ratePerMinute: optional(number),
-})
+const storedCaller = record<Caller>(checksOf(callerMembers))
+const { perUpdate, ratePerMinute } = checksOf(callerMembers)
+const storedDefaults = record<CallerDefaults>({ perUpdate, ratePerMinute })
 
 const storedRenewal = record<Renewal>({ day: whole, time: text, zone: text })
 

@@ -1,6 +1,11 @@
-import type { Scope, Units } from '../../platform/words.ts'
-import type { Kind } from '../../tracking/kinds.ts'
+import type { Units } from '../../platform/words.ts'
+import type { Budget, Limit, OwnedProject, Unowned, WindowKind, WindowLimit } from '../../records/budget.ts'
+import type { Caller, CallerDefaults } from '../../records/caller.ts'
+import type { Stop } from '../../records/record.ts'
 import type { Calendar, Renewal } from './windows.ts'
+
+export { unownedRules, windowKinds } from '../../records/budget.ts'
+export type { Budget, Caller, CallerDefaults, Limit, OwnedProject, Stop, Unowned, WindowKind, WindowLimit }
 
 export interface Definitions {
   readonly revision: number
@@ -18,83 +23,8 @@ export interface Definitions {
 
 export type ListOfCallers = Pick<Definitions, 'callers'>
 
-/** An absent member does not narrow a token, and allows nothing to a person in Slack. */
-export interface Caller {
-  readonly scopes?: readonly Scope[]
-  /** Descendants included. */
-  readonly budgets?: '*' | readonly string[]
-  /** Descendants included; reads show nothing else. Absent: all. */
-  readonly readsBudgets?: readonly string[]
-  /** Several callers may be one person, who cannot approve their own updates. */
-  readonly person?: string
-  readonly disabled?: true
-  readonly mayForce?: true
-  readonly mayChargeAncestors?: true
-  readonly limits?: readonly WindowLimit[]
-  readonly perUpdate?: Units
-  /** Counted by each process. */
-  readonly ratePerMinute?: number
-}
-
 /** Stands for all callers that are not listed. */
 export const unlistedCallers = '*'
-
-export type CallerDefaults = Pick<Caller, 'perUpdate' | 'ratePerMinute'>
-
-export interface Budget {
-  readonly name: string
-  /** `null`: the root. */
-  readonly parent: string | null
-  /** A window that is missing is counted, but not limited. */
-  readonly limits: readonly WindowLimit[]
-  readonly projects: readonly OwnedProject[]
-  readonly perUpdate?: Units
-  readonly approvalAbove?: Units
-  /** In per cent of the project's last update. */
-  readonly approvalIfGrown?: number
-  /** Such as `4h`. Absent: the parent's; at the root a day. */
-  readonly approvalExpiresAfter?: string
-  /** Absent: all. */
-  readonly kinds?: readonly Kind[]
-  readonly frozen?: Stop
-  readonly approvers?: readonly string[]
-  readonly thresholds?: readonly number[]
-  readonly freezeOnOverrun?: boolean
-  /** Its own limits refuse nothing; what they would have refused is recorded. Never on the root. */
-  readonly enforce?: false
-  /** A channel's id. Absent: the parent's. */
-  readonly slackChannel?: string
-  /** Of the root alone. Absent: `pay`. */
-  readonly unowned?: Unowned
-}
-
-/** What happens to projects that no budget lists, the strictest last. */
-export const unownedRules = ['pay', 'approve', 'refuse'] as const
-
-export type Unowned = (typeof unownedRules)[number]
-
-export interface Stop {
-  readonly reason: string
-  readonly by: string
-  readonly at: number
-}
-
-export interface OwnedProject {
-  readonly name: string
-  /** In keyword-difficulty paths. */
-  readonly id?: string
-}
-
-export const windowKinds = ['month', 'day'] as const
-
-export type WindowKind = (typeof windowKinds)[number]
-
-export type Limit = Units | 'unlimited'
-
-export interface WindowLimit {
-  readonly window: WindowKind
-  readonly units: Limit
-}
 
 export const rootBudget = 'account'
 

@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type BudgetChange,
-  type RemovableMember,
-  removableMembers,
-} from '../../../shared/guard/people/apply-budgets.ts'
+import type { BudgetChange } from '../../../shared/guard/people/apply-budgets.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { type RemovableMember, removableMembers } from '../../../shared/records/budget.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 

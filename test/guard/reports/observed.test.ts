@@ -80,7 +80,7 @@ describe('refusals that an enforced limit would have given', () => {
       'Its limits are only observed and refuse nothing. Enforcing would have refused 2 updates of 80 units this month.',
     )
     expect(budget.text).toContain('all 50 are used, and 70 more; only observed, so nothing is refused')
-    expect(budget.text).toContain('Over these limits only observe')
+    expect(budget.text).toContain('Over its limits only observe')
     expect((await browser.get('/dashboard/budgets')).text).toContain('nothing left observed')
     const { updates } = (await call('GET', '/updates?project=hats')).body
     expect((await browser.get(`/dashboard/updates/${updates[0].id}`)).text).toContain(
@@ -97,7 +97,7 @@ describe('refusals that an enforced limit would have given', () => {
     const { browser, call } = await startOver()
     const form = await browser.get('/dashboard/budgets/seo/edit')
     const preview = await press(browser, form, 'Preview', { enforce: 'yes' })
-    expect(preview.text).toContain('Over these limits only observe → then refuse updates')
+    expect(preview.text).toContain('Over its limits only observe → then refuse updates')
     expect(preview.text).toContain(
       'seo would have −70 units left this month. No update is admitted on it or on any budget below it until 71 units are added.',
     )

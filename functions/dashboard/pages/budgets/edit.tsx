@@ -1,10 +1,9 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
-import { usualThresholds } from '../../../../shared/guard/options.ts'
 import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
 import { figuresOfChain, tightest, zoneOf } from '../../../../shared/guard/sentences.ts'
-import { type Budget, budgetNamed, chainOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, chainOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import {
   ChangesSection,
@@ -16,30 +15,14 @@ import {
   shownFields,
   stalenessOf,
 } from '../../components/edit.tsx'
-import {
-  ChoiceField,
-  editFields,
-  Faults,
-  HiddenFields,
-  LinesField,
-  noOrYes,
-  TextField,
-} from '../../components/fields.tsx'
+import { Faults, HiddenFields } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { isConflict, retryUntilAnswered, stepOf } from '../../forms.ts'
-import { ConfirmForm } from '../../kit/edit.tsx'
+import { ConfirmForm, Group } from '../../kit/edit.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
-import {
-  type BudgetWords,
-  budgetWords,
-  enforceChoices,
-  labels,
-  type Texts,
-  textsIn,
-  unownedChoices,
-} from './budget-texts.ts'
+import { type BudgetWords, budgetWords, labels, type Texts, textsIn } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { EffectTable, ForecastChanges, TightestLimit } from './effect.tsx'
 
@@ -139,61 +122,22 @@ async function showForm(visit: Visit, edit: BudgetEdit, failure: EditFailure = {
 
 function BudgetForm({ edit, failure, frame }: { edit: BudgetEdit; failure: EditFailure; frame: Frame }) {
   const { words, view, budget, texts } = edit
-  const { field: plainField } = editFields(labels, texts)
-  const field = (name: keyof Texts) => ({ ...plainField(name), faults: failure.faults })
-  const numberField = (name: keyof Texts) => ({ ...field(name), isNumber: true })
-  const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
+  const parents = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
+  const form = { labels, texts, faults: failure.faults ?? {} }
+  const fieldsIn = (section: string) => words.fieldsIn(section, { name: budget.name, texts, parents })
   return (
     <form method="post" action={budgetAddress(budget.name, '/edit')} class="sheet">
       <Faults faults={failure.details ?? []} />
       <FormToken frame={frame} />
       <HiddenFields values={shownFields(edit)} />
-      <Section id="limits" title="Limits">
-        <p class="note">A number of units, or “unlimited”. 0 lets nothing pass.</p>
-        <div class="fields">
-          <TextField {...numberField('month')} isRequired />
-          <TextField {...numberField('day')} isRequired />
-          <TextField {...numberField('perUpdate')} note="More than this is refused. Empty: no such rule." />
-          {budget.name === rootBudget ? null : (
-            <>
-              <ChoiceField
-                {...field('enforce')}
-                options={enforceChoices}
-                note="Only observe: updates say what the limits would have refused; all other rules hold."
-              />
-              <ChoiceField {...field('parent')} options={others.map((name) => [name, name])} />
-            </>
-          )}
-        </div>
-      </Section>
-      <Section id="rules" title="Rules">
-        <div class="fields">
-          <TextField {...numberField('approvalAbove')} note="Units for one update. Empty: no such rule." />
-          <TextField
-            {...numberField('approvalIfGrown')}
-            note="Against the project’s last update. Empty: no such rule."
-          />
-          <TextField
-            {...field('approvalExpiresAfter')}
-            note="15m to 7d, such as 4h. Empty: as the parent says, or a day."
-          />
-          <ChoiceField {...field('kinds')} options={words.kindChoices(texts.kinds)} />
-          <LinesField
-            {...field('approvers')}
-            note="One on a line. Empty: those of the parent, or all callers with the approve scope."
-          />
-          <TextField {...field('thresholds')} note={`Empty: ${usualThresholds.join(', ')}.`} />
-          <ChoiceField {...field('freezeOnOverrun')} options={noOrYes} />
-          <TextField {...field('slackChannel')} note="Its id, such as C02ABCDEF. Empty: the parent’s." />
-          {budget.name === rootBudget ? (
-            <ChoiceField
-              {...field('unowned')}
-              options={unownedChoices}
-              note="Also where a request names the budget that pays. Approval needs approvers above."
-            />
-          ) : null}
-        </div>
-      </Section>
+      <Group
+        group={{
+          ...{ id: 'limits', title: 'Limits', note: 'A number of units, or “unlimited”. 0 lets nothing pass.' },
+          fields: fieldsIn('limits'),
+        }}
+        {...form}
+      />
+      <Group group={{ id: 'rules', title: 'Rules', fields: fieldsIn('rules') }} {...form} />
       <PreviewSection reason={edit.reason} back={budgetAddress(budget.name)} />
     </form>
   )

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { budgetNameOf, projects as projectsSchema } from '../../../../shared/api/budgets.ts'
-import { budgetName, project } from '../../../../shared/guard/fields.ts'
+import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
@@ -14,6 +13,8 @@ import {
   ownerOf,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
+import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
+import { budgetName, project } from '../../../../shared/records/fields.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'

@@ -11,8 +11,9 @@ import {
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type Scope, scopes } from '../../../../shared/platform/words.ts'
+import { callerMembers } from '../../../../shared/records/caller.ts'
 import type { FieldGroup } from '../../kit/edit.tsx'
-import { allBudgets, type Field, isSlack, namesIn, type Texts } from './caller-texts.ts'
+import { allBudgets, type Field, fieldsIn, isSlack, namesIn, type Texts } from './caller-texts.ts'
 
 export interface OpenCaller {
   readonly view: View
@@ -37,21 +38,11 @@ export const groupsOf = (edit: CallerEdit): readonly FieldGroup<Field>[] =>
   edit.name === unlistedCallers
     ? [
         {
-          ...{ id: 'limits', title: 'Limits of each', fields: eachUpdate },
+          ...{ id: 'limits', title: 'Limits of each', fields: limitFields.filter(({ name }) => !isWindow(name)) },
           note: 'A listed caller follows its own entry alone; plans follow none of this.',
         },
       ]
     : [mayDo(edit), budgetsOf(edit), person, ownLimits]
-
-const eachUpdate = [
-  { name: 'perUpdate', as: 'number', note: 'Units. Empty: no limit.' },
-  { name: 'ratePerMinute', as: 'number', note: 'Empty: no limit.' },
-] as const
-
-const adminOrYes = [
-  ['no', 'only with admin'],
-  ['yes', 'yes'],
-] as const
 
 const mayDo = ({ name }: CallerEdit): FieldGroup<Field> => ({
   ...{ id: 'may', title: 'What they may do' },
@@ -60,11 +51,9 @@ const mayDo = ({ name }: CallerEdit): FieldGroup<Field> => ({
     : 'A token says what its caller may do, as far as it is ticked here.',
   fields: [
     { name: 'scopes', as: 'ticks', choices: scopes.map((scope) => [scope, scope, scopeTexts[scope]]) },
-    { name: 'mayForce', choices: adminOrYes, note: 'Skips the cool-down, so the same work is paid again.' },
+    ...fieldsIn('may'),
   ],
 })
-
-const oneOnALine = 'One per line; includes the budgets below each.'
 
 const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): FieldGroup<Field> => ({
   ...{ id: 'budgets', title: 'Which budgets' },
@@ -76,7 +65,10 @@ const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): Fiel
         ['some', 'only those named'],
       ],
     },
-    { name: 'budgets', as: 'lines', note: oneOnALine, value: budgets === allBudgets ? '' : budgets },
+    {
+      ...{ name: 'budgets', as: 'lines', value: budgets === allBudgets ? '' : budgets },
+      note: callerMembers.budgets.note,
+    },
     {
       ...{ name: 'reading', label: 'May read', value: readsBudgets === allBudgets ? 'all' : 'some' },
       choices: [
@@ -86,37 +78,25 @@ const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): Fiel
     },
     {
       ...{ name: 'readsBudgets', as: 'lines', value: readsBudgets === allBudgets ? '' : readsBudgets },
-      note: `${oneOnALine} Their projects, updates and bookings, and nothing of others.`,
+      note: callerMembers.readsBudgets.note,
     },
-    {
-      ...{ name: 'mayChargeAncestors', choices: adminOrYes },
-      note: 'Charge a budget above the one that owns a project. The owner’s rules hold, its limits do not.',
-    },
+    ...fieldsIn('budgets'),
   ],
 })
 
-const person: FieldGroup<Field> = {
-  ...{ id: 'who', title: 'Person' },
-  fields: [
-    {
-      ...{ name: 'person', maxLength: 256 },
-      note: 'The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own.',
-    },
-  ],
-}
+const person: FieldGroup<Field> = { id: 'who', title: 'Person', fields: fieldsIn('who') }
+
+const limitFields = fieldsIn('limits')
+const isWindow = (name: string) => windowKinds.some((window) => window === name)
 
 const ownLimits: FieldGroup<Field> = {
   ...{ id: 'limits', title: 'Own limits', note: 'They count in addition to the limits of budgets.' },
-  fields: [
-    { name: 'month', as: 'number', note: 'Units, or “unlimited”.' },
-    { name: 'day', as: 'number', note: 'Units, or “unlimited”.' },
-    ...eachUpdate,
-  ],
+  fields: limitFields,
 }
 
 export function consequencesOf({ name: sub, current, texts }: CallerEdit, after: View): readonly string[] {
   if (sub === unlistedCallers) return ['They hold for each caller that is not listed.']
-  const [before, then] = [wordsIn(current.scopes), wordsIn(texts.scopes)]
+  const [before, then] = [namesIn(current.scopes), namesIn(texts.scopes)]
   const lost = before.filter((scope) => !then.includes(scope))
   const gained = then.filter((scope) => !before.includes(scope))
   const others = otherNamesOf(after.definitions, sub)
@@ -146,13 +126,11 @@ function readsAfter(sub: string, current: Texts, texts: Texts): readonly string[
     budgets.length === 0
       ? `${sub} can then read no budget.`
       : `${sub} can then read ${list(budgets)} and the budgets below, and nothing of others: not their names, projects, updates or figures.`,
-    ...(wordsIn(texts.scopes).includes('admin') && !budgets.includes(rootBudget)
+    ...(namesIn(texts.scopes).includes('admin') && !budgets.includes(rootBudget)
       ? ['The scope admin does not count for who reads only some budgets.']
       : []),
   ]
 }
-
-const wordsIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
 
 function otherNamesOf(definitions: Definitions, sub: string): readonly string[] {
   const person = personOf(definitions, sub)

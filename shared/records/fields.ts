@@ -15,6 +15,15 @@ export const wholeUnits = (from: 0 | 1, instead?: string) => {
 export const units = wholeUnits(0)
 export const someUnits = wholeUnits(1)
 
+export const subject = z
+  .string('must be the name of a caller')
+  .check(z.regex(/^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}$/, 'must have 1 to 256 visible characters without #'))
+
+export const flag = z.boolean('must be true or false')
+
+export const once = <Row>(keyOf: (row: Row) => unknown, message: string) =>
+  z.refine<readonly Row[]>((rows) => new Set(rows.map(keyOf)).size === rows.length, message)
+
 export const kindOf = (kinds: Kinds) => z.enum(namesOf(kinds), `must be ${anyOf(namesOf(kinds))}`)
 
 const isProject = (text: string) =>

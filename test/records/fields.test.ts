@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
-import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/guard/fields.ts'
 import { allFaults, shorten, textFaults, toPath } from '../../shared/platform/faults.ts'
+import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/records/fields.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 
 const kind = kindOf(productKinds)

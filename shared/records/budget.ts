@@ -1,0 +1,208 @@
+import * as z from 'zod/mini'
+import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
+import { slackChannelId, type Units } from '../platform/words.ts'
+import { allOf, anyOf, kindsBy } from '../tracking/kinds.ts'
+import { budgetName, flag, kindOf, once, project, subject, units } from './fields.ts'
+import type { Member, Members, Stored } from './record.ts'
+
+export const windowKinds = ['month', 'day'] as const
+export type WindowKind = (typeof windowKinds)[number]
+export type Limit = Units | 'unlimited'
+export interface WindowLimit {
+  readonly window: WindowKind
+  readonly units: Limit
+}
+
+export interface OwnedProject {
+  readonly name: string
+  /** In keyword-difficulty paths. */
+  readonly id?: string
+}
+
+/** What happens to projects that no budget lists, the strictest last. */
+export const unownedRules = ['pay', 'approve', 'refuse'] as const
+export type Unowned = (typeof unownedRules)[number]
+
+export const maxProjects = 500
+
+const limit = z.lazy(() =>
+  z.strictObject({
+    window: z.enum(windowKinds, 'must be month or day'),
+    units: z.union([units, z.literal('unlimited')], 'must be a whole number of units, or unlimited'),
+  }),
+)
+
+export const limits = z.lazy(() =>
+  z.array(limit, 'must be a list of limits').check(
+    z.minLength(1, 'must have 1 or 2 limits'),
+    z.maxLength(2, 'must have 1 or 2 limits'),
+    once(({ window }) => window, 'names a window twice'),
+  ),
+)
+
+export const projects = z.lazy(() =>
+  z.array(z.strictObject({ name: project, id: z.exactOptional(project) }), 'must be a list of projects').check(
+    z.maxLength(maxProjects, `must have at most ${maxProjects} projects`),
+    once(({ name }) => name, 'names a project twice'),
+  ),
+)
+
+const perCent = (from: number, to: number) => {
+  const takes = `must be a whole percentage from ${from} to ${to}`
+  return z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
+}
+
+/** `null`: malformed, or not between 15 minutes and 7 days. */
+export function approvalMsOf(text: string): number | null {
+  const [, count, unit] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
+  const ms = Number(count) * (unit === 'm' ? minuteMs : unit === 'h' ? hourMs : dayMs)
+  return ms >= 15 * minuteMs && ms <= 7 * dayMs ? ms : null
+}
+
+const takesDuration = 'must be 15 minutes to 7 days, such as 30m, 4h or 2d'
+export const approvalExpiresAfter = z.lazy(() =>
+  z.string(takesDuration).check(z.refine((text) => approvalMsOf(text) !== null, takesDuration)),
+)
+
+const takesChannel = 'must be the id of a Slack channel, such as C02ABCDEF'
+
+/** All that is known of each member. A further rule is a row here, and the place that decides by it. */
+export const budgetMembers = {
+  parent: {
+    value: 'text',
+    schema: () => z.nullable(budgetName),
+    text: 'The budget above; `account` without it, at most 8 deep. A child may be larger than its parent: every ancestor counts too.',
+    ...{ label: 'Parent', section: 'limits' },
+  },
+  limits: {
+    value: 'limits',
+    schema: () => limits,
+    text: 'A window that is not named is counted, but not limited. 0 means nothing.',
+    ...{ label: 'Limit', section: 'limits', isRequired: true, removable: true },
+  },
+  projects: {
+    value: 'projects',
+    schema: () => projects,
+    text: (kinds) =>
+      `What is charged here by default; a project has one owner. \`id\` is what ${anyOf(kindsBy(kinds, 'id'))} paths call it.`,
+    removable: true,
+  },
+  perUpdate: {
+    value: 'units',
+    schema: () => units,
+    text: 'An update that needs more units is refused.',
+    ...{ label: 'At most for one update', note: 'More than this is refused. Empty: no such rule.', section: 'limits' },
+    ...{ csv: true, removable: true },
+  },
+  approvalAbove: {
+    value: 'units',
+    schema: () => units,
+    text: 'A person has to agree above so many units.',
+    ...{ label: 'Approval above', note: 'Units for one update. Empty: no such rule.', section: 'rules' },
+    ...{ csv: true, removable: true },
+  },
+  approvalIfGrown: {
+    value: 'number',
+    schema: () => perCent(0, 10_000),
+    text: 'A person has to agree where the project’s last update cost so many per cent less.',
+    label: 'Approval if grown by more than (per cent)',
+    ...{ note: 'Against the project’s last update. Empty: no such rule.', section: 'rules', removable: true },
+  },
+  approvalExpiresAfter: {
+    value: 'text',
+    schema: () => approvalExpiresAfter,
+    text: 'How long an approval may be given: 15 minutes to 7 days, such as `30m`, `4h` or `2d`. Without it as the parent says; a day where no budget above says.',
+    ...{ label: 'Approval expires after', note: '15m to 7d, such as 4h. Empty: as the parent says, or a day.' },
+    ...{ section: 'rules', removable: true },
+  },
+  kinds: {
+    value: 'texts',
+    schema: (kinds) =>
+      z.array(kindOf(kinds), 'must be a list of kinds').check(once((kind) => kind, 'names a kind twice')),
+    text: (kinds) => `Which updates; ${allOf(kinds)} without it.`,
+    ...{ label: 'Kinds of update', section: 'rules', removable: true },
+  },
+  frozen: { value: 'stop' },
+  approvers: {
+    value: 'texts',
+    schema: () =>
+      z.array(subject, 'must be a list of callers').check(z.maxLength(50, 'must have at most 50 approvers')),
+    text: 'Callers who may approve; everyone with the scope without it.',
+    label: 'Approvers',
+    note: 'One on a line. Empty: those of the parent, or all callers with the approve scope.',
+    ...{ section: 'rules', csv: true, removable: true },
+  },
+  thresholds: {
+    value: 'numbers',
+    schema: () =>
+      z
+        .array(perCent(1, 1_000), 'must be a list of percentages')
+        .check(z.maxLength(10, 'must have at most 10 thresholds')),
+    text: 'Per cent of a window that are announced once each; 80 and 100 without it.',
+    ...{ label: 'Tell at (per cent of a limit)', note: 'Empty: 80, 100.', section: 'rules', removable: true },
+  },
+  freezeOnOverrun: {
+    value: 'flag',
+    schema: () => flag,
+    text: 'Freeze the budget when a run cost more than was held.',
+    ...{ label: 'Freeze on an overrun', section: 'rules', removable: true },
+  },
+  enforce: {
+    value: 'no',
+    schema: () => flag,
+    text: '`false`: its limits are only observed. They refuse nothing, and updates say what they would have refused; its other rules and the limits of all other budgets hold. Never of `account`.',
+    label: 'Over its limits',
+    note: 'Only observe: updates say what the limits would have refused; all other rules hold.',
+    choices: [
+      ['yes', 'refuse updates'],
+      ['no', 'only observe'],
+    ],
+    ...{ section: 'limits', csv: true, removable: true },
+  },
+  slackChannel: {
+    value: 'text',
+    schema: () => z.string(takesChannel).check(z.regex(slackChannelId, takesChannel)),
+    text: 'The id of the Slack channel for what concerns this budget, which takes a bot token. Without it as the parent says; `SLACK_CHANNEL` where no budget above says.',
+    ...{ label: 'Slack channel', note: 'Its id, such as C02ABCDEF. Empty: the parent’s.', section: 'rules' },
+    removable: true,
+  },
+  unowned: {
+    value: 'choice',
+    schema: () => z.enum(unownedRules, 'must be pay, approve or refuse'),
+    text: 'Of `account` alone: who pays for projects that no budget lists. `pay` (default): the account, or the budget that the request names. `approve`: one of the account’s approvers has to agree. `refuse`: 402. A change without it keeps it.',
+    label: 'Projects that no budget lists',
+    note: 'Also where a request names the budget that pays. Approval needs approvers above.',
+    choices: [
+      ['pay', 'this account pays'],
+      ['approve', 'a person has to approve'],
+      ['refuse', 'refuse'],
+    ],
+    section: 'rules',
+  },
+} as const satisfies Members
+
+/** A window that `limits` lacks is counted, but not limited. */
+export interface Budget extends Stored<typeof budgetMembers> {
+  readonly name: string
+  /** `null`: the root. */
+  readonly parent: string | null
+  readonly limits: readonly WindowLimit[]
+  readonly projects: readonly OwnedProject[]
+}
+
+type MemberWith<Flag> = {
+  [Name in keyof typeof budgetMembers]: (typeof budgetMembers)[Name] extends Flag ? Name : never
+}[keyof typeof budgetMembers]
+
+const membersWith = <Flag extends 'csv' | 'removable'>(flag: Flag) =>
+  Object.entries<Member>(budgetMembers).flatMap(([name, member]) =>
+    member[flag] ? [name as MemberWith<Readonly<Record<Flag, true>>>] : [],
+  )
+
+/** Every budget keeps its parent, and `account` its rule for projects that no budget lists. */
+export const removableMembers = membersWith('removable')
+export type RemovableMember = (typeof removableMembers)[number]
+
+/** The columns of the budgets' file. */
+export const csvMembers = membersWith('csv')
+export const csvColumns: readonly string[] = ['budget', 'parent', 'month', 'day', 'project', 'id', ...csvMembers]

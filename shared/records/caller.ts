@@ -1,0 +1,94 @@
+import * as z from 'zod/mini'
+import { scopes } from '../platform/words.ts'
+import { limits } from './budget.ts'
+import { budgetName, flag, subject, units } from './fields.ts'
+import type { Members, Stored } from './record.ts'
+
+const takesRate = 'must be a whole number of requests from 1 to 100000'
+const adminOrYes = [
+  ['no', 'only with admin'],
+  ['yes', 'yes'],
+] as const
+
+export const callerMembers = {
+  scopes: {
+    value: 'texts',
+    schema: () =>
+      z
+        .array(z.enum(scopes, `must be one of ${scopes.join(', ')}`), 'must be a list of scopes')
+        .check(z.maxLength(scopes.length, 'names a scope twice')),
+    text: 'For a token: no more than these; for Slack: exactly these.',
+    label: 'Scopes',
+  },
+  budgets: {
+    value: 'budgets',
+    schema: () =>
+      z.union(
+        [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
+        'must be "*", or a list of at most 200 budgets',
+      ),
+    text: 'What may be charged, descendants included; `*`: all. For a token: no more than these.',
+    ...{ label: 'Budgets', note: 'One per line; includes the budgets below each.' },
+  },
+  readsBudgets: {
+    value: 'texts',
+    schema: () =>
+      z.array(budgetName, 'must be a list of budgets').check(z.maxLength(200, 'must have at most 200 budgets')),
+    text: 'What may be read, descendants included; without it everything. Such a caller is no administrator.',
+    label: 'Budgets to read',
+    note: 'One per line; includes the budgets below each. Their projects, updates and bookings, and nothing of others.',
+  },
+  person: {
+    value: 'text',
+    schema: () => subject,
+    text: 'Several callers with one person do not approve each other. A chain of persons counts to its end; a circle is refused.',
+    label: 'Person',
+    note: 'The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own.',
+    section: 'who',
+  },
+  disabled: {
+    value: 'yes',
+    schema: () => flag,
+    text: 'Nothing any more: updates and changes at once, reads within two seconds.',
+  },
+  mayForce: {
+    value: 'yes',
+    schema: () => flag,
+    text: 'May force updates without `admin`; this and `mayChargeAncestors` alone widen a token.',
+    ...{ label: 'May force', note: 'Skips the cool-down, so the same work is paid again.' },
+    ...{ choices: adminOrYes, section: 'may' },
+  },
+  mayChargeAncestors: {
+    value: 'yes',
+    schema: () => flag,
+    text: 'May name a budget above the one that owns a project, without `admin`. The rules of the owner hold, its limits do not.',
+    label: 'May charge ancestors of an owner',
+    note: 'Charge a budget above the one that owns a project. The owner’s rules hold, its limits do not.',
+    ...{ choices: adminOrYes, section: 'budgets' },
+  },
+  limits: {
+    value: 'limits',
+    schema: () => limits,
+    text: 'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`. Not of `*`.',
+    ...{ label: 'Limit', note: 'Units, or “unlimited”.', section: 'limits' },
+  },
+  perUpdate: {
+    value: 'units',
+    schema: () => units,
+    text: 'An update that needs more units is refused.',
+    ...{ label: 'At most for one update', note: 'Units. Empty: no limit.', section: 'limits' },
+  },
+  ratePerMinute: {
+    value: 'number',
+    schema: () => z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate)),
+    text: 'More requests in a minute are 429, counted by each process.',
+    ...{ label: 'Requests a minute', note: 'Empty: no limit.', section: 'limits' },
+  },
+} as const satisfies Members
+
+/** An absent member does not narrow a token, and allows nothing to a person in Slack. */
+export type Caller = Stored<typeof callerMembers>
+
+/** A right that `*` gave would be everyone's, and a limit would need a counter for each stranger. */
+export const membersForUnlisted = ['perUpdate', 'ratePerMinute'] as const
+export type CallerDefaults = Pick<Caller, (typeof membersForUnlisted)[number]>
