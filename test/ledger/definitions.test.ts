@@ -5,6 +5,7 @@ import {
   budgetNamed,
   callerNamed,
   callerOfCounter,
+  callerOfPlan,
   chainOf,
   childrenOf,
   counterOwnerNamed,
@@ -15,6 +16,9 @@ import {
   ownerOf,
   pauseOf,
   personOf,
+  planOfCaller,
+  rulesOfCaller,
+  unownedRuleOf,
 } from '../../shared/ledger/book/definitions.ts'
 import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
@@ -226,6 +230,27 @@ describe('definitions of callers and plans', () => {
     ])
     expect(personOf(define(), 'ada')).toBe('ada')
     expect(callerNamed(definitions, 'toString')).toBeUndefined()
+  })
+
+  test('a plan is a caller, and follows no rules for callers without an entry', () => {
+    const rules = { perUpdate: toUnits(3) }
+    const withRules = { ...definitions, unlisted: rules }
+    expect(callerOfPlan('nightly')).toBe('schedule:nightly')
+    expect(['schedule:nightly', 'nightly', 'my-schedule:'].map(planOfCaller)).toEqual(['nightly', null, null])
+    expect(rulesOfCaller(withRules, 'slack:U1')).toEqual({ limits })
+    expect(rulesOfCaller(withRules, 'eve')).toEqual(rules)
+    expect(rulesOfCaller(withRules, 'schedule:nightly')).toBeUndefined()
+    expect(rulesOfCaller(definitions, 'eve')).toBeUndefined()
+  })
+
+  test('account says what happens to a project that no budget lists: it pays, unless it says otherwise', () => {
+    const listed = budget('seo', 'account', { projects: [{ name: 'acme' }] })
+    const strict = define(listed)
+    const root = { ...strict.budgets.account, unowned: 'refuse' } as Budget
+    expect(['acme', 'ACME', 'other'].map((project) => unownedRuleOf(strict, project))).toEqual([null, null, 'pay'])
+    const refusing = { ...strict, budgets: { ...strict.budgets, account: root } }
+    expect(['acme', 'other'].map((project) => unownedRuleOf(refusing, project))).toEqual([null, 'refuse'])
+    expect(unownedRuleOf({ ...strict, budgets: { seo: listed } }, 'other')).toBe('pay')
   })
 
   test('knows whether a plan is paused', () => {

@@ -84,15 +84,8 @@ export const parts = {
       'shared/platform/clock.ts',
       ...[...onDynamo, ...inAFile, 'views/seen-lists'].map((name) => `!shared/ledger/${name}.ts`),
     ],
-    // requests.test.ts counts the requests to a DynamoDB. Names and releases are seen through the guard and the API.
-    tests: [
-      'test/ledger/!(requests).test.ts',
-      'test/platform/clock.test.ts',
-      ...['guard/names/near-names', 'guard/names/listed-names', 'guard/update/unowned', 'guard/update/payer'].map(
-        (name) => `test/${name}.test.ts`,
-      ),
-      ...['released', 'unowned', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
-    ],
+    // requests.test.ts counts the requests to a DynamoDB.
+    tests: ['test/ledger/!(requests).test.ts', 'test/platform/clock.test.ts'],
     leavesOut: ['SQLite in a file'],
     isLoadedOnce: true,
   },

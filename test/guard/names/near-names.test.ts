@@ -1,6 +1,4 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { nearName } from '../../../shared/ledger/book/near-names.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -95,63 +93,6 @@ describe('a number that is written oddly', () => {
   )
 })
 
-describe('the letters of a name', () => {
-  const isNear = (name: string, project: string) => {
-    const budget = { name: 'a', parent: 'account', limits: [], projects: [{ name }] }
-    return nearName({ budgets: { a: budget } }, project) !== null
-  }
-
-  test.each([
-    ['øre', 'ore'],
-    ['łan', 'lan'],
-    ['đak', 'dak'],
-    ['ħam', 'ham'],
-    ['ære', 'aere'],
-    ['œuf', 'oeuf'],
-    ['þin', 'thin'],
-    ['Ǿre', 'ORE'],
-    ['йога', 'иога'],
-    ['άλφα', 'αλφα'],
-    ['a−b—c', 'a−b-c'],
-    ['shop', '«shop…»'],
-    ['shop?x', 'shop'],
-    ['shop', 'shop;jsessionid=1'],
-    ['東京都', '"東京都".'],
-  ])('%s and %s may be read as each other', (one, other) => {
-    expect([isNear(one, other), isNear(other, one)]).toEqual([true, true])
-  })
-
-  test.each([
-    ['éa', 'ea'],
-    ['किताब', 'कताब'],
-    ['がぎぐ', 'かきく'],
-    ['a-bc', 'abc'],
-    ['shop.de', 'shopde'],
-    ['shop', '.shop'],
-    ['шор', 'шоp'],
-    ['8203', '820'],
-    ['123', '123x'],
-  ])('%s and %s are two names', (one, other) => {
-    expect([isNear(one, other), isNear(other, one)]).toEqual([false, false])
-  })
-
-  test('are compared for the first name that no budget lists, and not again', () => {
-    let readings = 0
-    const projects = {
-      *[Symbol.iterator]() {
-        readings++
-        yield { name: 'shop' }
-      },
-    } as unknown as readonly { name: string }[]
-    const definitions = { budgets: { a: { name: 'a', parent: 'account', limits: [], projects } } }
-    const readingsAfter = (project: string) => [nearName(definitions, project)?.reading ?? null, readings]
-    expect(readingsAfter('shop')).toEqual([null, 1])
-    expect(readingsAfter('SHOP')).toEqual([null, 1])
-    expect(readingsAfter('shóp')).toEqual(['shop', 2])
-    expect(readingsAfter('other')).toEqual([null, 2])
-  })
-})
-
 describe('a name that is not near', () => {
   test.each([
     'spz1',
@@ -167,18 +108,5 @@ describe('a name that is not near', () => {
   ])('%s is another project', async (project) => {
     const guard = await start()
     expect(only(await guard.ask({ projects: [project] })).state).toBe('settled')
-  })
-
-  test('no listed name or id is near, however strange', () => {
-    const name = fc.oneof(fc.string({ minLength: 1, unit: 'grapheme' }), fc.constantFrom(...rows.map(([text]) => text)))
-    const property = fc.property(
-      fc.array(fc.record({ name, id: name }), { minLength: 1, maxLength: 5 }),
-      (projects) => {
-        const budget = { name: 'a', parent: 'account', limits: [], projects }
-        for (const { name, id } of projects)
-          for (const text of [name, id]) expect(nearName({ budgets: { a: budget } }, text)).toBeNull()
-      },
-    )
-    fc.assert(property, { numRuns: 500 })
   })
 })
