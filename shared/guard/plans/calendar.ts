@@ -5,7 +5,6 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
-import type { Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import type { GuardOptions } from '../options.ts'
@@ -14,7 +13,7 @@ import { lastRunOf, paceOf } from '../reports/history.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { attemptId } from './attempts.ts'
-import { type DayAhead, daysAhead, lookAhead } from './days-ahead.ts'
+import { daysAhead, lookAhead } from './days-ahead.ts'
 import {
   type Cost,
   costsOf,
@@ -32,7 +31,7 @@ import {
 } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
-import { chargedBy, type Verdict, verdictOf } from './verdict.ts'
+import { chargedBy, verdictOf } from './verdict.ts'
 
 export interface PlanStatus {
   readonly plan: Plan
@@ -42,12 +41,7 @@ export interface PlanStatus {
   readonly last: Occurrence | null
 }
 
-export interface Upcoming {
-  readonly days: readonly DayAhead[]
-  readonly costs: ReadonlyMap<string, Cost>
-  /** Of the plans that run; by name. */
-  readonly verdicts: ReadonlyMap<string, Verdict>
-}
+export type Upcoming = Awaited<ReturnType<typeof upcoming>>
 
 /** The run that comes first. */
 export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
@@ -95,17 +89,10 @@ async function forecast(parts: CalendarParts, given?: View | Promise<View>): Pro
   return (await forecastWith(parts, given)).forecasts
 }
 
-export interface ForecastReading {
-  readonly view: View
-  readonly plans: readonly ForecastPlan[]
-  /** Of the month and of the last 30 days, without all rows. */
-  readonly summaries: readonly Summary[]
-  readonly forecasts: readonly Forecast[]
-  readonly next: NextRun | null
-}
+export type ForecastReading = Awaited<ReturnType<typeof forecastWith>>
 
 /** The number of requests depends on the plans alone. */
-async function forecastWith(parts: CalendarParts, given?: View | Promise<View>): Promise<ForecastReading> {
+async function forecastWith(parts: CalendarParts, given?: View | Promise<View>) {
   const looked = Promise.resolve(given ?? parts.ledger.view())
   const [{ view, isPlanRunning, ...outlook }, summaries] = await Promise.all([
     lookOut(parts, looked),
@@ -132,7 +119,8 @@ function nextRun(now: number, { plans, priceOf }: { plans: readonly ForecastPlan
   return first ? { ...first, units, unpriced } : null
 }
 
-async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>): Promise<Upcoming> {
+/** `costs` and `verdicts` by the plan's name; a plan that does not run has no verdict. */
+async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>) {
   const { ledger } = parts
   const { view, plans, priceOf } = await lookOut(parts, given)
   const { definitions, now, month } = view

@@ -6,49 +6,14 @@ import type { Price } from '../../ledger/views/projects.ts'
 import { emptySummary, isComplete, type Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
-import type { Units } from '../../platform/words.ts'
-import type { Kind } from '../../tracking/kinds.ts'
 import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices } from '../money.ts'
 import { approvableForMs } from '../options.ts'
-import { type Figures, zoneOf } from '../sentences.ts'
+import { zoneOf } from '../sentences.ts'
 import { summariesOf, uncounted } from './figures.ts'
-import type { Outlook, Status } from './outlook.ts'
+import type { Outlook } from './outlook.ts'
 import { happenedAt } from './summary.ts'
 
-export interface Digest {
-  readonly day: string
-  readonly zone: string
-  /** The greatest risk first. */
-  readonly budgets: readonly DigestRow[]
-  /** The first deadline first. */
-  readonly approvals: readonly Update[]
-  readonly refused: number
-  readonly inDoubt: readonly Update[]
-  readonly priceMoves: readonly PriceMove[]
-  readonly nothingHappened: boolean
-}
-
-interface DigestRow {
-  readonly budget: string
-  readonly spentToday: number
-  /** As `23.04 EUR`. `null`: nothing is at a price. */
-  readonly costToday: string | null
-  readonly month: Figures
-  readonly status: Status
-  readonly reason: string | null
-  readonly projected: number
-  /** `null`: too little history. */
-  readonly projectedAtPace: number | null
-  /** What its limits would have refused, if it had not been observed. */
-  readonly wouldHaveRefused?: { readonly updates: number; readonly units: number }
-}
-
-interface PriceMove {
-  readonly project: string
-  readonly kind: Kind
-  readonly before: Units
-  readonly now: Units
-}
+export type Digest = Awaited<ReturnType<ReturnType<typeof createDigest>['digest']>>
 
 const pageSize = 200
 /** On a day with more updates only the latest count. */
@@ -68,7 +33,7 @@ export function createDigest(parts: {
     await ledger.announcements.add(announcement(`digest#${day.name}`, now, { kind: 'digest', until: now }))
   }
 
-  async function digest(until: number): Promise<Digest> {
+  async function digest(until: number) {
     const looked = ledger.view()
     const [view, updates, { budgets }, known, doubts, waiting] = await Promise.all([
       looked,
@@ -79,6 +44,7 @@ export function createDigest(parts: {
       ledger.open('awaiting-approval', pageSize),
     ])
     const inDoubt = doubts.rows
+    // The first deadline first.
     const deadline = ({ approvableUntil = 0 }: Update) => approvableUntil
     const approvals = waiting.rows.toSorted((a, b) => deadline(a) - deadline(b))
     const isRefused = (update: Update) => update.state === 'refused' && !(update.plan && wasUpToDate(update))
@@ -88,15 +54,13 @@ export function createDigest(parts: {
       // The digest may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
+      // The greatest risk first.
       budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
         ...{ budget, status, reason: sentence, month: figures },
         ...{ projected: month.projected, projectedAtPace: month.projectedAtPace },
         ...spentToday(budget, updates, unitPrices),
       })),
-      approvals,
-      refused,
-      inDoubt,
-      priceMoves,
+      ...{ approvals, refused, inDoubt, priceMoves },
       nothingHappened: [updates, inDoubt, approvals, priceMoves].every(({ length }) => length === 0),
     }
   }
@@ -115,6 +79,7 @@ export function createDigest(parts: {
   return { announceDigest, digest }
 }
 
+/** `costToday` as `23.04 EUR`; `null`: nothing is at a price. `wouldHaveRefused`: by limits that are only observed. */
 function spentToday(budget: string, updates: readonly Update[], unitPrices: UnitPrices | null) {
   const paid = updates.filter(({ hold }) => hold?.budgets.includes(budget))
   const over = updates.filter(({ wouldHaveRefused }) => wouldHaveRefused?.some((each) => each.budget === budget))
@@ -132,7 +97,7 @@ function spentToday(budget: string, updates: readonly Update[], unitPrices: Unit
   }
 }
 
-function moveOf({ kind, project, units, before, at }: Price, until: number): PriceMove[] {
+function moveOf({ kind, project, units, before, at }: Price, until: number) {
   if (before === undefined || at < until - dayMs || at > until) return []
   const hasMoved = Math.abs(units - before) > before * movedByShare
   return hasMoved ? [{ project, kind, before, now: units }] : []

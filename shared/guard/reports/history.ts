@@ -129,13 +129,6 @@ const nightOf = ({ start, nights }: History, night: number) =>
 
 export type MonthFigures = Figures & { readonly month: Window }
 
-export interface PastMonth {
-  readonly view: View
-  readonly figures: readonly Figures[]
-  /** Of the account, or of all that a narrowed reader sees. */
-  readonly history: History
-}
-
 export function createMonths({ ledger }: { ledger: Ledger }) {
   const nightsOf = (view: View, { start, end }: Pick<Window, 'start' | 'end'>) =>
     summariesOf(ledger, view, { since: start, until: end - 1 }, { withRows: false })
@@ -160,7 +153,8 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return { ...book, counters: { ...book.counters, month: { ...book.counters.month, ...Object.fromEntries(limits) } } }
   }
 
-  async function pastMonth(view: View, month: Window): Promise<PastMonth> {
+  /** `history`: of the account, or of all that a narrowed reader sees. */
+  async function pastMonth(view: View, month: Window) {
     const [past, summaries] = await Promise.all([viewOf(view, month), nightsOf(view, month)])
     const figures = Object.values(view.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
     const tops = topsOf(view.definitions)

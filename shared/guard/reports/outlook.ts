@@ -34,38 +34,7 @@ import { limited } from '../update/limits.ts'
 import { type History, historyOf, lastRunOf, type Saved, savedIn } from './history.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
-export type Status = (typeof statuses)[number]
-
-type Reason =
-  | { readonly kind: 'frozen'; readonly budget: string; readonly stop: Stop }
-  | {
-      readonly kind: 'exhausted'
-      readonly window: WindowKind
-      readonly of: number
-      /** By how many units an observed limit is exceeded. */
-      readonly over?: number
-    }
-  /** `budget` is the one of the chain that has too little. */
-  | {
-      readonly kind: 'cannot-pay'
-      readonly budget: string
-      readonly price: number
-      readonly left: number
-      readonly refusedSince: number | null
-    }
-  | {
-      readonly kind: 'plans-run-out'
-      readonly at: number
-      readonly plan: string | null
-      readonly needed: number
-      readonly left: number
-      readonly short: number
-    }
-  | { readonly kind: 'pace-runs-out'; readonly at: number; readonly perDay: number; readonly short: number }
-  | { readonly kind: 'ancestor-binds'; readonly budget: string; readonly left: number; readonly needed: number }
-  | { readonly kind: 'threshold'; readonly used: number; readonly of: number }
-  | { readonly kind: 'plan-paused'; readonly plan: string; readonly stop: Stop }
-  | { readonly kind: 'reconcile-overdue'; readonly days: number }
+type Status = (typeof statuses)[number]
 
 type Remedy =
   | { readonly kind: 'grant'; readonly budget: string; readonly window: WindowKind; readonly units: number }
@@ -128,7 +97,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
     const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
     const [month, day] = [of('month'), of('day')]
     if (!month || !day) return []
-    const reasons = reasonsOf(reading, budget, { month, day, isReconcileOverdue })
+    const reasons = reasonsOf(reading, budget, { month, isReconcileOverdue })
     const [first] = reasons
     const [sentence, remedy] = first ? toldOf(first, budget.name, view) : [null, null]
     return [
@@ -147,26 +116,29 @@ function statusOf(first: Reason | undefined): Status {
   return first.kind === 'frozen' || first.kind === 'exhausted' ? first.kind : 'at-risk'
 }
 
-type Seen = { readonly month: Forecast; readonly day: Forecast; readonly isReconcileOverdue: boolean }
+type Seen = { readonly month: Forecast; readonly isReconcileOverdue: boolean }
 
-function reasonsOf(reading: ForecastReading, budget: Budget, seen: Seen): readonly Reason[] {
+type Reason = ReturnType<typeof reasonsOf>[number]
+
+/** The gravest first. */
+function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcileOverdue }: Seen) {
   const { view, plans } = reading
-  const { month, isReconcileOverdue } = seen
   const chain = chainOf(view.definitions, budget.name)
   const frozen = chain.find((each) => each.frozen)
   const paused = plans.filter(({ plan, paused, chainOf }) => {
     return plan.enabled && paused && plan.projects.some((project) => chainOf(project)[0] === budget.name)
   })
+  const { passed, used, of } = thresholdsOf(view, figuresOf(view, budget, 'month'))
   return [
     ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
     ...exhaustedWindows(view, budget),
     ...whyNotPayable(reading, chain, month),
     ...runsOut(month),
     ...whatAncestorsLack(view, chain.slice(1), month),
-    ...thresholdOf(view, budget),
-    ...paused.flatMap(({ plan }): Reason[] => {
+    ...(passed.length > 0 ? [{ kind: 'threshold', used, of } as const] : []),
+    ...paused.flatMap(({ plan }) => {
       const stop = pauseOf(view.definitions, plan.name)
-      return stop ? [{ kind: 'plan-paused', plan: plan.name, stop }] : []
+      return stop ? [{ kind: 'plan-paused', plan: plan.name, stop } as const] : []
     }),
     ...(isReconcileOverdue && budget.name === rootBudget
       ? [{ kind: 'reconcile-overdue', days: reconcileEveryDays } as const]
@@ -176,47 +148,41 @@ function reasonsOf(reading: ForecastReading, budget: Budget, seen: Seen): readon
 
 const totalOf = ({ limit, granted }: Figures): number => (limit === 'unlimited' ? 0 : limit + granted)
 
-const exhaustedWindows = (view: View, budget: Budget): readonly Reason[] =>
-  limited(view, [budget]).flatMap((figures): Reason[] =>
-    figures.available > 0
-      ? []
-      : [
-          {
-            ...{ kind: 'exhausted', window: figures.window, of: totalOf(figures) },
-            ...(!refuses(figures) && { over: -figures.available }),
-          },
-        ],
-  )
+/** `over`: by how many units an observed limit is exceeded. */
+const exhaustedWindows = (view: View, budget: Budget) =>
+  limited(view, [budget])
+    .filter(({ available }) => available <= 0)
+    .map((figures) => {
+      const over = refuses(figures) ? {} : { over: -figures.available }
+      return { kind: 'exhausted', window: figures.window, of: totalOf(figures), ...over } as const
+    })
 
-/** Of the month: what a day lacks, the next day has. */
-function whyNotPayable({ view, summaries }: ForecastReading, chain: readonly Budget[], month: Forecast): Reason[] {
-  const { budget, lastPrice, updatesLeft } = month
+/** Of the month: what a day lacks, the next day has. `budget` is the one of the chain that has too little. */
+function whyNotPayable({ view, summaries }: ForecastReading, chain: readonly Budget[], month: Forecast) {
+  const { budget, lastPrice: price, updatesLeft } = month
   const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
-  if (updatesLeft !== 0 || lastPrice === null || !least) return []
+  if (updatesLeft !== 0 || price === null || !least) return []
   const left = Math.max(0, least.available)
   const refusedSince = lastRunOf(summaries, budget).shortSince
-  return [{ kind: 'cannot-pay', budget: least.budget, price: lastPrice, left, refusedSince }]
+  return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedSince } as const]
 }
 
-function runsOut({ available, committed, projected, projectedAtPace, pace, ...month }: Forecast): readonly Reason[] {
+function runsOut({ available, committed, projected, projectedAtPace, pace, ...month }: Forecast) {
   if (available === null) return []
   const left = Math.max(0, available)
   const { exhaustedAt: at, exhaustedBy: plan, exhaustedAtPace } = month
-  if (at !== null) return [{ kind: 'plans-run-out', at, plan, needed: committed, left, short: committed - left }]
+  if (at !== null) {
+    return [{ kind: 'plans-run-out', at, plan, needed: committed, left, short: committed - left } as const]
+  }
   if (exhaustedAtPace === null || projectedAtPace === null) return []
   const short = projectedAtPace - projected + committed - left
-  return [{ kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short }]
+  return [{ kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short } as const]
 }
 
-function whatAncestorsLack(view: View, above: readonly Budget[], { available, committed }: Forecast): Reason[] {
+function whatAncestorsLack(view: View, above: readonly Budget[], { available, committed: needed }: Forecast) {
   const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
-  if (!least || least.available >= committed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
-  return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed: committed }]
-}
-
-function thresholdOf(view: View, budget: Budget): readonly Reason[] {
-  const { passed, used, of } = thresholdsOf(view, figuresOf(view, budget, 'month'))
-  return passed.length > 0 ? [{ kind: 'threshold', used, of }] : []
+  if (!least || least.available >= needed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
+  return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed } as const]
 }
 
 /** Those of its budget that the counter has passed. */

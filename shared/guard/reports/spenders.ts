@@ -2,7 +2,7 @@ import { counterOf, spentOnTops } from '../../ledger/book/book.ts'
 import {
   type Definitions,
   isWithin,
-  listingsOf,
+  listedName,
   personOf,
   topsOf,
   unseenBudget,
@@ -65,9 +65,10 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
     return {
       projects: greatest(
         all,
-        rows.map(({ project, charged = 0 }) => ({
-          ...{ kind: 'project', units: charged },
-          name: listingsOf(definitions, project)[0]?.project.name ?? project,
+        rows.map(({ project, charged: units = 0 }) => ({
+          kind: 'project',
+          name: listedName(definitions, project),
+          units,
         })),
       ),
       callers: greatest(all, spentBy(definitions, rows)),
@@ -81,10 +82,8 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
   /** What each person's own updates were charged, without plans. @param latest updates that the caller reads anyway. */
   async function spentByPerson(view: View, latest: Promise<readonly Update[]>): Promise<ReadonlyMap<string, number>> {
     const units = new Map<string, number>()
-    for (const { caller, person: claimed, plan, charged = 0 } of await chargedIn(view, await latest)) {
-      const person = shownCaller(view.definitions, caller, claimed)
-      if (plan === undefined && charged > 0) units.set(person, (units.get(person) ?? 0) + charged)
-    }
+    for (const { kind, name, units: more } of spentBy(view.definitions, await chargedIn(view, await latest)))
+      if (kind !== 'plan' && name !== null && more > 0) units.set(name, (units.get(name) ?? 0) + more)
     return units
   }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Book, spentOnTops } from '../../ledger/book/book.ts'
-import { type Definitions, isWithin, listingsOf, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
+import { type Definitions, isWithin, listedName, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -233,7 +233,7 @@ function keyOf(
   if (tag !== null) return tagOf(tags, tag) ?? null
   if (by === 'budget') return budget
   if (by === 'caller') return caller
-  return listingsOf(definitions, project)[0]?.project.name ?? project
+  return listedName(definitions, project)
 }
 
 const overLimits = ({ wouldHaveRefused = [], settled = 0, released = 0, state, charged = 0 }: FigureRow) =>

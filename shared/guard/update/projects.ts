@@ -5,6 +5,7 @@ import {
   type Definitions,
   folded,
   isWithin,
+  listedName,
   listingsOf,
   ownerOf,
   planOfCaller,
@@ -118,7 +119,7 @@ export function spellingFaults(
   const first = new Map<string, string>()
   return request.flatMap((spelled, position) => {
     const { project } = spelled
-    const work = folded(listingsOf(definitions, project)[0]?.project.name ?? project)
+    const work = folded(listedName(definitions, project))
     const before = first.get(work)
     first.set(work, before ?? project)
     const message =

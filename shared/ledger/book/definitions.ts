@@ -151,6 +151,10 @@ export interface Listing {
 export const listingsOf = (definitions: Pick<Definitions, 'budgets'>, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
+/** Name and id share one: the owner's name for the project. */
+export const listedName = (definitions: Pick<Definitions, 'budgets'>, project: string): string =>
+  listingsOf(definitions, project)[0]?.project.name ?? project
+
 export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
   listingsOf(definitions, project)[0]?.budget
 
