@@ -403,7 +403,7 @@ describe('limits and rules', () => {
     expect(wrong.text).toContain('✕ Must have 1 to 256 visible characters without #.')
     for (const kept of ['value="lots"', 'value="-1"', '>aä</textarea>', 'value="mine"'])
       expect(wrong.html).toContain(kept)
-    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing is different yet.')
+    expect((await press(eve, form, 'Preview')).text).toContain('✕ Nothing has changed.')
     const preview = await press(eve, form, 'Preview', { month: '7', reason: 'mine' })
     const back = await press(eve, preview, 'Back to the form')
     for (const kept of ['value="7"', 'value="mine"']) expect(back.html).toContain(kept)

@@ -259,7 +259,7 @@ interface GroupProps {
   readonly faults: FieldFaults
 }
 
-export const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
+const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
   <Section id={id} title={title}>
     {note === undefined ? null : <p class="note">{note}</p>}
     <div class="fields">{fields.map((field) => (field ? <Field {...{ field, ...form }} /> : null))}</div>

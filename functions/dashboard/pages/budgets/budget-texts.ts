@@ -53,11 +53,6 @@ export function budgetWords(kinds: Kinds) {
     return { kind: 'request', request: { ...request, parent: parent ?? null } } as const
   }
 
-  const differences = (from: Texts, to: Texts) =>
-    fields
-      .filter((name) => from[name] !== to[name])
-      .map((name) => ({ label: labels[name], from: valueText(name, from[name]), to: valueText(name, to[name]) }))
-
   /** Some rules are of the root alone, or of budgets below it. */
   function fieldsIn(
     section: string,
@@ -71,5 +66,5 @@ export function budgetWords(kinds: Kinds) {
     })
   }
 
-  return { textsOf, valueText, differences, toRequest, fieldsIn }
+  return { textsOf, valueText, toRequest, fieldsIn }
 }

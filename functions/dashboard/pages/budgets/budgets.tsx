@@ -13,7 +13,7 @@ import { asSentence, readFields, reasonOf, retryOnConflict } from '../../forms.t
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
-import { budgetWords, labels, textsIn } from './budget-texts.ts'
+import { budgetWords, fields, labels, textsIn } from './budget-texts.ts'
 import { addBudgetEdit } from './edit.tsx'
 import { addProjects } from './projects.tsx'
 import { addStops } from './stops.tsx'
@@ -85,7 +85,7 @@ interface CreateFailure {
 type CreateResult = { readonly kind: 'created'; readonly name: string } | ({ readonly kind: 'invalid' } & CreateFailure)
 
 async function createBudget({ form, session, guard }: Visit, { kinds }: PageServices): Promise<CreateResult> {
-  const { textsOf, differences, toRequest } = budgetWords(kinds)
+  const { textsOf, toRequest } = budgetWords(kinds)
   const given = form.get('name')?.trim() ?? ''
   const name = budgetName.safeParse(given)
   const texts = textsIn(form, textsOf({ name: '', parent: rootBudget, limits: [], projects: [] }))
@@ -102,7 +102,8 @@ async function createBudget({ form, session, guard }: Visit, { kinds }: PageServ
     if (!existing)
       return guard.putBudget({ ...parsed.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
     // The user pressed the button twice.
-    if (differences(textsOf(existing), texts).length === 0) return { kind: 'changed', created: false }
+    const current = textsOf(existing)
+    if (fields.every((name) => texts[name] === current[name])) return { kind: 'changed', created: false }
     const detail = `There is already a budget ${name.data}; nothing was changed.`
     return { kind: 'problem', problem: problem('wrong-state', detail) }
   })
