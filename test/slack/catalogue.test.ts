@@ -220,7 +220,7 @@ const talks: Readonly<Record<string, readonly Step[]>> = {
   'An approval': [
     ...[`Pia: ${acme}`, 'Pia presses confirm', 'Bob: cancel {id}', 'Pia presses approve', 'Rita presses approve'],
     ...['Carl presses approve', 'Carl presses reject', 'Pia: run ranking blog budget=seo', 'Pia presses confirm'],
-    ...['Pia: cancel {id}', 'Pia: cancel {id}'],
+    ...['Pia: cancel {id}', 'Pia: cancel {id}', 'Carl presses approve'],
     [
       'ada asks for shop, and seo wants approval above 39 units.',
       async ({ product }) => {

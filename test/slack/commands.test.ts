@@ -121,14 +121,6 @@ describe('figures, estimates and lists', () => {
     expect(await product.figures()).toMatchObject({ available: 50_000 })
   })
 
-  test('an estimate that cannot be had: a sentence, no button', async () => {
-    const { product, type } = await slackProduct()
-    product.service.script('/on-demand/acme/estimate', { status: 404 })
-    for (const verb of ['estimate', 'run'])
-      expect(await type(`${verb} ranking acme`)).toEqual(says('private: status 404, so nothing was run'))
-    expect(product.slack.buttons()).toEqual([])
-  })
-
   test('/units login gives listed users a new link each time; without an address it says what to set', async () => {
     const { type, latest } = await slackProduct({ env: { DASHBOARD_URL: 'https://units.example/' } })
     const links = new Set<string | undefined>()
@@ -163,20 +155,6 @@ describe('figures, estimates and lists', () => {
 })
 
 describe('/units run', () => {
-  test('shows units, budget, what remains and a Confirm button, in private; nothing is spent', async () => {
-    const { product, type, latest, updates } = await slackProduct()
-    const told = await type(`${acme} because the board meets`, { user: 'U2BOB' })
-    expect(told).toEqual(says('private: 40 units, charged to seo'))
-    const shown = textsOf(latest()).join('\n')
-    for (const fact of ['the board meets', '1,000 units left now, 960', '50,000 units left now, 49,960'])
-      expect(shown).toContain(fact)
-    expect(product.slack.buttons()).toEqual([
-      { action: 'confirm', value: expect.stringMatching(/^cmd_[0-9a-z]{20,64}$/) },
-    ])
-    expect([product.seen('estimate').length, product.seen('run'), await updates()]).toEqual([1, [], []])
-    expect(await product.figures('seo')).toMatchObject({ available: 1_000, held: 0 })
-  })
-
   test('confirmed: accepted in place of the button, run, and told in place when it is done', async () => {
     const { product, offered, confirm, updates, button } = await slackProduct()
     const ask = await offered(`${acme} tag:client=acme because the board meets`)
@@ -248,16 +226,6 @@ describe('/units run', () => {
     expect(product.slack.posted().at(-1)?.body.blocks).toHaveLength(1)
     expect(product.seen('run')).toHaveLength(1)
     expect(await confirm(early)).toEqual(says('place: ✅'))
-  })
-
-  test('the price has moved since: not run, and the sentence says why', async () => {
-    const { product, offered, confirm, updates } = await slackProduct()
-    const ask = await offered(acme)
-    product.clock.advance(minutes(1))
-    product.service.script('/on-demand/acme/estimate', json({ keyword_units: 41 }))
-    expect((await confirm(ask)).at(-1)).toEqual(says('place: ⛔ .*41 units, .*at most 40')[0])
-    expect(await updates()).toMatchObject([{ state: 'refused', problem: { type: '/problems/over-max-units' } }])
-    expect(product.seen('run')).toEqual([])
   })
 
   test('an answer that Slack did not take is given again, but never a second button for another price', async () => {
@@ -364,14 +332,6 @@ describe('/units run', () => {
     expect([product.seen('run').length, await news()]).toEqual([1, []])
   })
 
-  test('frozen before it was confirmed: refused at once', async () => {
-    const { product, news, offered, confirm } = await slackProduct()
-    const ask = await offered(acme)
-    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
-    await news()
-    expect(await confirm(ask)).toEqual(says('place: ⛔ .*frozen by ada .*a loop'))
-  })
-
   test('a user who may only propose reads so before; then the update waits for approval in the channel', async () => {
     const { product, type, confirm, updates, latest, button } = await slackProduct()
     await type(acme, { user: 'U4PIA' })
@@ -419,36 +379,12 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect(await submitted()).toBe(201)
   })
 
-  test('unfreezing below a frozen budget does not announce that it may spend again', async () => {
-    const { product, type } = await slackProduct()
-    await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
-    await product.call('PUT', '/budgets/posts', { body: { parent: 'blog', limits: month(100) } })
-    for (const name of ['seo', 'posts']) await type(`freeze ${name} a loop`)
-    expect(await type('unfreeze posts it ended')).toEqual(
-      says('private: posts is no longer frozen, but seo above it is', 'channel: ▶️ .*seo above it is frozen, too'),
-    )
-    expect((await type('unfreeze seo it ended')).at(-1)).toContain('It can spend again')
-  })
-
   test('announces an unfreeze as it was, even if the budget is deleted before', async () => {
     const { product, news } = await slackProduct()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
     await product.call('DELETE', '/budgets/seo')
     expect((await news()).at(-1)).toEqual(says('channel: ▶️ ada unfroze the budget seo')[0])
-  })
-
-  test('pause and resume a plan; what does not exist is said', async () => {
-    const { product, type } = await slackProduct({ plans: [nightly] })
-    expect(await type('freeze none why not')).toEqual(says('private: no budget none'))
-    expect(await type('pause none why not')).toEqual(says('private: no plan none'))
-    expect(await type('pause nightly the site moves')).toEqual(
-      says('private: nightly is paused', 'channel: ⏸️ <@U1ADA> paused the plan nightly'),
-    )
-    expect((await product.call('GET', '/plans')).body.plans[0].paused).toMatchObject({ reason: 'the site moves' })
-    expect(await type('resume nightly done')).toEqual(
-      says('private: nightly is no longer paused', 'channel: ▶️ <@U1ADA> resumed the plan nightly. It runs again'),
-    )
   })
 
   test('resuming a plan that is not enabled does not announce that it runs again', async () => {
@@ -516,15 +452,6 @@ describe('/units cancel', () => {
     const [{ id }] = await slack.updates()
     return { ...slack, id }
   }
-
-  test('/units cancel cancels one’s own update once, and tells the outcome where the confirmation was, too', async () => {
-    const { product, type, updates, id } = await proposed()
-    expect(await type(`cancel ${id}`, { user: 'U4PIA' })).toEqual(
-      says('private: ⛔ .*cancelled by <@U4PIA>', 'place: ⛔ .*cancelled by <@U4PIA>'),
-    )
-    expect([(await updates())[0].state, product.seen('run')]).toEqual(['cancelled', []])
-    expect(await type(`cancel ${id}`, { user: 'U4PIA' })).toEqual(says('private: cannot be cancelled: it has been'))
-  })
 
   test('/units cancel refuses other people’s updates, except for administrators', async () => {
     const { type, updates, id } = await proposed()
