@@ -444,19 +444,6 @@ describe('over a real socket', () => {
 })
 
 describe('faults of several members together', () => {
-  test('faults of members and between members are reported together', async () => {
-    const product = await startProduct()
-    const called = await product.update({ kind: 'x', force: true, project: 'a', projects: ['b'] })
-    const paths = called.body.errors.map(({ path }: { path: string }) => path)
-    expect(paths.sort()).toEqual(['kind', 'project', 'reason'])
-  })
-
-  test('an unknown budget is one fault, whatever the number of projects', async () => {
-    const product = await startProduct()
-    const called = await product.update({ kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo' })
-    expect(called.body.errors).toEqual([{ path: 'budget', message: 'There is no budget seo.' }])
-  })
-
   test.each([
     'GET /updates/ID',
     'POST /updates/ID/approve',

@@ -37,6 +37,7 @@ const more: Readonly<Record<string, readonly unknown[]>> = {
     ...[{ Client: 'x' }, { ['k'.repeat(33)]: 'x' }, { client: 'a\nb' }, JSON.parse('{"__proto__":"x"}')].map((tags) => ({ ...ok, tags })),
     ...['{"force":true}', '1'].map((value) => `{"kind":"ranking","project":"acme","__proto__":${value}}`),
     ...[{ ...ok, ['x'.repeat(10_000)]: 1 }, { ...ok, '\u001b[2J': 1 }],
+    ...[{ kind: 'x', force: true, project: 'a', projects: ['b'] }, { kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo' }],
     { kind: 'x', projects: ['.', 'acme', '..'], budget: 'A', reason: '', maxUnits: -1, force: 1, query: { a: null }, b: 2 },
   ],
   'PUT /budgets/acme': [
