@@ -59,42 +59,24 @@ export type SandboxEnv = {
 const chunkLength = 32_768
 const maxChunkMs = 15
 
-/** Computes while the caller reads, so that other requests are answered in between. */
-export function streamRows(c: Context, rows: Iterable<object>): Response {
-  const iterator = rows[Symbol.iterator]()
-  let separator = ''
-  const nextChunk = (start: string): { text: string; done: boolean } => {
-    const until = performance.now() + maxChunkMs
-    let text = start
-    while (text.length < chunkLength && performance.now() < until) {
-      const { value, done } = iterator.next()
-      if (done) return { text: `${text}\n]\n`, done }
-      text += `${separator}\n${JSON.stringify(value)}`
-      separator = ','
-    }
-    return { text, done: false }
-  }
+/** Computes while the caller reads, so that other requests are answered in between. HEAD never reads. */
+export const streamRows = (c: Context, rows: Iterable<object>): Response =>
+  c.body(ReadableStream.from(chunksOf(rows)), 200, { 'content-type': 'application/json' })
 
+async function* chunksOf(rows: Iterable<object>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder()
-  let isFirst = true
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        await nextTurn()
-        let { text, done } = isFirst ? { text: '[', done: false } : nextChunk('')
-        isFirst = false
-        // A stream is not pulled again if `pull` enqueued nothing.
-        while (text === '' && !done) {
-          await nextTurn()
-          ;({ text, done } = nextChunk(''))
-        }
-        controller.enqueue(encoder.encode(text))
-        if (done) controller.close()
-      },
-      cancel: () => void iterator.return?.(),
-    },
-    // Computes nothing before the first read: HEAD never reads.
-    { highWaterMark: 0 },
-  )
-  return c.body(body, 200, { 'content-type': 'application/json' })
+  let text = '['
+  let until = 0
+  let separator = ''
+  for (const row of rows) {
+    if (text.length >= chunkLength || performance.now() >= until) {
+      yield encoder.encode(text)
+      await nextTurn()
+      text = ''
+      until = performance.now() + maxChunkMs
+    }
+    text += `${separator}\n${JSON.stringify(row)}`
+    separator = ','
+  }
+  yield encoder.encode(`${text}\n]\n`)
 }

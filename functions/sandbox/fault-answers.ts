@@ -33,11 +33,11 @@ export const injectFaults = ({ state, clock, kinds, log }: Options) =>
     c.res = await answerSpoiled(c, fault, normalAnswer)
   })
 
-type OperationFault = Extract<Fault, { fault: 'estimate-shape' | 'run-units' | 'late-date' }>
+const ofOperations = ['estimate-shape', 'run-units', 'late-date'] as const
+type OperationFault = Extract<Fault, { fault: (typeof ofOperations)[number] }>
 type SpoilingFault = Exclude<Fault, OperationFault | { fault: 'delay' }>
 
-const isOperationFault = (fault: Fault): fault is OperationFault =>
-  fault.fault === 'estimate-shape' || fault.fault === 'run-units' || fault.fault === 'late-date'
+const isOperationFault = (fault: Fault): fault is OperationFault => ofOperations.some((name) => name === fault.fault)
 
 function namesOf({ name }: SandboxRequest, all: readonly Project[]): string[] {
   const found = findProjects(all, name)

@@ -34,7 +34,7 @@ export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,
     token: async () => Object.values(await secret.read()).filter((value) => value !== null),
-    state: createState(demonstrationProjects(systemClock.now()), { store, ids: systemIds }),
+    state: createState(demonstrationProjects(systemClock.now()), store),
     unitsPerMonth: settings.SANDBOX_UNITS_PER_MONTH,
     log,
   }),

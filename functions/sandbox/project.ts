@@ -50,18 +50,13 @@ const sortedSet = (dates: readonly string[]): string[] => [...new Set(dates)].so
 
 export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)
 
-const intervalDays = { ondemand: undefined, daily: 1, weekly: 7 } as const satisfies Record<
-  Frequency,
-  number | undefined
->
+const intervalDays: Readonly<Record<Frequency, number>> = { ondemand: Number.POSITIVE_INFINITY, daily: 1, weekly: 7 }
 
-function scheduledDates(project: Project, now: number): string[] {
-  const every = intervalDays[project.frequency]
-  if (every === undefined) return []
-  const dates: string[] = []
-  const first = Date.parse(day(project.createdAt))
-  for (let at = first; at <= now; at += every * dayMs) dates.push(day(at))
-  return dates
+function scheduledDates({ frequency, createdAt }: Project, now: number): string[] {
+  const everyMs = intervalDays[frequency] * dayMs
+  const first = Date.parse(day(createdAt))
+  if (everyMs === Number.POSITIVE_INFINITY || now < first) return []
+  return Array.from({ length: Math.floor((now - first) / everyMs) + 1 }, (_, index) => day(first + index * everyMs))
 }
 
 type FoundProjects =
@@ -88,17 +83,17 @@ export function newProject(
   input: CreateProjectInput,
   about: { name: string; frequency: Frequency; country: string; now: number },
 ): ProjectInput {
-  const { name, frequency, country, now } = about
+  const { now, ...named } = about
+  const { keywords, websites } = input
+  const searchengines = numberEngines(input.searchengines, 0)
   return {
-    name,
-    frequency,
-    country,
+    ...named,
     createdAt: now,
     earlierDates: [],
-    keywords: input.keywords,
-    searchengines: numberEngines(input.searchengines, 0),
-    websites: input.websites,
-    lastSvcId: input.searchengines.length,
+    keywords,
+    searchengines,
+    websites,
+    lastSvcId: searchengines.length,
   }
 }
 

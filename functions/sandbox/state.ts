@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { getAll, type Item, type Key, type Store } from '../../shared/ledger/store/store.ts'
-import type { Ids } from '../../shared/platform/ids.ts'
+import { systemIds } from '../../shared/platform/ids.ts'
 import type { Fault } from './faults.ts'
 import type { Project, ProjectInput, Run } from './project.ts'
 
@@ -8,10 +8,7 @@ import type { Project, ProjectInput, Run } from './project.ts'
 export type State = ReturnType<typeof createState>
 
 /** A file, or a table that several processes share. */
-export interface Place {
-  readonly store: Pick<Store, 'get' | 'transact'>
-  readonly ids: Ids
-}
+type Place = Pick<Store, 'get' | 'transact'>
 
 interface Contents {
   readonly projects: readonly Project[]
@@ -78,12 +75,13 @@ function createContents(demonstration: readonly ProjectInput[], place?: Place) {
   let known: Contents = { projects: [], runs: [], faults: [], version: 0, projectsAt: 0 }
   let last: Promise<unknown> = Promise.resolve()
 
-  async function look(): Promise<Contents> {
-    if (place) known = await readContents(place.store, known)
+  async function look(hasBegun = false): Promise<Contents> {
+    if (place) known = await readContents(place, known)
     if (known.version > 0) return known
     const projects = demonstration.map((project, index) => ({ id: String(firstId + index), ...project }))
+    if (hasBegun) throw new Error('the state of the stand-in was written by another version')
     await keep(known, { projects })
-    return look()
+    return look(true)
   }
 
   /** @returns `false` if another process was quicker. */
@@ -93,10 +91,11 @@ function createContents(demonstration: readonly ProjectInput[], place?: Place) {
     const projectsAt = projects.length > 0 ? version : seen.projectsAt
     const next = { version, projectsAt, faults, projects: [...changed.values()], runs: [...seen.runs, ...runs] }
     const items = [
+      toHead(next),
       ...projects.map((project) => toItem('project', Number(project.id), project)),
       ...runs.map((run, index) => toItem('run', seen.runs.length + index, run)),
     ]
-    if (place && !(await replaceHead(place, seen.version, next, items))) return false
+    if (place && !(await putAll(place, items, seen.version))) return false
     known = next
     return true
   }
@@ -144,7 +143,7 @@ const toItem = (kind: Kind, number: number, value: object): Item => ({
 })
 
 /** The head comes first: what it counts is there. */
-async function readContents(store: Place['store'], known: Contents): Promise<Contents> {
+async function readContents(store: Place, known: Contents): Promise<Contents> {
   const [head] = await store.get([headKey])
   if (!head) return known
   const read = async <T>(kind: Kind, from: number, to: number): Promise<T[]> => {
@@ -161,19 +160,19 @@ async function readContents(store: Place['store'], known: Contents): Promise<Con
   }
 }
 
-/** With the items that are new, in one transaction. */
-async function replaceHead(
-  { store, ids }: Place,
-  seen: number,
-  { version, projectsAt, faults, projects, runs }: Contents,
-  items: readonly Item[],
-): Promise<boolean> {
-  const head = {
-    ...{ ...headKey, version, projectsAt, projects: projects.length, runs: runs.length },
-    faults: JSON.stringify(faults),
-  }
-  const when =
-    seen === 0 ? { kind: 'absent-item' as const } : { kind: 'equal' as const, path: ['version'] as const, value: seen }
-  const puts = items.map((item) => ({ kind: 'put', item, when: [] }) as const)
-  return (await store.transact([{ kind: 'put', item: head, when: [when] }, ...puts], ids.random())).applied
+const toHead = ({ version, projectsAt, faults, projects, runs }: Contents): Item => ({
+  ...{ ...headKey, version, projectsAt, projects: projects.length, runs: runs.length },
+  faults: JSON.stringify(faults),
+})
+
+/** @param seen the version of the head that the first item replaces. */
+async function putAll(place: Place, items: readonly Item[], seen: number): Promise<boolean> {
+  const isSeen =
+    seen === 0 ? { kind: 'absent-item' as const } : { kind: 'equal' as const, path: versionPath, value: seen }
+  const puts = items.map(
+    (item, index) => ({ kind: 'put', item, when: index === 0 || seen === 0 ? [isSeen] : [] }) as const,
+  )
+  return (await place.transact(puts, systemIds.random())).applied
 }
+
+const versionPath = ['version'] as const

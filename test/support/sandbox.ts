@@ -76,7 +76,7 @@ export async function createSandboxStates() {
 const opened =
   (store: () => Store) =>
   (demonstratedAt = now) =>
-    createState(demonstrationProjects(Date.parse(demonstratedAt)), { store: store(), ids: systemIds })
+    createState(demonstrationProjects(Date.parse(demonstratedAt)), store())
 
 /** A new file, and states over it: one after another. */
 export async function createSandboxFile() {

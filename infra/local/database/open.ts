@@ -11,7 +11,7 @@ import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { CannotContinue } from '../failures.ts'
+import { CannotContinue, reasonOf } from '../failures.ts'
 import { type Environment, type LocalSettings, ledgerFile } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
 import { createBell, type Follow, followChanges } from './changes.ts'
@@ -142,5 +142,10 @@ export async function openSandboxState(keptIn: string | null, clock: Clock): Pro
   if (keptIn === null) return createState(demonstration)
   const { file } = await openFile(keptIn, sandboxFile, { mustCheck: true, onDamage: endNow })
   passTimeIn(file)
-  return createState(demonstration, { store: createSqliteStore(file, { clock: systemClock }), ids: systemIds })
+  const state = createState(demonstration, createSqliteStore(file, { clock: systemClock }))
+  // Begins an empty file now: a request may find the disk full.
+  await state.faults().catch((error) => {
+    throw new CannotContinue(`${join(keptIn, sandboxFile)}: ${reasonOf(error)}; set DATA_DIR to another folder`)
+  })
+  return state
 }
