@@ -16,10 +16,12 @@ interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
   readonly etag?: string | undefined
 }
 
-export function createSend({ url, token }: { url: string; token?: string }) {
+type Fetch = (address: string, how: RequestInit) => Promise<Response>
+
+export function createSend({ url, token, ask = fetch }: { url: string; token?: string; ask?: Fetch }) {
   const origin = url.replace(/\/$/, '')
   return (method: string, path: string, { body, key, etag, ...how }: Options = {}): Promise<Response> =>
-    fetch(`${origin}${path}`, {
+    ask(`${origin}${path}`, {
       ...how,
       method,
       headers: {

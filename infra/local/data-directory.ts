@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardSettings } from '../../shared/guard/options.ts'
@@ -8,12 +8,8 @@ import type { Environment } from './settings.ts'
 
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((cause) => {
-    throw new CannotContinue(
-      `the directory ${directory} cannot be made (${fileFault(cause)}); set DATA_DIR to another one`,
-      {
-        cause,
-      },
-    )
+    const fault = `the directory ${directory} cannot be made (${fileFault(cause)})`
+    throw new CannotContinue(`${fault}; set DATA_DIR to another one`, { cause })
   })
 }
 
@@ -28,9 +24,8 @@ export async function makePrivateFile(directory: string, name: string): Promise<
     closeSync(openSync(path, 'a', 0o600))
     await chmod(path, 0o600)
   } catch (cause) {
-    throw new CannotContinue(`${path} cannot be written (${fileFault(cause)}); set DATA_DIR to another folder`, {
-      cause,
-    })
+    const fault = `${path} cannot be written (${fileFault(cause)})`
+    throw new CannotContinue(`${fault}; set DATA_DIR to another folder`, { cause })
   }
   return path
 }
@@ -42,10 +37,8 @@ const foundHere = 'FOUND_HERE'
 /** Digests of all values of the file, because one value is a token. */
 const setHere = 'SET_HERE'
 
-const own = [
-  ...['DATA_DIR', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
-  'SLACK_SIGNING_SECRET',
-]
+const place = ['DATA_DIR', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID']
+const own = [...place, 'SANDBOX_URL', 'SANDBOX_TOKEN', 'SLACK_SIGNING_SECRET']
 const variables = [...Object.keys(guardSettings.shape), ...own, foundHere, setHere]
 
 const comments = {
@@ -93,7 +86,8 @@ export async function writePrivateFile(file: string, text: string): Promise<void
 }
 
 export function readEnvFile(directory: string): Environment {
-  const text = readIfThere(envFileOf(directory))
+  const file = envFileOf(directory)
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const lines = text.matchAll(/^export (\w+)=((?:'[^']*'|\\')*)$/gm)
   return Object.fromEntries([...lines].map(([, name, quoted]) => [name, unquote(quoted ?? '')]))
 }
@@ -116,14 +110,6 @@ const marked = ([name, value = '']: [string, string | undefined]): string => `${
 
 const digested = ([name, value = '']: [string, string | undefined]): string =>
   `${name}=${createHash('sha256').update(value).digest('base64url').slice(0, 12)}`
-
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
 
 /** Between single quotes, a shell treats only the quote specially. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -30,15 +30,8 @@ const starting = () => new Response('still starting\n', { status: 503, headers: 
  * @param setting the variable that the error names.
  * @throws CannotContinue when the port is taken or forbidden.
  */
-export async function createListener({
-  port,
-  host = '127.0.0.1',
-  setting,
-}: {
-  port: number
-  host?: string
-  setting?: string
-}): Promise<Listener> {
+export async function createListener(at: { port: number; host?: string; setting?: string }): Promise<Listener> {
+  const { port, host = '127.0.0.1', setting } = at
   let answer: Parameters<typeof getRequestListener>[0] = starting
   const server = createServer(getRequestListener((request, env) => answer(request, env)))
   server.on('clientError', refuseUnreadable)
@@ -89,10 +82,8 @@ function closeAfterUnread(response: Response): Response {
   return response
 }
 
-function portProblem(
-  { port, host, setting }: { port: number; host: string; setting: string | undefined },
-  error: unknown,
-): string {
+function portProblem(at: { port: number; host: string; setting: string | undefined }, error: unknown): string {
+  const { port, host, setting } = at
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}; set HOST to another one`
   const what = code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`

@@ -26,5 +26,5 @@ const loads: { readonly [Name in Own]: () => Promise<{ run: Run<Name> }> } = {
 }
 
 const [typed = 'help', ...args] = process.argv.slice(2)
-const name = typed in loads ? (typed as Own) : 'help'
+const name = Object.hasOwn(loads, typed) ? (typed as Own) : 'help'
 process.exit(await runCommand(commands[name], args, loads[name]))

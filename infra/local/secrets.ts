@@ -46,9 +46,8 @@ function parse(text: string, file: string): Partial<Keys> {
   try {
     return fileSchema.parse(JSON.parse(text))
   } catch (cause) {
-    throw new CannotContinue(`${file} holds no caller key; delete it to have a new one (old tokens end with it)`, {
-      cause,
-    })
+    const remedy = 'delete it to have a new one (old tokens end with it)'
+    throw new CannotContinue(`${file} holds no caller key; ${remedy}`, { cause })
   }
 }
 
@@ -113,13 +112,8 @@ export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSec
     if (value === undefined) {
       return fault('ResourceNotFoundException', `no value of ${id} here for the staging label ${stage}`)
     }
-    return answer(200, {
-      ARN: `arn:aws:secretsmanager:local:000000000000:secret:${id}`,
-      Name: id,
-      SecretString: value,
-      VersionId: randomUUID(),
-      VersionStages: [stage],
-    })
+    const ARN = `arn:aws:secretsmanager:local:000000000000:secret:${id}`
+    return answer(200, { ARN, Name: id, SecretString: value, VersionId: randomUUID(), VersionStages: [stage] })
   })
 
   return app
@@ -148,12 +142,8 @@ export async function readSecret(id: string, from: SecretsAccess): Promise<strin
   } catch (error) {
     const where = endpoint === undefined ? 'AWS Secrets Manager' : `the local secrets endpoint ${endpoint}`
     const reason = reasonOf(error)
-    throw new CannotContinue(
-      `The secret ${id} could not be read from ${where}: ${reason}${hintFor(reason) || hintForAws(reason)}`,
-      {
-        cause: error,
-      },
-    )
+    const hint = hintFor(reason) || hintForAws(reason)
+    throw new CannotContinue(`The secret ${id} could not be read from ${where}: ${reason}${hint}`, { cause: error })
   }
 }
 

@@ -95,12 +95,8 @@ const factsOf = (file: SqliteFile) => (): Promise<MachineFacts> =>
     setAside: setAsideIn(file.db),
   }))
 
-function appsOf(
-  services: Services,
-  settings: GuardSettings,
-  { url, file, ...local }: LocalSettings & { readonly url: string; readonly file: SqliteFile },
-) {
-  const { quoteKeySecret: id, publicUrl } = local
+function appsOf(services: Services, settings: GuardSettings, local: LocalSettings & { url: string; file: SqliteFile }) {
+  const { url, file, quoteKeySecret: id, publicUrl } = local
   const { guard, slackSecret, edge, clock, log } = services
   const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
   const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })

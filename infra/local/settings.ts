@@ -54,12 +54,11 @@ const defaults = {
 
 const loopback = '127.0.0.1'
 
-const port = z.pipe(
-  z
-    .string()
-    .check(z.refine((text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535, 'must be a port, 0 to 65535 (0: any)')),
-  z.transform(Number),
-)
+const text = (isRight: (text: string) => boolean, takes: string) => z.string().check(z.refine(isRight, takes))
+const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535
+const port = z.pipe(text(isPort, 'must be a port, 0 to 65535 (0: any)'), z.transform(Number))
+const visible = (text: string) => /^[\x21-\x7e]+$/.test(text)
+const isWebhook = (text: string) => targetOf(text, { allowLoopback: true }) !== null
 
 const localSettings = z.object({
   ...guardSettings.shape,
@@ -71,16 +70,14 @@ const localSettings = z.object({
   DEMO: z.optional(z.enum(['on', 'off'], 'must be on or off')),
   SLACK_SIGNING_SECRET: z.string(),
   SLACK_WEBHOOK_URL: z.optional(
-    z
-      .string()
-      .check(z.refine(isWebhook, 'must be the address of an incoming webhook: https://hooks.slack.com/services/…')),
+    text(isWebhook, 'must be the address of an incoming webhook: https://hooks.slack.com/services/…'),
   ),
   SLACK_BOT_TOKEN: z.optional(
-    z.string().check(z.refine((text) => /^xox[\w.-]+$/.test(text), 'must be a bot token, which begins with xoxb-')),
+    text((token) => /^xox[\w.-]+$/.test(token), 'must be a bot token, which begins with xoxb-'),
   ),
   /** The secret `unit-guard/login-client`: locally `unit-guard/x/y` is read from `X_Y`. */
-  LOGIN_CLIENT: z.optional(z.string().check(z.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters'))),
-  TRACKING_TOKEN: z.optional(z.string().check(z.refine(isUsableToken, 'must be visible ASCII characters'))),
+  LOGIN_CLIENT: z.optional(text(visible, 'must be visible ASCII characters')),
+  TRACKING_TOKEN: z.optional(text(isUsableToken, 'must be visible ASCII characters')),
   CALLER_KEY: z.optional(keySetting),
   QUOTE_KEY: z.optional(keySetting),
 })
@@ -90,26 +87,19 @@ const servedSettings = z.object({
   TRACKING_BASE_URL: z.string('must be the address of the service, ending in /v3'),
   TRACKING_TOKEN: z.string("must be the service's token"),
   CALLER_KEY: z.string("must be the key of callers' tokens, such as openssl rand -hex 32 prints"),
-  DATA_DIR: z.optional(z.string().check(z.refine((text) => text !== inMemory, 'must be a folder that is kept'))),
+  DATA_DIR: z.optional(text((folder) => folder !== inMemory, 'must be a folder that is kept')),
   // Shells set it to the name of the machine.
-  HOST: z._default(z.string().check(z.refine((text) => isIP(text) !== 0, 'must be an IP address')), loopback),
+  HOST: z._default(
+    text((host) => isIP(host) !== 0, 'must be an IP address'),
+    loopback,
+  ),
   PUBLIC_URL: z.optional(z.string()),
 })
 
 const otherVariables = [
-  ...['HOST', ...secretFileVariables],
-  'UNIT_GUARD_URL',
-  'UNIT_GUARD_TOKEN',
-  'UNIT_GUARD_PID',
-  'GUARD_PREFIX',
-  'SANDBOX_URL',
-  'SANDBOX_TOKEN',
-  'FOUND_HERE',
+  ...['HOST', ...secretFileVariables, 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID', 'GUARD_PREFIX'],
+  ...['SANDBOX_URL', 'SANDBOX_TOKEN', 'FOUND_HERE'],
 ]
-
-function isWebhook(text: string): boolean {
-  return targetOf(text, { allowLoopback: true }) !== null
-}
 
 /** @throws WrongSettings naming every wrong setting; WrongTargets. */
 export function readSettings(env: Environment) {

@@ -20,23 +20,12 @@ interface Due {
   readonly event: object
 }
 
-interface Ticker {
-  /** Until when each schedule had fired before. */
-  readonly fired: ReadonlyMap<string, number>
-  /** What became due since the last call. */
-  due(now: number): readonly Due[]
-}
-
 /**
  * Rates count from the epoch, so that a restart keeps their times.
  *
  * @param fired by earlier processes. What is new since then, begins at `from`.
  */
-export function createTicker(
-  plans: readonly Plan[],
-  from: number,
-  fired: Readonly<Record<string, number>> = {},
-): Ticker {
+export function createTicker(plans: readonly Plan[], from: number, fired: Readonly<Record<string, number>> = {}) {
   const schedules = [
     ...plans
       .filter(({ enabled }) => enabled)
@@ -50,8 +39,10 @@ export function createTicker(
   const sent = new Map(begun)
 
   return {
+    /** Until when each schedule had fired before. */
     fired: begun,
-    due: (now) =>
+    /** What became due since the last call. */
+    due: (now: number): readonly Due[] =>
       schedules.flatMap(({ name, schedule, anchor, most, eventAt }) => {
         const after = sent.get(name) ?? now
         // A clock that is set back sends no event twice.
@@ -105,9 +96,10 @@ export async function createClockwork(
   return async () => {
     for (const due of ticker.due(clock.now())) {
       // One after another, because the note says up to which time all were fired.
+      const before = latest.get(due.schedule) ?? Promise.resolve()
       latest.set(
         due.schedule,
-        (latest.get(due.schedule) ?? Promise.resolve()).then(() => fire(due)),
+        before.then(() => fire(due)),
       )
     }
   }

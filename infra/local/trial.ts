@@ -34,11 +34,12 @@ import type { Shutdown } from './shutdown.ts'
 import { createRecorder } from './slack/recorder.ts'
 import { createWorkspace } from './slack/workspace.ts'
 
-/** Called once the ports are free. */
-type Open = () => Promise<LocalLedger>
-
-/** The server with a stand-in of the service, a demonstration, and what to try next. */
-export async function startTrial(local: LocalSettings, shutdown: Shutdown, open: Open): Promise<void> {
+/**
+ * The server with a stand-in of the service, a demonstration, and what to try next.
+ *
+ * @param open is called once the ports are free.
+ */
+export async function startTrial(local: LocalSettings, shutdown: Shutdown, open: () => Promise<LocalLedger>) {
   const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
   const issuers = readTrustedIssuers(local.guard)
   const main = await createListener({ port: local.port, setting: 'PORT' })
@@ -82,18 +83,16 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
   if (local.demonstrates) await demonstrate({ url: main.url, token })
   const login = first && (await createLoginLink(services))
   const isKept = local.keptIn !== null
-  const hasLittle = isKept && sandbox !== null && first !== null && hasNoBudgetOfItsOwn(first)
-  const { acceptsMinted } = local
-  tellWhatToTry(env, { login, hasSandbox: sandbox !== null, hasLittle, plans: isKept ? plans : [], acceptsMinted })
+  const hasSandbox = sandbox !== null
+  const hasLittle = isKept && hasSandbox && first !== null && hasNoBudgetOfItsOwn(first)
+  tellWhatToTry(env, { login, hasSandbox, hasLittle, plans: isKept ? plans : [], ...local })
   console.log(`ready ${main.url}`)
   if (sandbox === null) checkTokenLater(local, settings)
 }
 
 /** For the env file, without the user's own secrets. */
-function environmentOf(
-  local: LocalSettings,
-  { url, token, sandbox }: { url: string; token: string; sandbox: string | null },
-): Environment {
+function environmentOf(local: LocalSettings, at: { url: string; token: string; sandbox: string | null }): Environment {
+  const { url, token, sandbox } = at
   return {
     DATA_DIR: local.keptIn ?? inMemory,
     UNIT_GUARD_URL: url,
@@ -109,9 +108,8 @@ function environmentOf(
 function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSettings): void {
   if (serviceToken === null) return
   const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
-  void checkToken({ baseUrl, token: serviceToken, timeoutMs }).catch((error) =>
-    console.error('unit-guard: the token could not be checked:', reasonOf(error)),
-  )
+  const failed = (error: unknown) => console.error('unit-guard: the token could not be checked:', reasonOf(error))
+  void checkToken({ baseUrl, token: serviceToken, timeoutMs }).catch(failed)
 }
 
 const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>

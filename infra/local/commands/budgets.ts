@@ -15,12 +15,11 @@ import { commandEnvironment } from './where.ts'
 type Service = ReturnType<typeof createBudgetsService>
 
 interface How {
-  readonly budgets: readonly ShownBudget[]
   readonly etag: string
   readonly dryRun: boolean
-  readonly move: boolean
-  readonly prune: boolean
-  readonly release: boolean
+  readonly move?: boolean
+  readonly prune?: boolean
+  readonly release?: boolean
   readonly reason?: string
 }
 
@@ -52,7 +51,11 @@ function allBudgets(budgets: readonly ShownBudget[]): BudgetsFile {
   }
 }
 
-async function apply(service: Service, file: BudgetsFile, how: How): Promise<void> {
+async function apply(
+  service: Service,
+  file: BudgetsFile,
+  how: How & { readonly budgets: readonly ShownBudget[] },
+): Promise<void> {
   const asked = { ...how, dryRun: true }
   const { differences: before } = await service.apply(file, asked)
   const seen = { budgets: how.budgets, differences: before }
@@ -71,9 +74,7 @@ async function apply(service: Service, file: BudgetsFile, how: How): Promise<voi
   console.log(`Applied: revision ${(await service.apply(wanted, { ...how, dryRun: false })).revision}.`)
 }
 
-function staying(count: number): string {
-  return `${count} ${count === 1 ? 'project stays' : 'projects stay'}`
-}
+const staying = (count: number): string => `${count} ${count === 1 ? 'project stays' : 'projects stay'}`
 
 export interface Applied {
   readonly revision: number
@@ -105,10 +106,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   }
 
   /** @throws CannotContinue also if a budget changed since `etag`. */
-  async function apply(
-    file: BudgetsFile,
-    how: { etag: string; dryRun: boolean; move?: boolean; prune?: boolean; release?: boolean; reason?: string },
-  ): Promise<Applied> {
+  async function apply(file: BudgetsFile, how: How): Promise<Applied> {
     const reason = how.reason ?? file.reason
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
     const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
@@ -178,9 +176,8 @@ type Limits = readonly { readonly window: string }[]
 function takenAway({ member, from, to }: Member, moves: Moves): string[] {
   if (member === 'limits') {
     const stay = (to as Limits).map(({ window }) => window)
-    return ((from ?? []) as Limits).flatMap(({ window }) =>
-      stay.includes(window) ? [] : [`the limit of the ${window}`],
-    )
+    const gone = ((from ?? []) as Limits).filter(({ window }) => !stay.includes(window))
+    return gone.map(({ window }) => `the limit of the ${window}`)
   }
   if (member === 'enforce') return []
   if (member !== 'projects') return from !== null && to === null ? [member] : []

@@ -26,9 +26,7 @@ async function buildClient(folder: string): Promise<void> {
   const name = 'unit-guard-client'
   await mkdir(folder, { recursive: true })
   if (!(await isBuildOf(name, folder)))
-    throw new CannotContinue(
-      `${folder} holds something else, and was left as it is: name a folder that is new or empty`,
-    )
+    throw new CannotContinue(`${folder} holds something else, and was left as it is: name one that is new or empty`)
   await rm(join(folder, 'types'), { recursive: true, force: true })
   const { version, license } = JSON.parse(await readFile('package.json', 'utf8'))
   const packaged = {
@@ -40,15 +38,8 @@ async function buildClient(folder: string): Promise<void> {
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(packaged, null, 2)}\n`)
   await copyFile('shared/client/README.md', join(folder, 'README.md'))
   await copyFile('LICENSE', join(folder, 'LICENSE'))
-  await build({
-    entryPoints: [entry],
-    outfile: join(folder, 'index.js'),
-    bundle: true,
-    platform: 'neutral',
-    target: 'es2022',
-    format: 'esm',
-    logLevel: 'error',
-  })
+  const target = { platform: 'neutral', target: 'es2022', format: 'esm' } as const
+  await build({ entryPoints: [entry], outfile: join(folder, 'index.js'), bundle: true, logLevel: 'error', ...target })
   await writeTypes(join(folder, 'types'))
   await writeFile(join(folder, 'index.d.ts'), "export * from './types/client.ts'\n")
 }

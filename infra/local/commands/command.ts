@@ -13,7 +13,7 @@ import { nearest } from '../../../shared/platform/misspelt.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
 import { withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, type Environment, ledgerFile } from '../settings.ts'
+import { defaultDirectory, directoryOf, ledgerFile } from '../settings.ts'
 import { createShutdown, type Shutdown } from '../shutdown.ts'
 
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
@@ -141,11 +141,7 @@ interface Arguments<F extends Flags> {
 }
 
 /** @throws WrongUsage */
-function readArguments<F extends Flags>(
-  form: Form<F>,
-  args: readonly string[],
-  env: Environment = environment(),
-): Arguments<F> | 'help' {
+function readArguments<F extends Flags>(form: Form<F>, args: readonly string[]): Arguments<F> | 'help' {
   const { takes = [], flags } = form
   const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
   // Not strict, because the messages of `parseArgs` name no near option.
@@ -157,10 +153,7 @@ function readArguments<F extends Flags>(
   // `parseArgs` ignores all but the last one.
   const repeated = names.find((name, at) => names.indexOf(name) < at)
   if (repeated !== undefined) throw new WrongUsage(`--${repeated} was given more than once`)
-  mustNotBeNpms(
-    Object.keys(flags ?? {}).filter((name) => !names.includes(name)),
-    env,
-  )
+  mustNotBeNpms(Object.keys(flags ?? {}).filter((name) => !names.includes(name)))
   const texts = parsed.positionals
   const missing = takes[texts.length]
   if (missing !== undefined && !missing.startsWith('[')) throw new WrongUsage(`${missing} is needed`)
@@ -168,9 +161,7 @@ function readArguments<F extends Flags>(
   return { flags: parsed.values as Given<F>, texts }
 }
 
-interface Option {
-  readonly name: string
-  readonly rawName: string
+interface Option extends Readonly<Record<'name' | 'rawName', string>> {
   readonly value: string | undefined
   readonly inlineValue: boolean | undefined
 }
@@ -193,7 +184,8 @@ function noOption(usage: string, typed: string, names: readonly string[]): strin
 }
 
 /** `npm run budgets apply x.csv --dry-run` gives the option to npm, which would apply the file. */
-function mustNotBeNpms(names: readonly string[], env: Environment): void {
+function mustNotBeNpms(names: readonly string[]): void {
+  const env = environment()
   const taken = names.find((name) => env[`npm_config_${name.replaceAll('-', '_')}`])
   if (taken !== undefined) throw new WrongUsage(`npm kept --${taken} for itself: write -- before the options`)
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../../../shared/platform/clock.ts'
 import { isObject } from '../../../shared/platform/json.ts'
 import { reasonOf } from '../failures.ts'
 import { readSecret } from '../secrets.ts'
-import { type Findings, joined } from './doctor-service.ts'
+import { type Findings, found, joined } from './doctor-service.ts'
 
 interface Seen {
   /** Absent: the ledger cannot be read. */
@@ -34,7 +34,7 @@ export async function examineIdentity(
     joined([
       await examineIssuer(issuer, { clock, isForLogin: issuer.name === settings.LOGIN_ISSUER }),
       await examineName(issuer, { keys, names }),
-      { lines: [], toDo: [...openToAll(issuer), ...(budgets ? missingBudgets(issuer, budgets) : [])] },
+      found([], [...openToAll(issuer), ...(budgets ? missingBudgets(issuer, budgets) : [])]),
     ]),
   )
   const colliding = await examineOthers(issuers, { keys, names })
@@ -49,18 +49,18 @@ async function examineIssuer(
   try {
     const { metadata, date } = await discover(issuer)
     const wrong = discoveryFault(issuer, metadata) ?? (isForLogin ? loginFault(issuer, metadata) : null)
-    if (wrong !== null) return { lines: [`${name}: ${wrong.line}`], toDo: [wrong.toDo] }
+    if (wrong !== null) return found(`${name}: ${wrong.line}`, wrong.toDo)
     const { keys } = await fetchJson(String(metadata.jwks_uri), AbortSignal.timeout(withinMs))
-    const found = Array.isArray(keys) ? keys.filter(isObject) : []
-    const fitting = found.filter((key) => algorithms.some((algorithm) => fits(key, algorithm)))
+    const all = Array.isArray(keys) ? keys.filter(isObject) : []
+    const fitting = all.filter((key) => algorithms.some((algorithm) => fits(key, algorithm)))
     const seconds = date === null ? 0 : Math.round((clock.now() - date) / 1000)
-    const keysFound = found.length === 1 ? '1 key' : `${count(found.length)} keys`
-    const line = `${name}: ${issuer.issuer} gives ${keysFound}, ${count(fitting.length)} for ${list(algorithms)}`
-    return { lines: [line], toDo: [...noKey(issuer, found, fitting), ...clockFault(name, seconds)] }
+    const gives = all.length === 1 ? '1 key' : `${count(all.length)} keys`
+    const line = `${name}: ${issuer.issuer} gives ${gives}, ${count(fitting.length)} for ${list(algorithms)}`
+    return found(line, [...noKey(issuer, all, fitting), ...clockFault(name, seconds)])
   } catch (error) {
     const reason = reasonOf(error)
     const toDo = `see why ${name} does not give its keys: ${reason}; its callers get 503 once the known keys are a day old`
-    return { lines: [`${name}: ${issuer.issuer} does not answer as it should: ${reason}`], toDo: [toDo] }
+    return found(`${name}: ${issuer.issuer} does not answer as it should: ${reason}`, toDo)
   }
 }
 
@@ -75,16 +75,11 @@ async function discover(issuer: Issuer): Promise<{ metadata: JsonObject; date: n
   return { metadata, date: Number.isNaN(date) ? null : date }
 }
 
-interface Fault {
-  readonly line: string
-  readonly toDo: string
-}
-
-function discoveryFault(issuer: Issuer, { issuer: found, jwks_uri: at }: JsonObject): Fault | null {
+function discoveryFault(issuer: Issuer, { issuer: named, jwks_uri: at }: JsonObject) {
   const { name } = issuer
-  if (found !== issuer.issuer) {
-    const line = `${discoveryOf(issuer)} is of the issuer ${JSON.stringify(found)}`
-    const toDo = `correct ${name} in the issuers file: its issuer has to be ${JSON.stringify(found)}, byte by byte, if that is yours`
+  if (named !== issuer.issuer) {
+    const line = `${discoveryOf(issuer)} is of the issuer ${JSON.stringify(named)}`
+    const toDo = `correct ${name} in the issuers file: its issuer has to be ${JSON.stringify(named)}, byte by byte, if that is yours`
     return { line, toDo }
   }
   if (typeof at === 'string' && mayFetch(at, issuer)) return null
@@ -94,7 +89,7 @@ function discoveryFault(issuer: Issuer, { issuer: found, jwks_uri: at }: JsonObj
   }
 }
 
-function loginFault({ name }: Issuer, metadata: JsonObject): Fault | null {
+function loginFault({ name }: Issuer, metadata: JsonObject) {
   const missing = ['authorization_endpoint', 'token_endpoint'].filter((member) => typeof metadata[member] !== 'string')
   if (missing.length === 0) return null
   const line = `its discovery has no ${missing.join(' and no ')}`
@@ -110,30 +105,32 @@ function fits({ kty, alg, crv, use }: JsonObject, algorithm: string): boolean {
   return kty === keyTypes[algorithm.slice(0, 2)] && (curves[algorithm] === undefined || crv === curves[algorithm])
 }
 
-function noKey({ name, algorithms }: Issuer, found: readonly JsonObject[], fitting: readonly JsonObject[]): string[] {
+function noKey({ name, algorithms }: Issuer, all: readonly JsonObject[], fitting: readonly JsonObject[]): string[] {
   if (fitting.length > 0) return []
-  const kinds = [...new Set(found.map(({ alg, kty, crv }) => String(alg ?? [kty, crv].filter(Boolean).join(' '))))]
+  const kinds = [...new Set(all.map(({ alg, kty, crv }) => String(alg ?? [kty, crv].filter(Boolean).join(' '))))]
   const has = kinds.length === 0 ? 'it has none' : `it has keys for ${list(kinds)}`
   return [`correct the algorithms of ${name} in the issuers file: no key is for ${list(algorithms)}; ${has}`]
 }
 
-const clockFault = (name: string, seconds: number): string[] =>
-  Math.abs(seconds) <= maxClockSeconds
-    ? []
-    : [
-        `set the clocks: this machine's is ${count(Math.abs(seconds))} seconds ${seconds > 0 ? 'ahead of' : 'behind'} that of ${name}, and tokens are refused from ${maxClockSeconds} seconds on`,
-      ]
+function clockFault(name: string, seconds: number): string[] {
+  if (Math.abs(seconds) <= maxClockSeconds) return []
+  const apart = `${count(Math.abs(seconds))} seconds ${seconds > 0 ? 'ahead of' : 'behind'}`
+  return [
+    `set the clocks: this machine's is ${apart} that of ${name}, and tokens are refused from ${maxClockSeconds} seconds on`,
+  ]
+}
 
 async function examineName({ name, issuer }: Issuer, { keys, names }: Pick<Seen, 'keys' | 'names'>): Promise<Findings> {
   const kept = await keys?.read(name)
   if (kept && kept.issuer !== issuer) {
     const toDo = `give ${name} another name in the issuers file: this one belongs to ${kept.issuer}, and tokens of ${issuer} are refused under it`
-    return { lines: [], toDo: [toDo] }
+    return found([], toDo)
   }
   const own = names.filter((each) => each.startsWith(`${name}:`))
-  if (kept || own.length === 0) return { lines: [], toDo: [] }
-  const line = `${name}: ${named(own)} ${own.length === 1 ? 'is' : 'are'} known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name`
-  return { lines: [line], toDo: [] }
+  if (kept || own.length === 0) return found([])
+  return found(
+    `${name}: ${named(own)} ${own.length === 1 ? 'is' : 'are'} known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name`,
+  )
 }
 
 /** Their own tokens are refused since issuers name callers. */
@@ -145,9 +142,8 @@ async function examineOthers(
   const prefixes = new Set(names.flatMap((each) => prefixOf(each) ?? []).filter((each) => !known.includes(each)))
   const unknown = await Promise.all([...prefixes].map(async (each) => ((await keys?.read(each)) ? [] : [each])))
   const others = names.filter((each) => unknown.flat().includes(prefixOf(each) ?? ''))
-  if (others.length === 0) return { lines: [], toDo: [] }
   const toDo = `give these callers names without a colon, and new tokens: ${named(others)}; such names belong to trusted issuers, so their tokens are refused`
-  return { lines: [], toDo: [toDo] }
+  return found([], others.length === 0 ? null : toDo)
 }
 
 const prefixOf = (name: string): string | undefined => /^([a-z][a-z0-9-]*):/.exec(name)?.[1]
@@ -190,22 +186,20 @@ export function describeIssuers(
   ].join('; ')
 }
 
-const minted = ({ MINTED_TOKENS: state }: GuardSettings): Findings => ({
-  lines: state === 'off' ? ['tokens of npm run token are refused (MINTED_TOKENS=off)'] : [],
-  toDo: [],
-})
+const minted = ({ MINTED_TOKENS: state }: GuardSettings): Findings =>
+  found(state === 'off' ? 'tokens of npm run token are refused (MINTED_TOKENS=off)' : null)
 
 async function loginOf(settings: GuardSettings): Promise<Findings> {
   const { LOGIN_ISSUER: issuer, LOGIN_CLIENT_ID: client, LOGIN_CLIENT_SECRET: secret, DASHBOARD_URL: url } = settings
-  if (issuer === undefined) return { lines: [], toDo: [] }
+  if (issuer === undefined) return found([])
   const hasSecret = await readSecret(secret, settings).then(
     () => true,
     () => false,
   )
   const kind = hasSecret ? 'with a secret' : `public, because the secret ${secret} cannot be read or is empty`
   const back = url === undefined ? '' : `; its redirect URI is ${new URL('/login/callback', url).href}`
-  return {
-    lines: [`people log in to the dashboard at ${issuer} as the client ${client} (${kind})${back}`],
-    toDo: url === undefined ? [`set DASHBOARD_URL: ${issuer} leads people back to <DASHBOARD_URL>/login/callback`] : [],
-  }
+  return found(
+    `people log in to the dashboard at ${issuer} as the client ${client} (${kind})${back}`,
+    url === undefined ? `set DASHBOARD_URL: ${issuer} leads people back to <DASHBOARD_URL>/login/callback` : null,
+  )
 }

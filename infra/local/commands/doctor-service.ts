@@ -21,6 +21,12 @@ export interface Findings {
   readonly toDo: readonly string[]
 }
 
+type Texts = string | null | readonly string[]
+
+const textsOf = (texts: Texts): readonly string[] => (typeof texts === 'string' ? [texts] : (texts ?? []))
+
+export const found = (lines: Texts, toDo: Texts = []): Findings => ({ lines: textsOf(lines), toDo: textsOf(toDo) })
+
 export const joined = (findings: readonly Findings[]): Findings => ({
   lines: findings.flatMap(({ lines }) => lines),
   toDo: findings.flatMap(({ toDo }) => toDo),
@@ -39,11 +45,10 @@ export async function examineService(
   })
   if (token instanceof CannotContinue) {
     const where =
-      settings.SECRETS_ENDPOINT === undefined ? settings.SERVICE_TOKEN_SECRET : 'TRACKING_TOKEN of the Unit Guard here'
-    return {
-      lines: [`token: ${token.message}`],
-      toDo: [`see that the service's token can be read: it comes from ${where}`],
-    }
+      settings.SECRETS_ENDPOINT === undefined
+        ? settings.SERVICE_TOKEN_SECRET
+        : 'TRACKING_TOKEN, which Unit Guard was started with'
+    return found(`token: ${token.message}`, `see that the service's token can be read: it comes from ${where}`)
   }
   const source = tokenInHand(token)
   const timeoutMs = settings.SERVICE_TIMEOUT_MS
@@ -52,10 +57,7 @@ export async function examineService(
     baseUrl: settings.TRACKING_BASE_URL,
     token: source,
     timeoutMs,
-    pointers: {
-      estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]),
-      run: {},
-    },
+    pointers: { estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]), run: {} },
     kinds,
   })
 
@@ -70,8 +72,8 @@ export async function examineService(
   )
   const project = wanted.project ?? listed?.name
   if (project === undefined) {
-    const toDo = whyNoProject(exchange, listing.reason)
-    return { ...joined([aboutToken, { lines: [`projects: ${listing.reason}`], toDo }]), lists }
+    const missing = found(`projects: ${listing.reason}`, whyNoProject(exchange, listing.reason))
+    return { ...joined([aboutToken, missing]), lists }
   }
   const id = wanted.id ?? listed?.id ?? project
   const targets = namesOf(kinds).map((kind) => targetOf(kind, kinds[kind].projectBy === 'name' ? project : id))
@@ -85,19 +87,18 @@ export async function examineService(
   const dated = targets.find(({ kind }) => kinds[kind].leavesDates)
   const findings = joined([
     aboutToken,
-    { lines: [`projects: ${listing.reason}; looking at ${project}${id === project ? '' : `, id ${id}`}`], toDo: [] },
+    found(`projects: ${listing.reason}; looking at ${project}${id === project ? '' : `, id ${id}`}`),
     ...estimates,
-    { lines: [], toDo: wrongClock === null ? [] : [wrongClock] },
+    found([], wrongClock),
     ...(dated ? [describeDates(await tracking.dates(dated))] : []),
     describeRuns(settings, kinds),
   ])
   return { ...findings, lists }
 }
 
-function whyNoProject(listing: Exchange, reason: string): string[] {
-  if (listing.kind === 'failed') return [unanswered(listing.reason)]
-  if (isTokenRefused(listing.status)) return []
-  return [`name a project: npm run doctor -- --project <name> (${reason})`]
+function whyNoProject(listing: Exchange, reason: string): string | null {
+  if (listing.kind === 'failed') return unanswered(listing.reason)
+  return isTokenRefused(listing.status) ? null : `name a project: npm run doctor -- --project <name> (${reason})`
 }
 
 const unanswered = (reason: string) => `see why the service does not answer: ${reason}`
@@ -112,25 +113,17 @@ async function describeEstimate(
   const name = `${kind} estimate`
   switch (reading.kind) {
     case 'units':
-      return { lines: [`${name}: ${count(reading.units)} units, read by ${reading.source}`], toDo: [] }
+      return found(`${name}: ${count(reading.units)} units, read by ${reading.source}`)
     case 'refused':
-      return {
-        lines: [`${name}: refused with status ${reading.status}`],
-        toDo: whyRefused(target, reading.status, kinds),
-      }
+      return found(`${name}: refused with status ${reading.status}`, whyRefused(target, reading.status, kinds))
     case 'unreachable':
-      return {
-        lines: [`${name}: not available (${reading.reason})`],
-        toDo: [unanswered(reading.reason)],
-      }
+      return found(`${name}: not available (${reading.reason})`, unanswered(reading.reason))
     case 'unreadable': {
       const candidates = pointersToUnits((await read(updatePath(target, 'estimate', kinds))).exchange)
       const setting = kinds[kind].settings.estimatePointer
       const where = candidates.length === 0 ? '/path/to/the/units' : candidates.join(`  or  ${setting}=`)
-      return {
-        lines: [`${name}: unreadable (${reading.reason})`, `  its shape: ${reading.shape}`],
-        toDo: [`set the path of the units in that body: ${setting}=${where}`],
-      }
+      const lines = [`${name}: unreadable (${reading.reason})`, `  its shape: ${reading.shape}`]
+      return found(lines, `set the path of the units in that body: ${setting}=${where}`)
     }
   }
 }
@@ -139,12 +132,10 @@ const clockFault = (wrong: ReturnType<typeof whyWrongClock>): string | null =>
   wrong &&
   `set the clock that is wrong: it is ${wrong.members.here} here and ${wrong.members.atService} at the service, more than five minutes apart, so no update runs`
 
-function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): string[] {
-  if (isTokenRefused(status)) return [tokenRefused]
+function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): string {
+  if (isTokenRefused(status)) return tokenRefused
   const flag = kinds[kind].projectBy === 'name' ? '--project' : '--id'
-  return [
-    `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`,
-  ]
+  return `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`
 }
 
 function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTracking>['dates']>>): Findings {
@@ -153,7 +144,7 @@ function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTrack
     reading.kind === 'dates'
       ? `${reading.dates.length} can be read, the latest is ${reading.dates.at(-1) ?? 'none'}`
       : `unreadable (${reading.reason}); no setting helps: ${advice}`
-  return { lines: [`dates: ${line}`], toDo: [] }
+  return found(`dates: ${line}`)
 }
 
 /** Only a run, which spends units, would show its answer. */
@@ -164,8 +155,8 @@ function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
   const pointers = eachKind(kinds, (kind) => settings[kind.settings.runPointer])
   const [same, ...others] = new Set(Object.values(pointers))
   const all = names.length === 2 ? 'both' : 'all'
-  if (others.length === 0) return { lines: [`units of a run, ${all} kinds: ${by(same)}`], toDo: [] }
-  return { lines: names.map((kind) => `units of a run, ${kind}: ${by(pointers[kind])}`), toDo: [] }
+  if (others.length === 0) return found(`units of a run, ${all} kinds: ${by(same)}`)
+  return found(names.map((kind) => `units of a run, ${kind}: ${by(pointers[kind])}`))
 }
 
 const tokenRefused = "renew the service's token: the service refuses it"
@@ -177,28 +168,21 @@ const soonMs = 14 * dayMs
 export function describeToken(token: string, listing: Exchange, now: number): Findings {
   const expiresAt = expiryOf(token)
   const status = listing.kind === 'answered' ? listing.status : null
-  const accepted =
-    status === 401 || status === 403
-      ? `refused by the service (status ${status})`
-      : status !== null && status < 400
-        ? 'accepted by the service'
-        : 'not known whether the service takes it'
-  const ends = expiresAt === null ? 'does not say when it expires' : expiry(expiresAt, now)
-  return { lines: [`token: ${accepted}; ${ends}`], toDo: toDo(status, expiresAt, now) }
+  const isRefused = status !== null && isTokenRefused(status)
+  const isAccepted = status !== null && status < 400
+  const known = isAccepted ? 'accepted by the service' : 'not known whether the service takes it'
+  const accepted = isRefused ? `refused by the service (status ${status})` : known
+  const left = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - now
+  const ends = expiresAt === null ? 'does not say when it expires' : expiry(expiresAt, left)
+  const soon = left < soonMs ? "renew the service's token: it expires within two weeks" : null
+  const toDo = left <= 0 ? "renew the service's token: it has expired" : isRefused ? tokenRefused : soon
+  return found(`token: ${accepted}; ${ends}`, toDo)
 }
 
-function expiry(expiresAt: number, now: number): string {
+function expiry(expiresAt: number, left: number): string {
   const at = when(expiresAt, 'UTC')
-  if (expiresAt <= now) return `expired ${at}`
-  const days = Math.floor((expiresAt - now) / dayMs)
-  return `expires ${at}, ${count(days)} ${days === 1 ? 'day' : 'days'} left`
-}
-
-function toDo(status: number | null, expiresAt: number | null, now: number): string[] {
-  if (expiresAt !== null && expiresAt <= now) return ["renew the service's token: it has expired"]
-  if (status === 401 || status === 403) return [tokenRefused]
-  if (expiresAt !== null && expiresAt - now < soonMs) return ["renew the service's token: it expires within two weeks"]
-  return []
+  const days = Math.floor(left / dayMs)
+  return left <= 0 ? `expired ${at}` : `expires ${at}, ${count(days)} ${days === 1 ? 'day' : 'days'} left`
 }
 
 /** `null` for a token that is not a JWT or never expires. Checks no signature. */
@@ -216,8 +200,6 @@ export async function checkToken(service: { baseUrl: string; token: string; time
   const read = createReader({ transport: createTransport(baseUrl), token: tokenInHand(token), timeoutMs })
   const { exchange } = await read('/projects')
   const { lines, toDo } = describeToken(token, exchange, systemClock.now())
-  if (toDo.length > 0)
-    console.log(
-      [...lines, ...toDo.map((each) => `  ${each}; stop with Ctrl-C, set TRACKING_TOKEN, and start again`)].join('\n'),
-    )
+  const remedies = toDo.map((each) => `  ${each}; stop with Ctrl-C, set TRACKING_TOKEN, and start again`)
+  if (toDo.length > 0) console.log([...lines, ...remedies].join('\n'))
 }

@@ -16,11 +16,11 @@ import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
 import { readSettingsFile } from '../../../shared/platform/settings-file.ts'
 import type { TokenFault } from '../../../shared/platform/words.ts'
 import { CannotContinue, readGiven, reasonOf } from '../failures.ts'
-import type { Findings } from './doctor-service.ts'
+import { type Findings, found } from './doctor-service.ts'
 
 /** @param file `null`: the log is in CloudWatch. */
 export async function examineRefused(file: string | null, clock: Clock): Promise<Findings> {
-  if (file === null) return { lines: [`tokens refused in the last hour: ${inCloudWatch}`], toDo: [] }
+  if (file === null) return found(`tokens refused in the last hour: ${inCloudWatch}`)
   const counts = new Map<string, number>()
   for (const { reason, issuer } of await refusedSince(file, clock.now() - hourMs)) {
     const key = issuer === undefined ? reason : `${reason} (${issuer})`
@@ -29,9 +29,9 @@ export async function examineRefused(file: string | null, clock: Clock): Promise
   const sum = [...counts.values()].reduce((total, each) => total + each, 0)
   const each = [...counts].toSorted(([, a], [, b]) => b - a).map(([key, times]) => `${count(times)} ${key}`)
   const refused = sum === 1 ? '1 token was refused' : `${count(sum)} tokens were refused`
-  const lines =
-    sum === 0 ? [] : [`in the last hour ${refused}: ${list(each)} (docs/identity.md, "My token is refused")`]
-  return { lines, toDo: [] }
+  return found(
+    sum === 0 ? null : `in the last hour ${refused}: ${list(each)} (docs/identity.md, "My token is refused")`,
+  )
 }
 
 const inCloudWatch =
@@ -60,7 +60,9 @@ export async function tellToken(
   settings: GuardSettings,
   { keys, clock = systemClock }: { keys: IssuerKeys | null; clock?: Clock },
 ): Promise<{ readonly isAccepted: boolean; readonly lines: readonly string[] }> {
-  const token = await readTokenFile(path)
+  const token = String(await readGiven(path))
+    .trim()
+    .replace(/^bearer\s+/i, '')
   const log = createLog({ write: () => {}, now: clock.now })
   const services = createServices(settings, { clock, log })
   const issuers = readTrustedIssuers(settings)
@@ -75,11 +77,6 @@ export async function tellToken(
   })
   if (checked.kind === 'accepted') return { isAccepted: true, lines: acceptedLines(checked.caller) }
   return { isAccepted: false, lines: refusedLines(token, checked, { settings, issuers }) }
-}
-
-async function readTokenFile(path: string): Promise<string> {
-  const text = String(await readGiven(path))
-  return text.trim().replace(/^bearer\s+/i, '')
 }
 
 /** The doctor writes nothing, and works without the ledger. */
@@ -99,91 +96,87 @@ interface File {
   readonly issuers: readonly Issuer[]
 }
 
-/** What the table in docs/identity.md says, in one sentence for each. */
-const sentences: Readonly<Record<TokenFault, string>> = {
-  form: 'it is no JWT that is read in one way alone: cut off, too long, a claim twice, or a header that brings its own rules',
-  algorithm: 'it is signed with an algorithm that is not listed',
-  'issuer-unknown': 'its iss is no issuer of the file, byte by byte',
-  audience: 'its aud does not have the audience',
-  'id-token': 'it is an ID token, or for the client of the login: send the access token',
-  expired: 'its exp is over: get a new one',
-  'not-yet': 'its nbf or iat is more than a minute ahead: set the clocks',
-  lifetime: 'it lasts too long, or exp, iat or nbf is missing or no whole number of seconds',
-  subject: 'the claim that names the caller is missing, or makes no name of a caller',
-  'email-unverified': 'its e-mail address names someone, and email_verified is not true',
-  claims: 'a claim that the file maps is neither a string nor a list of strings, or the person is missing',
-  'key-unknown': 'the issuer has no key that fits its header',
-  signature: 'another key signed it',
-  'minted-off': 'it is one of npm run token, and MINTED_TOKENS is off',
+interface Reason {
+  /** As the table in docs/identity.md says it. */
+  readonly says: string
+  /** Members of the issuer's entry that decide. */
+  readonly by?: readonly (keyof Issuer | 'maxLifetime')[]
+  /** What of the token is shown: never names, addresses, groups or the signature. */
+  readonly claims?: readonly string[]
+  readonly header?: string
 }
 
-/** Members of the entry that decide about a reason. */
-const members: Readonly<Partial<Record<TokenFault, readonly (keyof Issuer | 'maxLifetime')[]>>> = {
-  algorithm: ['algorithms'],
-  'issuer-unknown': ['issuer'],
-  audience: ['audience'],
-  lifetime: ['maxLifetime'],
-  subject: ['subject'],
-  'email-unverified': ['subject', 'person'],
-  claims: ['person', 'scopes', 'budgets', 'readsBudgets'],
-  'key-unknown': ['issuer'],
-  signature: ['issuer'],
+const reasons: Readonly<Record<TokenFault, Reason>> = {
+  form: {
+    says: 'it is no JWT that is read in one way alone: cut off, too long, a claim twice, or a header that brings its own rules',
+  },
+  algorithm: { says: 'it is signed with an algorithm that is not listed', by: ['algorithms'], header: 'alg' },
+  'issuer-unknown': { says: 'its iss is no issuer of the file, byte by byte', by: ['issuer'], claims: ['iss'] },
+  audience: { says: 'its aud does not have the audience', by: ['audience'], claims: ['aud'] },
+  'id-token': {
+    says: 'it is an ID token, or for the client of the login: send the access token',
+    claims: ['aud'],
+  },
+  expired: { says: 'its exp is over: get a new one', claims: ['exp'] },
+  'not-yet': { says: 'its nbf or iat is more than a minute ahead: set the clocks', claims: ['iat', 'nbf'] },
+  lifetime: {
+    says: 'it lasts too long, or exp, iat or nbf is missing or no whole number of seconds',
+    ...{ by: ['maxLifetime'], claims: ['iat', 'exp', 'nbf'] },
+  },
+  subject: { says: 'the claim that names the caller is missing, or makes no name of a caller', by: ['subject'] },
+  'email-unverified': {
+    says: 'its e-mail address names someone, and email_verified is not true',
+    by: ['subject', 'person'],
+  },
+  claims: {
+    says: 'a claim that the file maps is neither a string nor a list of strings, or the person is missing',
+    by: ['person', 'scopes', 'budgets', 'readsBudgets'],
+  },
+  'key-unknown': { says: 'the issuer has no key that fits its header', by: ['issuer'], header: 'kid' },
+  signature: { says: 'another key signed it', by: ['issuer'] },
+  'minted-off': { says: 'it is one of npm run token, and MINTED_TOKENS is off' },
 }
 
 function refusedLines(token: string, { reason = 'form', issuer }: RefusedToken, { settings, issuers }: File): string[] {
+  const { says, by = [] } = reasons[reason]
+  const shown = shownOf(token, reasons[reason])
+  const first = `it is refused (${reason}): ${says}${shown === '' ? '' : `; the token has ${shown}`}`
   const path = settings.TRUSTED_ISSUERS
-  const shown = shownOf(token, reason)
-  const first = `it is refused (${reason}): ${sentences[reason]}${shown === null ? '' : `; the token has ${shown}`}`
   if (path === undefined || (issuer === undefined && reason !== 'issuer-unknown')) return [first]
   const { text, file } = readSettingsFile(path, 'issuers file', (message) => new CannotContinue(message))
   const iss = issuers.find(({ name }) => name === issuer)?.issuer
-  const concerned = issuers.flatMap((each, index) =>
-    issuer === undefined || each.name === issuer || (reason === 'audience' && each.issuer === iss) ? [index] : [],
-  )
-  const places = concerned.flatMap((index) =>
-    (members[reason] ?? []).map((member) => placeOf(text, file, { index, member, name: issuers[index]?.name ?? '' })),
-  )
-  return [first, ...places.filter((place) => place !== null)]
+  const places = issuers.flatMap(({ name, issuer: other }, index) => {
+    const isConcerned = issuer === undefined || name === issuer || (reason === 'audience' && other === iss)
+    return isConcerned ? by.flatMap((member) => placeOf(text, [index, member], { file, name }) ?? []) : []
+  })
+  return [first, ...places]
 }
 
 /** A member that is absent has its usual value, if it has one. */
 const usual: Readonly<Record<string, string>> = { maxLifetime: '12h', subject: 'sub' }
+const maxShown = 200
 
 function placeOf(
   text: string,
-  file: string,
-  { index, member, name }: { index: number; member: string; name: string },
+  [index, member]: readonly [number, string],
+  { file, name }: { file: string; name: string },
 ): string | null {
   const line = lineOf(text, [index, member])
-  const said = line === null ? '' : (text.split('\n')[line - 1]?.trim() ?? '')
-  if (line !== null) return `${file}, line ${line} (${name}): ${said.slice(0, maxShown)}`
+  const at = (where: number, said: string) => `${file}, line ${where} (${name}): ${said}`
+  if (line !== null) return at(line, (text.split('\n')[line - 1]?.trim() ?? '').slice(0, maxShown))
   if (!Object.hasOwn(usual, member)) return null
-  return `${file}, line ${lineOf(text, [index]) ?? 1} (${name}): no "${member}", so ${usual[member]}`
+  return at(lineOf(text, [index]) ?? 1, `no "${member}", so ${usual[member]}`)
 }
 
-const maxShown = 200
-
-/** What of the token a reason is about: never names, addresses, groups or the signature. */
-const shownClaims: Readonly<Partial<Record<TokenFault, readonly string[]>>> = {
-  'issuer-unknown': ['iss'],
-  audience: ['aud'],
-  'id-token': ['aud'],
-  expired: ['exp'],
-  'not-yet': ['iat', 'nbf'],
-  lifetime: ['iat', 'exp', 'nbf'],
-}
-const shownHeaders: Readonly<Partial<Record<TokenFault, string>>> = { algorithm: 'alg', 'key-unknown': 'kid' }
-
-function shownOf(token: string, reason: TokenFault): string | null {
+function shownOf(token: string, { header, claims = [] }: Reason): string {
   const read = readToken(token)
-  if (!read) return null
-  const header = shownHeaders[reason]
-  const found = [
-    ...(header === undefined ? [] : [[header, read.header[header]] as const]),
-    ...(shownClaims[reason] ?? []).map((claim) => [claim, read.claims[claim]] as const),
-  ].filter(([, value]) => value !== undefined)
-  if (found.length === 0) return null
-  return found.map(([name, value]) => `${name} ${JSON.stringify(value).slice(0, maxShown)}${inWords(value)}`).join(', ')
+  return [
+    ...(header === undefined ? [] : [[header, read?.header[header]]]),
+    ...claims.map((claim) => [claim, read?.claims[claim]]),
+  ]
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${JSON.stringify(value).slice(0, maxShown)}${inWords(value)}`)
+    .join(', ')
 }
 
 const inWords = (value: unknown): string =>

@@ -36,7 +36,7 @@ import { directoryOf, type Environment } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { WrongUsage } from './command.ts'
 import { examineIdentity, named as listed } from './doctor-identity.ts'
-import { examineService, type Findings } from './doctor-service.ts'
+import { examineService, type Findings, found, joined } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
 import { isOnAws, openGuard, openStore } from './open.ts'
@@ -72,15 +72,14 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
   })
   const refused = await examineRefused(logFileOf(settings), systemClock)
   const events = await examineEvents(settings)
-  const toDo = new Set([...service.toDo, ...ledger.toDo, ...identity.toDo, ...events.toDo])
-  const first = [...service.toDo, ...urgent, ...ledger.toDo, ...identity.toDo, ...events.toDo, ...paused]
-  tell('What matters first', first.length === 0 ? ['nothing: updates can be guarded as it is'] : [...new Set(first)])
+  const { toDo } = joined([ledger, identity, events])
+  const first = new Set([...service.toDo, ...urgent, ...toDo, ...paused])
+  tell('What matters first', first.size === 0 ? ['nothing: updates can be guarded as it is'] : [...first])
   tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
   tell(`The ledger: ${ledger.where}`, ledger.lines)
-  const callers = [...identity.lines, ...refused.lines]
-  if (callers.length > 0) tell('Who may call', callers)
-  if (events.lines.length > 0) tell('Events', events.lines)
-  return toDo.size === 0
+  tell('Who may call', [...identity.lines, ...refused.lines])
+  tell('Events', events.lines)
+  return service.toDo.length + toDo.length === 0
 }
 
 /** `null`: on AWS. */
@@ -98,19 +97,14 @@ async function callersOf({ ledger }: Guard, { definitions }: View): Promise<read
 }
 
 function tell(heading: string, lines: readonly string[]): void {
-  console.log(heading)
-  for (const line of lines) console.log(`  ${line}`)
-  console.log()
+  if (lines.length > 0) console.log([heading, ...lines.map((line) => `  ${line}`), ''].join('\n'))
 }
 
 interface Seen {
   readonly plans: readonly Plan[]
   readonly lists: readonly (readonly OwnedProject[])[]
-}
-
-interface Options {
-  readonly isOnAws?: boolean
-  readonly separator?: string | undefined
+  readonly isOnAws: boolean
+  readonly separator: string | undefined
 }
 
 interface LedgerFindings extends Findings {
@@ -123,23 +117,22 @@ type Settings = Parameters<typeof expectedLedgerOf>[0]
 async function examineLedger(
   settings: GuardSettings,
   env: Environment,
-  seen: Seen,
+  seen: Pick<Seen, 'plans' | 'lists'>,
 ): Promise<LedgerFindings & { readonly where: string }> {
   if (whereIs(env).kind === 'memory') {
-    const lines = ['no other process can read it; GET /budgets shows it']
-    return { where: 'in the memory of npm start', lines, toDo: [] }
+    return { where: 'in the memory of npm start', ...found('no other process can read it; GET /budgets shows it') }
   }
   const { store, where, file } = await openStore(env)
   const how = { isOnAws: isOnAws(env), separator: settings.PROJECT_SEPARATOR }
   try {
-    const { lines, toDo, ...found } = await examineStore(settings, store, systemClock, { ...seen, ...how })
+    const { lines, toDo, ...seenNow } = await examineStore(settings, store, systemClock, { ...seen, ...how })
     const setAside = file ? await file.read(() => setAsideIn(file.db)) : 0
     const waiting = setAside > 0 ? [unread(setAside)] : []
-    const backup = file && found.view ? missingBackup(found.view, file.db, systemClock.now()) : []
-    return { ...found, where, lines, toDo: [...toDo, ...waiting, ...backup] }
+    const backup = file && seenNow.view ? missingBackup(seenNow.view, file.db, systemClock.now()) : []
+    return { ...seenNow, where, lines, toDo: [...toDo, ...waiting, ...backup] }
   } catch (error) {
-    const toDo = ['see that the ledger answers; until then every update is answered 503']
-    return { where, lines: [`cannot be read: ${reasonOf(error)}`], toDo }
+    const toDo = 'see that the ledger answers; until then every update is answered 503'
+    return { where, ...found(`cannot be read: ${reasonOf(error)}`, toDo) }
   }
 }
 
@@ -160,7 +153,7 @@ export async function examineStore(
   settings: Settings,
   store: Store,
   clock: Clock,
-  { plans = [], lists = [], isOnAws = false, separator }: Partial<Seen> & Options = {},
+  { plans = [], lists = [], isOnAws = false, separator }: Partial<Seen> = {},
 ): Promise<LedgerFindings> {
   const account = accountOf(settings)
   try {
@@ -185,13 +178,10 @@ export async function examineStore(
   } catch (error) {
     if (!(error instanceof NoDefinitions)) throw error
     const { LEDGER_MARKER: marker } = settings
-    if (marker || isOnAws) {
-      const { text } = emptyFault(marker, store.place)
-      return { lines: ['it is empty'], toDo: [text] }
-    }
+    if (marker || isOnAws) return found('it is empty', emptyFault(marker, store.place).text)
     const { unitsPerMonth, usedAtStart, renewal } = account
-    const first = `the first request makes it: ${units(unitsPerMonth)} a month, ${count(usedAtStart)} of them used, the month turns ${showRenewal(renewal)}`
-    return { lines: [`it is empty; ${first}`], toDo: [] }
+    const first = `${units(unitsPerMonth)} a month, ${count(usedAtStart)} of them used, the month turns ${showRenewal(renewal)}`
+    return found(`it is empty; the first request makes it: ${first}`)
   }
 }
 
@@ -243,8 +233,8 @@ function* linesOf(view: View): Generator<string> {
     }
   }
   const others = all.length - told.length
-  if (others > 0)
-    yield `and ${count(others)} ${others === 1 ? 'budget' : 'budgets'} of which nothing was used this month`
+  const budgets = others === 1 ? 'budget' : 'budgets'
+  if (others > 0) yield `and ${count(others)} ${budgets} of which nothing was used this month`
 }
 
 function isTouched(view: View, budget: Budget): boolean {
@@ -252,10 +242,10 @@ function isTouched(view: View, budget: Budget): boolean {
   return held !== 0 || inDoubt !== 0 || spent !== 0 || budget.frozen !== undefined
 }
 
-const rootFirst = ({ budgets }: Definitions): Budget[] => {
-  const all = Object.values(budgets).toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  return [...all.filter(({ parent }) => parent === null), ...all.filter(({ parent }) => parent !== null)]
-}
+const rootFirst = ({ budgets }: Definitions): Budget[] =>
+  Object.values(budgets).toSorted(
+    (a, b) => Number(a.parent !== null) - Number(b.parent !== null) || (a.name < b.name ? -1 : 1),
+  )
 
 const frozenBudgets = ({ definitions }: View): string[] =>
   Object.values(definitions.budgets).flatMap(({ name, frozen }) =>

@@ -5,17 +5,17 @@ import { createServices } from '../../../shared/guard/services.ts'
 import type { MakeChange } from '../../../shared/ledger/book/changes.ts'
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import { accountOf, sandboxService, serviceNameOf } from '../../../shared/ledger/identity.ts'
-import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
+import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import type { SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
-import type { Place, Store } from '../../../shared/ledger/store/store.ts'
+import type { Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { usualPrefix } from '../../../shared/platform/prefix.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { createSlack } from '../../../shared/slack/slack.ts'
 import { withoutFound } from '../data-directory.ts'
-import { fileMarker, type MarkerStore, parameterMarker } from '../database/marker-store.ts'
+import { fileMarker, parameterMarker } from '../database/marker-store.ts'
 import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { createQuietLog } from '../guard-log.ts'
@@ -35,16 +35,8 @@ export async function openGuard(env: Environment, clock: Clock) {
   }
 }
 
-interface OpenedStore {
-  readonly store: Store
-  /** In words. */
-  readonly where: string
-  /** On this machine. */
-  readonly file?: SqliteFile
-}
-
-/** @throws CannotContinue for a ledger in the memory of `npm start`. */
-export async function openStore(env: Environment): Promise<OpenedStore> {
+/** With a file only on this machine. @throws CannotContinue for a ledger in the memory of `npm start`. */
+export async function openStore(env: Environment): Promise<{ store: Store; where: string; file?: SqliteFile }> {
   const found = whereIs(env)
   if (found.kind === 'memory')
     throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
@@ -60,23 +52,10 @@ export async function openStore(env: Environment): Promise<OpenedStore> {
   return { store, where: `the table ${table} ${endpoint ? `at ${endpoint}` : 'on AWS'}` }
 }
 
-/** Not compared with the settings, because operators' commands repair the differences. */
-export interface OperatorLedger {
-  readonly table: string
-  readonly tableId: string
-  readonly where: string
-  readonly place: Place
-  /** Of a file. */
-  readonly folder: string | null
-  readonly store: Store
-  readonly ledger: Ledger
-  readonly marker: MarkerStore
-  /** Of a table of DynamoDB. */
-  readonly ledgerIn: (table: string) => Promise<Ledger>
-}
+export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>
 
-/** With an empty `SECRETS_ENDPOINT`, or without a ledger on this machine, the one in DynamoDB. */
-export async function openOperatorLedger(): Promise<OperatorLedger> {
+/** Not compared with the settings, because operators' commands repair the differences. */
+export async function openOperatorLedger() {
   const env = commandEnvironment()
   const { store, where, file } = await openStore(env)
   const table = file ? ledgerFile : (env.TABLE_NAME ?? '')
@@ -86,8 +65,10 @@ export async function openOperatorLedger(): Promise<OperatorLedger> {
     ...{ table, where, store, ledger: ledgerOf(store) },
     tableId: (await store.tableId?.()) ?? table,
     marker: isOnAws(env) ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : fileMarker(directoryOf(env)),
-    ledgerIn: async (name) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
+    /** Of a table of DynamoDB. */
+    ledgerIn: async (name: string) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
     place: store.place ?? 'table',
+    /** Of a file. */
     folder: file ? directoryOf(env) : null,
   }
 }

@@ -42,11 +42,8 @@ async function fire(name: string, time: number): Promise<boolean> {
   const id = occurrenceId(name, time)
 
   async function watched<Result>(work: Promise<Result>): Promise<Result> {
-    const isOver = work.then(
-      () => true,
-      () => true,
-    )
-    while (!(await Promise.race([isOver, sleep(lookEveryMs, false)]))) {
+    const isOver = Promise.allSettled([work])
+    while (!(await Promise.race([isOver, sleep(lookEveryMs, null)]))) {
       const occurrence = await guard.ledger.occurrences.get(id)
       if (occurrence) await progress.tell(occurrence)
     }
@@ -127,9 +124,7 @@ function lineOf(update: Update): string {
 }
 
 function summary({ counts, unitsCharged }: Results): string {
-  const parts = Object.entries(words).flatMap(([name, what]) => {
-    const number = counts[name as ResultKind]
-    return number === 0 ? [] : [`${number} ${what}`]
-  })
+  const kinds = (Object.keys(words) as ResultKind[]).filter((kind) => counts[kind] > 0)
+  const parts = kinds.map((kind) => `${counts[kind]} ${words[kind]}`)
   return `${parts.join(', ')}; ${units(unitsCharged)} charged`
 }

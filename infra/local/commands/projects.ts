@@ -73,15 +73,8 @@ interface Owner {
   readonly projects: readonly OwnedProject[]
 }
 
-export interface IdsFound {
-  readonly missing: readonly { readonly budget: string; readonly project: string; readonly id: string }[]
-  readonly twice: readonly string[]
-  readonly unowned: readonly string[]
-  /** In a budget, and in none of the service's lists. */
-  readonly unknown: readonly string[]
-}
-
-export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]): IdsFound {
+/** `unknown`: in a budget, and in none of the service's lists. */
+export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]) {
   const owners = new Map<string, { budget: string; project: string }>()
   const listings = budgets.flatMap(({ name: budget, projects }) =>
     projects.map((project) => ({ budget, project: project.name, id: project.id })),
@@ -103,11 +96,10 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
   const known = new Map(lists.flat().map((project) => [project.name, project]))
   return {
     missing: found.filter((row) => !takenBy(row)),
-    twice: found.flatMap((row) => {
-      const other = takenBy(row)
-      return other
-        ? [`${row.project} of ${row.budget} and ${other.project} of ${other.budget} are one project (id ${row.id})`]
-        : []
+    twice: found.flatMap(({ project, budget, id }) => {
+      const other = takenBy({ id })
+      const both = `${project} of ${budget} and ${other?.project} of ${other?.budget}`
+      return other ? [`${both} are one project (id ${id})`] : []
     }),
     unknown: listings.flatMap((listing) => (isKnown(listing) ? [] : [`${listing.project} of ${listing.budget}`])),
     unowned: [...known.values()].flatMap(({ name, id }) =>

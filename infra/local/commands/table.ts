@@ -6,30 +6,32 @@ import type { Flags, Form, Given } from './command.ts'
 const text = { type: 'string' } as const
 const yes = { type: 'boolean' } as const
 
+/** The usage may begin with a line of arguments that have no option, in brackets if optional. */
+const form =
+  <const F extends Flags>(flags: F = {} as F) =>
+  (texts: TemplateStringsArray, ...values: readonly string[]) => {
+    const [, takes = '', usage = ''] = /^([<[][^\n]*)?\n?(.*)$/s.exec(String.raw({ raw: texts }, ...values)) ?? []
+    return { flags, takes: takes.split(' ').filter(Boolean), usage }
+  }
+
 /** Every command of this folder. Its first sentence is its line in `npm run help`. */
 export const commands = {
-  start: {
-    usage: `Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
+  start: form()`Starts Unit Guard on this machine, with a stand-in of the service, until it is stopped with Ctrl-C.
 
   npm start
 
 It takes nothing but settings, from the environment: PORT=9000 npm start. docs/settings.md lists them.`,
-  },
-  login: {
-    usage: `Prints a link that logs you in to the dashboard of this machine as its administrator, once, within five minutes.
+  login: form()`Prints a link that logs you in to the dashboard of this machine as its administrator, once, within five minutes.
 
   npm run login`,
-  },
-  'demo:month': {
-    usage: `Fills a new ledger with a month that ends now: teams and their budgets, plans, refusals, approvals, doubts, an overrun, a
+  'demo:month': form()`Fills a new ledger with a month that ends now: teams and their budgets, plans, refusals, approvals, doubts, an overrun, a
 reconciliation, all through the guard itself, with the stand-in as the service. Afterwards npm start shows it.
 
   npm run demo:month
 
 It takes the settings of npm start, which must not be running, and touches no ledger that holds anything.`,
-  },
-  doctor: {
-    usage: `Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
+  doctor: form({ project: text, id: text, 'token-file': text })`
+Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
 
   npm run doctor -- [--project <name>] [--id <id>]
   npm run doctor -- --token-file <file>
@@ -37,23 +39,16 @@ It takes the settings of npm start, which must not be running, and touches no le
   --project     the project to estimate a ${anyOf(kindsBy(productKinds, 'name'))} update of, by name; the account's first one without it
   --id          the same project's id, for ${anyOf(kindsBy(productKinds, 'id'))} updates; looked up without it
   --token-file  a file with one bearer token: says why it is refused, and by which line of the issuers' file`,
-    flags: { project: text, id: text, 'token-file': text },
-  },
-  help: {
-    usage: `Lists all commands.
+  help: form()`Lists all commands.
 
   npm run help`,
-  },
-  serve: {
-    usage: `Runs Unit Guard for your own service on this machine, until SIGTERM: no stand-in, no demonstration, the log on stdout.
+  serve: form()`Runs Unit Guard for your own service on this machine, until SIGTERM: no stand-in, no demonstration, the log on stdout.
 
   npm run serve
 
 Begin the ledger once, with npm run account -- begin. Settings and secrets come from the environment, or from files:
 TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_FILE=… npm run serve. docs/settings.md lists them.`,
-  },
-  token: {
-    usage: `Prints a bearer token for a caller.
+  token: form({ sub: text, scope: text, budgets: text, expires: text })`Prints a bearer token for a caller.
 
   npm run token -- --sub <who> --scope "<scopes>" [--budgets <names>] [--expires <time>]
 
@@ -67,10 +62,8 @@ TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_
 The key comes from the Unit Guard that runs here. On AWS it comes from Secrets Manager; on a machine that has run
 npm start, say SECRETS_ENDPOINT= npm run token -- … for that. npm run --silent token prints nothing but the token.
 A Unit Guard with MINTED_TOKENS=off refuses these tokens: callers then take one of a trusted issuer (docs/identity.md).`,
-    flags: { sub: text, scope: text, budgets: text, expires: text },
-  },
-  budgets: {
-    usage: `Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
+  budgets: form({ 'dry-run': yes, move: yes, prune: yes, release: yes, reason: text })`<apply|ids|export> [file]
+Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
 
   npm run budgets -- apply <file.csv|json> [--dry-run] [--move] [--prune [--release]] [--reason <text>]
   npm run budgets -- ids [--dry-run]
@@ -92,32 +85,24 @@ A Unit Guard with MINTED_TOKENS=off refuses these tokens: callers then take one 
   export     prints all budgets as such a CSV, to start a file from
 
 It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin): those of the Unit Guard on this machine, unless the environment has others.`,
-    flags: { 'dry-run': yes, move: yes, prune: yes, release: yes, reason: text },
-    takes: ['<apply|ids|export>', '[file]'],
-  },
-  plan: {
-    usage: `Runs a plan as its rule would, waits for its updates, and reports the outcome of each.
+  plan: form({ time: text })`<name>
+Runs a plan as its rule would, waits for its updates, and reports the outcome of each.
 
   npm run plan -- <name> [--time <instant>]
 
   <name>  of a plan in the plans file
   --time  the time that it is fired for, in RFC 3339: 2026-11-20T09:00:00Z; the current minute without it. The same
           plan and time never runs a project twice.`,
-    flags: { time: text },
-    takes: ['<name>'],
-  },
-  sweep: {
-    usage: `Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
+  sweep: form({ at: text })`
+Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
 machine and every five minutes on AWS.
 
   npm run sweep -- [--at <instant>]
 
   --at  the time of the sweep, in RFC 3339: 2026-11-20T09:00:00Z, or after a duration: +2m, +1h, +7d; now without it.
         Records get this time.`,
-    flags: { at: text },
-  },
-  events: {
-    usage: `Lists the targets of events, sends one a test event, or sends events again.
+  events: form({ since: text, until: text })`[<command>] [<target>]
+Lists the targets of events, sends one a test event, or sends events again.
 
   npm run events
   npm run events -- test <target>
@@ -130,38 +115,27 @@ machine and every five minutes on AWS.
   --until   the last time; now without it
 
 The targets are those of EVENT_TARGETS; with EVENT_BUS there is a target bus (docs/settings.md).`,
-    flags: { since: text, until: text },
-    takes: ['[<command>]', '[<target>]'],
-  },
-  client: {
-    usage: `Builds the client for programs: a folder with one module and its types, to be copied or published.
+  client: form()`[folder]
+Builds the client for programs: a folder with one module and its types, to be copied or published.
 
   npm run client [-- <folder>]
 
   <folder>  one that is new, empty, or of an earlier build; build/client without it`,
-    takes: ['[folder]'],
-  },
-  bundle: {
-    usage: `Builds what runs on one machine: a folder that needs nothing but Node, for the platform of this one.
+  bundle: form()`Builds what runs on one machine: a folder that needs nothing but Node, for the platform of this one.
 
   npm run bundle
 
 It writes build/machine.`,
-  },
-  openapi: {
-    usage: `Prints the OpenAPI document of the API, such as to generate a client from it.
+  openapi: form()`Prints the OpenAPI document of the API, such as to generate a client from it.
 
   npm run --silent openapi > openapi.json`,
-  },
-  sandbox: {
-    usage: `Starts the stand-in of the tracking service alone, until it is stopped with Ctrl-C.
+  sandbox: form()`Starts the stand-in of the tracking service alone, until it is stopped with Ctrl-C.
 
   npm run sandbox
 
 It takes nothing but settings, from the environment: SANDBOX_PORT=9001 npm run sandbox. docs/settings.md lists them.`,
-  },
-  account: {
-    usage: `Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
+  account: form({ day: text, time: text, zone: text, 'dry-run': yes })`<renewal|adopt|begin|moved>
+Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
 
   npm run account -- renewal [--day <1-31>] [--time <HH:MM>] [--zone <IANA>] [--dry-run]
   npm run account -- adopt [--dry-run]
@@ -179,18 +153,13 @@ It takes nothing but settings, from the environment: SANDBOX_PORT=9001 npm run s
 
 It opens the ledger of this machine (DATA_DIR), whether Unit Guard runs or not. With SECRETS_ENDPOINT set to nothing it opens
 the table TABLE_NAME on AWS, with your credentials.`,
-    flags: { day: text, time: text, zone: text, 'dry-run': yes },
-    takes: ['<renewal|adopt|begin|moved>'],
-  },
-  backup: {
-    usage: `Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy, while Unit Guard runs; updates wait
+  backup: form()`<file>
+Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy, while Unit Guard runs; updates wait
 meanwhile. npm run restore -- from <file> puts it back. A copy made with cp is no backup.
 
   npm run backup -- <file>`,
-    takes: ['<file>'],
-  },
-  restore: {
-    usage: `Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
+  restore: form({ to: text, 'dry-run': yes })`<from|accept> [file]
+Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
 
   npm run restore -- from <file> [--dry-run]
   npm run restore -- accept --to <instant> [--dry-run]
@@ -203,11 +172,8 @@ meanwhile. npm run restore -- from <file> puts it back. A copy made with cp is n
   --dry-run  shows what would change, and changes nothing
 
 If one is interrupted, repeat it.`,
-    flags: { to: text, 'dry-run': yes },
-    takes: ['<from|accept>', '[file]'],
-  },
-  move: {
-    usage: `Moves the ledger of this machine into a table of DynamoDB, which the next deployment uses (docs/deploy.md, "From one machine").
+  move: form({ 'dry-run': yes })`<table>
+Moves the ledger of this machine into a table of DynamoDB, which the next deployment uses (docs/deploy.md, "From one machine").
 
   npm run move -- <table> [--dry-run]
 
@@ -216,11 +182,8 @@ If one is interrupted, repeat it.`,
 
 It needs your AWS credentials, and that no Unit Guard runs on DATA_DIR. If it is interrupted, repeat it; once it has
 begun, nothing else opens the file.`,
-    flags: { 'dry-run': yes },
-    takes: ['<table>'],
-  },
-  recover: {
-    usage: `Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
+  recover: form({ log: text, since: text, 'dry-run': yes })`
+Books what ran after the time that a ledger was restored to, as the log of the guard says (docs/deploy.md, "Restoring").
 
   npm run recover -- --log <file> [--since <instant>] [--dry-run]
 
@@ -229,8 +192,6 @@ begun, nothing else opens the file.`,
   --dry-run  shows what would be booked, and books nothing
 
 It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes admin and approve). It may be repeated: nothing is booked twice.`,
-    flags: { log: text, since: text, 'dry-run': yes },
-  },
 } as const satisfies Readonly<Record<string, Form>>
 
 export type CommandName = keyof typeof commands

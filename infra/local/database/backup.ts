@@ -1,7 +1,6 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
-import { copyFile, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { AuditedCounter } from '../../../shared/ledger/book/audit.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import {
@@ -22,22 +21,13 @@ import { CannotContinue, fileFault } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
 import { applicationOffset, backupApplication, isBackup } from './file.ts'
 
-interface Backup {
-  /** Everything before it is in the backup. */
-  readonly at: number
-  readonly ledger: string
-  readonly bytes: number
-  readonly updates: number
-  readonly entries: number
-  readonly audited: readonly AuditedCounter[]
-}
-
 /**
  * Copies a ledger that other processes write: they wait while SQLite reads it.
  *
+ * @returns what is in the backup: everything before `at`.
  * @throws CannotContinue, and the target is not there.
  */
-export async function backUp(file: SqliteFile, target: string): Promise<Backup> {
+export async function backUp(file: SqliteFile, target: string) {
   if (existsSync(target)) throw new CannotContinue(`${target} exists: a backup replaces nothing, so name a new file`)
   const copy = `${target}.new`
   const fails = (cause: unknown) => new CannotContinue(`${target} could not be made (${fileFault(cause)})`, { cause })
@@ -109,18 +99,16 @@ function openCopy(path: string, fails: (cause: unknown) => Error): SqliteFile {
 async function stamp(path: string, as: number): Promise<void> {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(as)
-  const handle = await open(path, 'r+')
-  try {
-    await handle.write(bytes, 0, bytes.length, applicationOffset)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await synced(path, 'r+', (handle) => handle.write(bytes, 0, bytes.length, applicationOffset))
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  await handle.sync().finally(() => handle.close())
+const syncFolder = (folder: string): Promise<void> => synced(folder, 'r', async () => {})
+
+async function synced(path: string, flags: string, work: (handle: FileHandle) => Promise<unknown>): Promise<void> {
+  const handle = await open(path, flags)
+  await work(handle)
+    .then(() => handle.sync())
+    .finally(() => handle.close())
 }
 
 /** Copies a backup as a ledger. @throws CannotContinue */
@@ -151,15 +139,14 @@ export async function unpackBackup(backup: string, copy: string) {
  */
 export async function replaceLedger(folder: string, copy: string): Promise<string | null> {
   const names = await readdir(folder)
-  const now = new Date(systemClock.now()).toISOString().replaceAll(/[:.]/g, '-')
+  const fresh = `${ledgerFile}.before-${new Date(systemClock.now()).toISOString().replaceAll(/[:.]/g, '-')}`
   const earlier = names.filter((name) => /^ledger\.db\.before-[\dTZ-]+$/.test(name)).toSorted()
   // A restore that was killed may have left the journal.
-  const aside = names.includes(ledgerFile) ? `${ledgerFile}.before-${now}` : earlier.at(-1)
+  const aside = names.includes(ledgerFile) ? fresh : earlier.at(-1)
   // The file goes first: without its journal it would be opened as if it was whole.
-  for (const end of ['', '-journal', '-wal', '-shm']) {
+  for (const end of ['', '-journal', '-wal', '-shm'])
     if (names.includes(`${ledgerFile}${end}`))
-      await rename(join(folder, `${ledgerFile}${end}`), join(folder, `${aside ?? `${ledgerFile}.before-${now}`}${end}`))
-  }
+      await rename(join(folder, `${ledgerFile}${end}`), join(folder, `${aside ?? fresh}${end}`))
   await rename(copy, join(folder, ledgerFile))
   await syncFolder(folder)
   return aside ?? null

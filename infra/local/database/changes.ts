@@ -15,11 +15,7 @@ type Image = Readonly<Record<string, AttributeValue>>
 export interface StreamRecord {
   readonly eventSource: 'aws:dynamodb'
   readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
-  readonly dynamodb: {
-    readonly Keys: Image
-    readonly NewImage?: Image
-    readonly SequenceNumber: string
-  }
+  readonly dynamodb: { readonly Keys: Image; readonly NewImage?: Image; readonly SequenceNumber: string }
 }
 
 /** @see https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html */
@@ -112,14 +108,14 @@ export function followChanges(parts: Parts, reader: Reader) {
       await slots.take()
       if (tasks.isStopping()) break
       for (const id of idsOf(batch)) taken.add(id)
-      const done = () => {
-        for (const id of idsOf(batch)) taken.delete(id)
-        slots.give()
-      }
       const handled = handle(batch).then(() => {
         failures = 0
       }, failed)
-      void tasks.add(handled.finally(done))
+      const done = handled.finally(() => {
+        for (const id of idsOf(batch)) taken.delete(id)
+        slots.give()
+      })
+      void tasks.add(done)
     }
     return rows.length
   }

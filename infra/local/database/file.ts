@@ -10,7 +10,6 @@ import {
   isOfDisk,
   OtherFormat,
   prepare,
-  type SqliteFile,
 } from '../../../shared/ledger/store/sqlite-file.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
@@ -22,24 +21,19 @@ import { holderOf } from './server-lock.ts'
 
 export const sandboxFile = 'sandbox.db'
 
-interface Opened {
-  readonly file: SqliteFile
-  /** A copy of the file has another one. */
-  readonly id: string
-}
-
 /**
  * Opens a file, or makes it.
  *
  * @param how.mustCheck after a process that did not end well.
  * @param how.onDamage gets a sentence; without it, that is thrown.
+ * @returns the file with its id: a copy of the file has another one.
  * @throws CannotContinue with a sentence for each file and folder that cannot be used.
  */
 export async function openFile(
   directory: string,
   name: string,
   how: { mustCheck?: boolean; onDamage?: (sentence: string) => void } = {},
-): Promise<Opened> {
+) {
   await refuseJournal(directory, name)
   const path = await makePrivateFile(directory, name)
   refuseSharedDisk(directory)
@@ -50,12 +44,8 @@ export async function openFile(
   }
   let isOpen = false
   const file = createSqliteFile({
-    ...{
-      db: connect(path),
-      clock: systemClock,
-      ids: systemIds,
-      holder: () => processesWith(path) ?? holderOf(directory),
-    },
+    ...{ db: connect(path), clock: systemClock, ids: systemIds },
+    holder: () => processesWith(path) ?? holderOf(directory),
     onDamage: (error) => {
       const sentence = isOfDisk(error) ? ofDisk(path, reasonOf(error)) : damaged(path, reasonOf(error))
       if (!isOpen || !how.onDamage) return end(sentence)
@@ -67,10 +57,8 @@ export async function openFile(
       prepare(file.db)
       const found = isUnclean ? firstValue(file.db, 'PRAGMA quick_check(1)') : 'ok'
       if (found !== 'ok') end(damaged(path, String(found).split('\n').at(-1) ?? ''))
-      const form = firstValue(
-        file.db,
-        `SELECT json_extract(item, '$.form') FROM items WHERE pk = '${definitionsKey.pk}'`,
-      )
+      const formOf = `SELECT json_extract(item, '$.form') FROM items WHERE pk = '${definitionsKey.pk}'`
+      const form = firstValue(file.db, formOf)
       if (form !== undefined && form !== storedForm)
         throw new OtherFormat(`form ${form ?? 'none'} instead of ${storedForm}`)
     })

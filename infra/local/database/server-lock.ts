@@ -9,23 +9,16 @@ const serverFile = 'server.db'
 /** Begins the words of a process that serves. */
 const server = 'process'
 
-interface Server {
-  /** Whether the one before was killed. */
-  readonly wasKilled: boolean
-  /** That one, in words. */
-  readonly before: string
-  /** @param words what the next one finds; nothing after a good end. */
-  release(words?: string): void
-}
-
 /**
  * One process serves a folder. A transaction that stays open is the lock, because it ends with the process, also in
  * containers, where process ids repeat.
  *
  * @param as the name of a command.
+ * @returns `before`: the one before in words, if it was killed; `release` gets what the next one finds: nothing after a
+ * good end.
  * @throws CannotContinue
  */
-export async function takeServer(directory: string, as = ''): Promise<Server> {
+export async function takeServer(directory: string, as = '') {
   const path = await makePrivateFile(directory, serverFile)
   const db = connect(path)
   const own = `${as}${server} ${process.pid} on ${hostname()}`
@@ -54,12 +47,10 @@ export async function takeServer(directory: string, as = ''): Promise<Server> {
       },
     }
   } catch (error) {
-    if (!isBusy(error))
-      throw new CannotContinue(
-        `${path} cannot be used (${reasonOf(error)}): make room on its disk, or delete this file, which is only a lock`,
-      )
     throw new CannotContinue(
-      `another Unit Guard is using ${directory} (${holderOf(directory)}); stop it, or set DATA_DIR`,
+      isBusy(error)
+        ? `another Unit Guard is using ${directory} (${holderOf(directory)}); stop it, or set DATA_DIR`
+        : `${path} cannot be used (${reasonOf(error)}): make room on its disk, or delete this file, which is only a lock`,
     )
   }
 }

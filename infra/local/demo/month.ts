@@ -44,11 +44,8 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
   console.log(`A month for the ledger: ${where}`)
   const plans = local.ownPlans === null ? {} : { PLANS: local.ownPlans }
   const callerKey = (await readKeys(local.keptIn)).callerKey.current
-  const scenario = await openScenario({
-    end: systemClock.now(),
-    settings: { ...local.guard, ...plans },
-    ...{ callerKey, shutdown },
-  })
+  const settings = { ...local.guard, ...plans }
+  const scenario = await openScenario({ end: systemClock.now(), settings, callerKey, shutdown })
   await runMonth(scenario, (day, days) => {
     if (day % daysPerLine === 1) console.log(`  day ${day} of ${days} …`)
   })
@@ -77,25 +74,19 @@ function notNew(where: string): string {
 npm start shows what there is. A month takes a ledger of its own:\n${fillAMonth}`
 }
 
-async function printSummary(
-  { settings, clock, guard }: Scenario,
-  store: Store,
-  keptIn: string | null,
-): Promise<boolean> {
+async function printSummary({ settings, clock, guard }: Scenario, store: Store, keptIn: string): Promise<boolean> {
   const ledger = openLedgerAt(settings, { clock, store })
   const updates = await all((cursor) => ledger.updates({}, pageSize, cursor))
-  const counters = await ledger.audit()
-  const counts = states.flatMap((state) => {
-    const { length } = updates.filter((update) => update.state === state)
-    return length === 0 ? [] : [`${count(length)} ${state.replaceAll('-', ' ')}`]
-  })
-  const isOk = counters.every(({ ok }) => ok)
+  const counts = states
+    .map((state) => ({ state, many: updates.filter((update) => update.state === state).length }))
+    .flatMap(({ state, many }) => (many === 0 ? [] : [`${count(many)} ${state.replaceAll('-', ' ')}`]))
+  const isOk = (await ledger.audit()).every(({ ok }) => ok)
   console.log(`\n${count(updates.length)} updates: ${counts.join(', ')}.`)
   console.log(`The audit: ${isOk ? 'every counter is the sum of its lines' : 'A COUNTER IS NOT THE SUM OF ITS LINES'}.`)
   console.log('\nWhat matters first:')
   const { urgent, paused, frozen } = await attentionOf(guard)
   for (const line of [...urgent, ...paused, ...frozen]) console.log(`  ${line}`)
-  const own = keptIn === null || keptIn === defaultDirectory ? '' : `DATA_DIR=${keptIn} `
+  const own = keptIn === defaultDirectory ? '' : `DATA_DIR=${keptIn} `
   console.log(`\nTry next: ${own}npm start, which prints how to log in to the dashboard.`)
   return isOk
 }
@@ -132,24 +123,19 @@ function momentsOf({ startAt, end, plans, triggers, clock }: Scenario): readonly
   const planMoments = nights.flatMap((night) =>
     ticker.due(Math.min(night + dayMs, end)).map(({ at, event }) => ({ at, act: trigger(event) })),
   )
-  const sweepMoments = nights.map((night) => ({
-    at: Math.min(night + dayMs - hourMs, end),
-    act: trigger({ task: 'sweep' }),
-  }))
-  const sceneMoments = scenes.map((scene) => ({
-    at:
-      'day' in scene
-        ? startAt + (scene.day - 1) * dayMs + sinceMidnight(scene.time)
-        : end - scene.hoursBeforeEnd * hourMs,
-    act: scene.act,
-  }))
+  const sweep = trigger({ task: 'sweep' })
+  const sweepMoments = nights.map((night) => ({ at: Math.min(night + dayMs - hourMs, end), act: sweep }))
+  const sceneMoments = scenes.map(({ act, ...when }) => {
+    const isEarly = 'day' in when
+    return {
+      act,
+      at: isEarly ? startAt + (when.day - 1) * dayMs + sinceMidnight(when.time) : end - when.hoursBeforeEnd * hourMs,
+    }
+  })
   const weeklyMoments = nights
     .filter((night) => night > startAt && night + dayMs + quietMs <= end)
-    .flatMap((night) =>
-      weekly
-        .filter(({ weekday }) => weekday === new Date(night).getUTCDay())
-        .map(({ time, act }) => ({ at: night + sinceMidnight(time), act })),
-    )
+    .flatMap((night) => weekly.map((scene) => ({ ...scene, at: night + sinceMidnight(scene.time) })))
+    .filter(({ weekday, at }) => weekday === new Date(at).getUTCDay())
   return [...planMoments, ...sweepMoments, ...sceneMoments, ...weeklyMoments]
     .filter(({ at }) => at <= end)
     .toSorted((a, b) => a.at - b.at)

@@ -20,6 +20,7 @@ import { parseSettings } from '../../../shared/platform/settings.ts'
 import type { Scope } from '../../../shared/platform/words.ts'
 import { createSlack } from '../../../shared/slack/slack.ts'
 import type { Kind } from '../../../shared/tracking/kinds.ts'
+import { createSend } from '../api-client.ts'
 import { workLastsMs } from '../background.ts'
 import { openScratch } from '../database/open.ts'
 import { createListener, localReference } from '../listener.ts'
@@ -96,11 +97,7 @@ function firstDayOf(settings: GuardSettings, end: number): number {
   return Math.min(Math.ceil(month.start / dayMs) * dayMs, today - (minDays - 1) * dayMs)
 }
 
-interface ScenarioClock extends Clock {
-  moveTo(instant: number): void
-}
-
-function createScenarioClock(start: number): ScenarioClock {
+function createScenarioClock(start: number): Clock & { moveTo(instant: number): void } {
   let now = start
   return {
     now: () => now,
@@ -138,22 +135,13 @@ function idOf(update: { id: string; state: string } | undefined, expected: State
 }
 
 function createCall({ clock, api, callerKey }: Scenario, callerScopes: CallerScopes) {
+  const claimsOf = (sub: string) => ({ sub, scopes: callerScopes[sub] ?? [], budgets: '*' }) as const
   const tokenOf = (sub: string) =>
-    signCallerToken({
-      ...{ key: callerKey, sub, scopes: callerScopes[sub] ?? [], budgets: '*' },
-      ...{ now: clock.now(), lastsMs: tokenLastsMs },
-    })
+    signCallerToken({ ...claimsOf(sub), key: callerKey, now: clock.now(), lastsMs: tokenLastsMs })
 
   return async (sub: string, method: string, path: string, body?: object, key?: string): Promise<unknown> => {
-    const response = await api.request(path, {
-      method,
-      headers: {
-        authorization: `Bearer ${await tokenOf(sub)}`,
-        ...(body && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    })
+    const send = createSend({ url: '', token: await tokenOf(sub), ask: async (...asked) => api.request(...asked) })
+    const response = await send(method, path, { ...(body && { body }), key })
     const text = await response.text()
     // A refused update is an outcome.
     if (!response.ok && key === undefined)

@@ -1,43 +1,35 @@
 import type { State } from '../../../shared/ledger/updates/update.ts'
+import type { Scope } from '../../../shared/platform/words.ts'
 import { demonstration } from './demonstration.ts'
 import type { Actors, CallerScopes } from './scenario.ts'
 
+const asks: readonly Scope[] = ['read', 'run']
+const decides: readonly Scope[] = ['read', 'run', 'write', 'approve', 'admin']
+
 export const callerScopes: CallerScopes = {
-  'local-admin': ['read', 'run', 'write', 'approve', 'admin'],
-  mira: ['read', 'run', 'write', 'approve', 'admin'],
-  dora: ['read', 'run'],
-  tomas: ['read', 'run'],
-  ines: ['read', 'run'],
-  'report-tool': ['read', 'run'],
+  ...{ 'local-admin': decides, mira: decides, dora: asks, tomas: asks, ines: asks, 'report-tool': asks },
   'reporting-agent': ['read', 'propose'],
 }
 
-const budget = (month: number, more: object = {}) => ({ limits: [{ window: 'month', units: month }], ...more })
-const owns = (...projects: (string | readonly [name: string, id: string])[]) => ({
-  projects: projects.map((each) => (typeof each === 'string' ? { name: each } : { name: each[0], id: each[1] })),
+const limits = (month: number, day?: number) => ({
+  limits: [{ window: 'month', units: month }, ...(day === undefined ? [] : [{ window: 'day', units: day }])],
 })
+const owns = (...projects: readonly (readonly [name: string, id?: string])[]) => ({
+  projects: projects.map(([name, id]) => ({ name, ...(id !== undefined && { id }) })),
+})
+const shopOwns = owns(['acme.example', '1001'], ['café & co/paris'], ['daily.example'], ['fernway-garden.example'])
+const hotelsOwn = owns(['lakeside-hotels.example'], ['lakeside-spa.example'])
 
 const budgets = {
-  clients: budget(30_000),
-  globex: {
-    parent: 'clients',
-    limits: [
-      { window: 'month', units: 17_000 },
-      { window: 'day', units: 1_400 },
-    ],
-    approvalAbove: 700,
-    ...owns(['globex', '1002']),
-  },
-  initech: { parent: 'clients', ...budget(3_600, owns(['initech', '1003'])) },
-  'lakeside-hotels': {
-    parent: 'clients',
-    ...budget(2_500, { approvalAbove: 150, ...owns('lakeside-hotels.example', 'lakeside-spa.example') }),
-  },
-  'harbour-bikes': { parent: 'clients', ...budget(700, owns('harbour-bikes.example')) },
-  shop: budget(6_000, owns(['acme.example', '1001'], 'café & co/paris', 'daily.example', 'fernway-garden.example')),
-  research: budget(3_000, { approvalAbove: 250, ...owns('juniper-travel.example') }),
-  press: budget(100, owns('opal-press.example')),
-  trial: budget(500, { kinds: ['ranking'], ...owns('willow-books.example') }),
+  clients: limits(30_000),
+  globex: { parent: 'clients', ...limits(17_000, 1_400), approvalAbove: 700, ...owns(['globex', '1002']) },
+  initech: { parent: 'clients', ...limits(3_600), ...owns(['initech', '1003']) },
+  'lakeside-hotels': { parent: 'clients', ...limits(2_500), approvalAbove: 150, ...hotelsOwn },
+  'harbour-bikes': { parent: 'clients', ...limits(700), ...owns(['harbour-bikes.example']) },
+  shop: { ...limits(6_000), ...shopOwns },
+  research: { ...limits(3_000), approvalAbove: 250, ...owns(['juniper-travel.example']) },
+  press: { ...limits(100), ...owns(['opal-press.example']) },
+  trial: { ...limits(500), kinds: ['ranking'], ...owns(['willow-books.example']) },
 }
 
 const callers = {
@@ -51,15 +43,23 @@ const callers = {
   'slack:U03INES': { scopes: ['read', 'run'], budgets: ['research'], person: 'ines', reason: 'research' },
 }
 
+const hotels = 'lakeside-hotels.example'
+const spa = 'lakeside-spa.example'
+const bikes = 'harbour-bikes.example'
+const garden = 'fernway-garden.example'
+const books = 'willow-books.example'
+const press = 'opal-press.example'
+const travel = 'juniper-travel.example'
+
 /** A ranking update costs keywords × search engines. */
 const projects = [
-  { name: 'lakeside-hotels.example', keywords: 45, countries: ['US', 'UK', 'DE', 'FR'] },
-  { name: 'lakeside-spa.example', keywords: 24, countries: ['US', 'DE'] },
-  { name: 'harbour-bikes.example', keywords: 70, countries: ['US', 'CA'] },
-  { name: 'fernway-garden.example', keywords: 90, countries: ['UK'] },
-  { name: 'opal-press.example', keywords: 90, countries: ['US', 'UK'] },
-  { name: 'willow-books.example', keywords: 60, countries: ['US'] },
-  { name: 'juniper-travel.example', keywords: 150, countries: ['US', 'UK'] },
+  { name: hotels, keywords: 45, countries: ['US', 'UK', 'DE', 'FR'] },
+  { name: spa, keywords: 24, countries: ['US', 'DE'] },
+  { name: bikes, keywords: 70, countries: ['US', 'CA'] },
+  { name: garden, keywords: 90, countries: ['UK'] },
+  { name: press, keywords: 90, countries: ['US', 'UK'] },
+  { name: books, keywords: 60, countries: ['US'] },
+  { name: travel, keywords: 150, countries: ['US', 'UK'] },
 ]
 
 async function setUp({ call }: Actors): Promise<void> {
@@ -86,14 +86,6 @@ export type Scene = { readonly act: Action } & (
 
 const on = (day: number, time: string, act: Action): Scene => ({ day, time, act })
 const before = (hoursBeforeEnd: number, act: Action): Scene => ({ hoursBeforeEnd, act })
-
-const hotels = 'lakeside-hotels.example'
-const spa = 'lakeside-spa.example'
-const bikes = 'harbour-bikes.example'
-const garden = 'fernway-garden.example'
-const books = 'willow-books.example'
-const press = 'opal-press.example'
-const travel = 'juniper-travel.example'
 
 const ranking =
   (who: string, project: string, reason: string, expected: State = 'settled') =>
@@ -139,6 +131,11 @@ export const weekly: readonly WeeklyScene[] = [
   every(5, '09:05', ranking('report-tool', spa, 'weekly report')),
 ]
 
+const entry =
+  (budget: string, type: string, units: number, reason: string, more: object = {}): Action =>
+  ({ call }) =>
+    call('mira', 'POST', `/budgets/${budget}/entries`, { type, units, reason, ...more })
+
 const oldRankings = ranking('reporting-agent', travel, 'rankings older than 30 days', 'awaiting-approval')
 const newsletter = ranking('dora', hotels, 'for the newsletter', 'awaiting-approval')
 const campaign = ({ submitInSlack }: Actors) =>
@@ -158,8 +155,10 @@ export const scenes: readonly Scene[] = [
   on(1, '08:00', async ({ call, submit }) => {
     const { budget, unitsPerMonth, reason, requests } = demonstration
     const [runs, refused] = requests
-    const limits = [{ window: 'month', units: unitsPerMonth }]
-    await call('local-admin', 'PUT', `/budgets/${budget}`, { limits, reason: 'for the demonstration' })
+    await call('local-admin', 'PUT', `/budgets/${budget}`, {
+      ...limits(unitsPerMonth),
+      reason: 'for the demonstration',
+    })
     await submit('local-admin', { project: runs.project, budget, reason }, 'settled', runs.key)
     await submit('local-admin', { project: refused.project, budget, reason }, 'refused', refused.key)
   }),
@@ -174,13 +173,7 @@ export const scenes: readonly Scene[] = [
     await approved('a competitor has launched', 20)(actors)
   }),
   on(6, '15:30', ranking('tomas', books, 'trial: is it worth it?')),
-  on(7, '09:30', ({ call }) =>
-    call('mira', 'POST', '/budgets/lakeside-hotels/entries', {
-      type: 'grant',
-      units: 600,
-      reason: 'order 1182: four more reports',
-    }),
-  ),
+  on(7, '09:30', entry('lakeside-hotels', 'grant', 600, 'order 1182: four more reports')),
   // The answer is lost, and evidence settles the update.
   on(8, '13:10', async ({ submit, injectFault, wait, sweep }) => {
     await injectFault({ operation: 'run', project: bikes, fault: 'reset', consumes: true })
@@ -190,18 +183,9 @@ export const scenes: readonly Scene[] = [
   }),
   // The request never arrived, and an operator resolves it.
   on(9, '10:00', decided(offer, 30, 'resolve', notRun)),
-  on(10, '09:15', ({ call }) =>
-    call('mira', 'POST', '/budgets/shop/entries', {
-      type: 'external-spend',
-      units: 420,
-      reason: 'run by hand in the vendor’s screen',
-    }),
-  ),
-  on(11, '16:00', async ({ call, wait, submit }) => {
-    await call('mira', 'POST', '/budgets/trial/freeze', { reason: 'the trial is over' })
-    wait(45)
-    await submit('tomas', { project: books, reason: 'one last look' }, 'refused')
-  }),
+  on(10, '09:15', entry('shop', 'external-spend', 420, 'run by hand in the vendor’s screen')),
+  on(11, '16:00', ({ call }) => call('mira', 'POST', '/budgets/trial/freeze', { reason: 'the trial is over' })),
+  on(11, '16:45', ranking('tomas', books, 'one last look', 'refused')),
   on(12, '11:30', ranking('tomas', bikes, 'after the sale')),
   // 429 proves that the update did not run, so a new request may run it.
   on(13, '09:50', async ({ submit, injectFault, wait }) => {
@@ -212,22 +196,13 @@ export const scenes: readonly Scene[] = [
     await submit('dora', request, 'settled')
   }),
   on(14, '10:15', ranking('dora', bikes, 'monthly report')),
-  on(15, '10:00', async ({ submit, wait, call }) => {
-    await submit('tomas', { project: bikes, reason: 'new landing pages' }, 'refused')
-    wait(15)
-    await submit('dora', { project: bikes, reason: 'new landing pages' }, 'refused')
-    wait(90)
-    await call('mira', 'POST', '/budgets/lakeside-hotels/entries', {
-      ...{ type: 'transfer', to: 'harbour-bikes', units: 200 },
-      reason: 'the bikes need it more this month',
-    })
-    wait(5)
-    await submit('dora', { project: bikes, reason: 'new landing pages' }, 'settled')
-  }),
+  on(15, '10:00', ranking('tomas', bikes, 'new landing pages', 'refused')),
+  on(15, '10:15', ranking('dora', bikes, 'new landing pages', 'refused')),
+  on(15, '11:45', entry('lakeside-hotels', 'transfer', 200, 'the bikes need it more', { to: 'harbour-bikes' })),
+  on(15, '11:50', ranking('dora', bikes, 'new landing pages')),
   on(16, '08:45', async ({ call, unitsLeft }) => {
     const usedElsewhere = 137
-    const reading = (await unitsLeft()) - usedElsewhere
-    const figure = { unitsLeft: reading, reason: 'the vendor’s screen, this morning' }
+    const figure = { unitsLeft: (await unitsLeft()) - usedElsewhere, reason: 'the vendor’s screen, this morning' }
     const preview = await call('mira', 'POST', '/budgets/account/reconcile?dry-run=true', figure)
     const { units: difference } = preview as { readonly units: number }
     await call('mira', 'POST', '/budgets/account/reconcile', { ...figure, difference })
@@ -244,14 +219,10 @@ export const scenes: readonly Scene[] = [
     ),
   ),
   on(19, '16:30', approved('report for the board', 25)),
-  on(20, '09:00', ({ call }) =>
-    call('mira', 'PUT', '/budgets/initech', {
-      parent: 'clients',
-      limits: [{ window: 'month', units: 4_200 }],
-      projects: [{ name: 'initech', id: '1003' }],
-      reason: 'initech has bought the larger contract',
-    }),
-  ),
+  on(20, '09:00', ({ call }) => {
+    const larger = { ...budgets.initech, ...limits(4_200), reason: 'initech has bought the larger contract' }
+    return call('mira', 'PUT', '/budgets/initech', larger)
+  }),
 
   // Left for the reader: two doubts, and three updates that wait for a decision.
   before(9, ranking('reporting-agent', travel, 'the relaunch was a week ago', 'awaiting-approval')),

@@ -19,12 +19,6 @@ export interface OpenModal {
   readonly view: ModalView
 }
 
-interface RespondTo {
-  readonly channel: string
-  readonly ts: string | null
-  readonly user: string
-}
-
 const maxKept = 500
 
 /** What the guard of this machine sends. Tests hold its blocks and views to the limits of Slack. */
@@ -43,15 +37,8 @@ const published = z.object({ user_id: z.string(), view: z.custom<HomeView>() })
  *
  * @see https://docs.slack.dev/apis/web-api
  */
-export function createRecorder({
-  token,
-  clock,
-  told = () => {},
-}: {
-  readonly token: string
-  readonly clock: Clock
-  readonly told?: (message: RecordedMessage) => void
-}) {
+export function createRecorder(parts: { token: string; clock: Clock; told?: (message: RecordedMessage) => void }) {
+  const { token, clock, told = () => {} } = parts
   const messages: RecordedMessage[] = []
   const homes = new Map<string, HomeView>()
   const modals: OpenModal[] = []
@@ -103,13 +90,13 @@ export function createRecorder({
   })
 
   /** What a `response_url` was sent. */
-  function respond({ channel, ts, user }: RespondTo, body: unknown): void {
+  function respond(to: { channel: string; ts: string | null; user: string }, body: unknown): void {
+    const { channel, ts, user } = to
     const { text, blocks, replace_original } = said.parse(body)
     const place = replace_original === true ? placeOf(channel, ts) : -1
-    keep(place, { channel, text, blocks, ...(place < 0 ? { only: user } : onlyOf(messages[place])) })
+    const only = place < 0 ? user : messages[place]?.only
+    keep(place, { channel, text, blocks, ...(only !== undefined && { only }) })
   }
 
   return { app, messages, homes, modals, respond }
 }
-
-const onlyOf = ({ only }: Partial<RecordedMessage> = {}) => (only === undefined ? {} : { only })

@@ -20,7 +20,12 @@ export function createWorkspace(
 ) {
   const app = new Hono({ strict: false })
 
-  const { sendToGuard, sendForm } = createSender({ guardUrl, signingSecret })
+  async function sendToGuard(path: string, body: string): Promise<string> {
+    const headers = signatureOf(signingSecret, body, Math.floor(Date.now() / 1000))
+    return (await fetch(`${guardUrl}/slack/${path}`, { method: 'POST', headers, body })).text()
+  }
+  const sendForm = (path: string, form: Record<string, string>) =>
+    sendToGuard(path, new URLSearchParams(form).toString())
 
   // Pages of other sites may not press buttons.
   app.use(async (c, next) => {
@@ -38,9 +43,7 @@ export function createWorkspace(
 
   for (const action of ['command', 'home', 'press', 'submit'] as const) {
     app.post(`/${action}`, async (c) => {
-      const form = Object.fromEntries(
-        Object.entries(await c.req.parseBody()).map(([name, value]) => [name, String(value)]),
-      )
+      const form: Record<string, string> = Object.fromEntries(new URLSearchParams(await c.req.text()))
       const { channel: at = channel, ts = '', action: pressed = '', value = '', block = 'b', id = '' } = form
       const user = userOf(form.user)
       const query = new URLSearchParams({ channel: at, ts, user })
@@ -81,19 +84,6 @@ export function createWorkspace(
 
   app.route('/', recorder.app)
   return new Hono({ strict: false }).route('/slack', app)
-}
-
-function createSender({ guardUrl, signingSecret }: { guardUrl: string; signingSecret: string }) {
-  async function sendToGuard(path: string, body: string): Promise<string> {
-    const signed = signatureOf(signingSecret, body, Math.floor(Date.now() / 1000))
-    const answer = await fetch(`${guardUrl}/slack/${path}`, { method: 'POST', headers: signed, body })
-    return answer.text()
-  }
-
-  return {
-    sendToGuard,
-    sendForm: (path: string, form: Record<string, string>) => sendToGuard(path, new URLSearchParams(form).toString()),
-  }
 }
 
 const userOf = (text: string | undefined): string => (text !== undefined && userPattern.test(text) ? text : firstUser)

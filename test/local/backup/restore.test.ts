@@ -76,7 +76,7 @@ describe('npm run restore -- from', () => {
 
     const { code, out, err } = await restore(folder, ['from', backup])
     expect([code, err]).toEqual([0, ''])
-    expect(out).toContain('(epoch 0) to the file')
+    expect(out).toContain(' stays in the file ')
     expect(out).toMatch(
       /Accepted\. Start, book what ran since \(npm run recover\), reconcile, and unfreeze account\.\n$/,
     )

@@ -8,7 +8,7 @@ import { list } from '../../../../shared/guard/sentences.ts'
 import { isLoopback } from '../../../../shared/platform/http.ts'
 import { reasonOf } from '../../failures.ts'
 import { readSecret } from '../../secrets.ts'
-import { type Findings, joined } from '../doctor-service.ts'
+import { type Findings, found, joined } from '../doctor-service.ts'
 
 /** All addresses of a name. */
 type Resolve = (hostname: string) => Promise<readonly { readonly address: string }[]>
@@ -20,9 +20,11 @@ export async function examineEvents(settings: GuardSettings, resolve: Resolve = 
   const isLocal = settings.SECRETS_ENDPOINT !== undefined
   const each = readTargets(settings).map(async (target): Promise<Findings> => {
     const line = `${target.name}: ${placeOf(target)} gets ${list(target.types)}`
-    if (target.kind === 'bus') return { lines: [line], toDo: [] }
-    const toDo = [...(await addressFaults(target, { isLocal, resolve })), ...(await secretFaults(target, settings))]
-    return { lines: [line], toDo }
+    if (target.kind === 'bus') return found(line)
+    return found(line, [
+      ...(await addressFaults(target, { isLocal, resolve })),
+      ...(await secretFaults(target, settings)),
+    ])
   })
   return joined(await Promise.all(each))
 }
@@ -36,10 +38,10 @@ async function addressFaults(
     return isLocal ? [] : [`give the target ${name} an https address that others reach: ${hostname} is this machine`]
   if (protocol !== 'https:') return [`give the target ${name} an https address`]
   const host = hostname.replace(/^\[|\]$/g, '')
-  const found = await resolve(host).catch((error: unknown) => reasonOf(error))
-  if (typeof found === 'string')
-    return [`correct the address of the target ${name}: ${host} cannot be resolved (${found})`]
-  const others = found.map(({ address }) => address).filter((address) => !isPublicAddress(address))
+  const addresses = await resolve(host).catch((error: unknown) => reasonOf(error))
+  if (typeof addresses === 'string')
+    return [`correct the address of the target ${name}: ${host} cannot be resolved (${addresses})`]
+  const others = addresses.map(({ address }) => address).filter((address) => !isPublicAddress(address))
   return others.length === 0
     ? []
     : [`give the target ${name} a public address: ${host} leads to ${list(others)}, where nothing is sent`]

@@ -71,17 +71,12 @@ async function test(events: OpenEvents, target: Target, source: string): Promise
     data: { message: `A test of the target ${target.name}. It needs no action.` },
   }
   const result = await events.deliver(event, target)
-  const isDelivered = result.kind === 'delivered'
-  console.log(
-    isDelivered ? `${target.name} took the event ${id}.` : `${target.name} did not take it: ${result.reason}.`,
-  )
-  return isDelivered
+  const outcome = result.kind === 'delivered' ? `took the event ${id}` : `did not take it: ${result.reason}`
+  console.log(`${target.name} ${outcome}.`)
+  return result.kind === 'delivered'
 }
 
-interface Parts {
-  readonly events: OpenEvents
-  readonly ledger: Ledger
-}
+type Parts = { readonly events: OpenEvents; readonly ledger: Ledger }
 
 const sendAgain = ({ events, ledger }: Parts, target: Target, span: { since: number; until: number }) =>
   withShutdown(async (shutdown) => {

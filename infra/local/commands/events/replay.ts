@@ -107,8 +107,8 @@ export async function replay(
   let sent = 0
   for (const { reference, at } of pastEvents) {
     const result = await sendAgain(parts, target, reference)
-    if (result !== null && result.kind !== 'delivered') return { sent, stopped: { at, reason: result.reason } }
     if (result === null) continue
+    if (result.kind !== 'delivered') return { sent, stopped: { at, reason: result.reason } }
     sent++
     if (sent % toldEvery === 0) parts.tell(`${count(sent)} of ${count(pastEvents.length)} sent`)
     await parts.pause(betweenMs)

@@ -41,26 +41,17 @@ const { ACCOUNT_RENEWAL_DAY: day, ACCOUNT_RENEWAL_TIME: time, ACCOUNT_TIME_ZONE:
 const renewalFlags = z.object({ day, time, zone })
 
 export const run: Run<'account'> = async ({ 'dry-run': isDry = false, ...renewal }, what = '') => {
-  switch (mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])) {
-    case 'renewal': {
-      const make = renewalChange(toRenewal(renewal))
-      return apply(await openOperatorLedger(), make, isDry)
-    }
-    case 'adopt': {
-      const service = serviceHere()
-      return adopt(await openOperatorLedger(), service, isDry)
-    }
-    case 'begin': {
-      const env = commandEnvironment()
-      const where = whereIs(env)
-      if (where.kind === 'memory') throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
-      if (where.kind === 'file') return beginIn(where.folder)
-      const service = serviceHere()
-      return begin(await openOperatorLedger(), service)
-    }
-    case 'moved':
-      return moved(await openOperatorLedger(), isDry)
-  }
+  const verb = mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])
+  const make = verb === 'renewal' ? renewalChange(toRenewal(renewal)) : null
+  if (make) return apply(await openOperatorLedger(), make, isDry)
+  if (verb === 'moved') return moved(await openOperatorLedger(), isDry)
+  const where = whereIs(commandEnvironment())
+  if (verb === 'begin' && where.kind === 'memory')
+    throw new CannotContinue('DATA_DIR=memory keeps nothing: set DATA_DIR to a folder.')
+  if (verb === 'begin' && where.kind === 'file') return beginIn(where.folder)
+  const service = serviceHere()
+  const opened = await openOperatorLedger()
+  return verb === 'begin' ? begin(opened, service) : adopt(opened, service, isDry)
 }
 
 async function adopt(opened: OperatorLedger, service: string, isDry: boolean): Promise<boolean> {
@@ -134,12 +125,11 @@ async function mustBeNew({ ledger, tableId, where }: OperatorLedger): Promise<vo
 async function begin(opened: OperatorLedger, service: string): Promise<boolean> {
   const { store, marker, table, where, place } = opened
   const known = await marker.read()
-  if (known) {
-    const remedy = ` Deploy with that table, or accept ${table} with npm run restore -- accept.`
+  const remedy = ` Deploy with that table, or accept ${table} with npm run restore -- accept.`
+  if (known)
     throw new CannotContinue(
       `The ledger ${known.ledger} was begun already, in the table ${known.tableName}.${known.tableName === table ? '' : remedy}`,
     )
-  }
   const set = openingHere()
   const expected = { service, account: set }
   await createLedger({ store, clock: systemClock, account: accountOf(set), expected }).view()
@@ -187,15 +177,14 @@ async function mark({ ledger, marker, table: tableName, tableId }: OperatorLedge
 }
 
 function toRenewal(given: { readonly [name in 'day' | 'time' | 'zone']?: string }): Partial<Renewal> {
-  const { day, time, zone } = parseFlags(given)
-  if (day === undefined && time === undefined && zone === undefined)
-    throw new WrongUsage('needs at least one of --day, --time and --zone')
-  return { ...(day !== undefined && { day }), ...(time !== undefined && { time }), ...(zone !== undefined && { zone }) }
-}
-
-function parseFlags(given: Parameters<typeof toRenewal>[0]) {
+  if (Object.keys(given).length === 0) throw new WrongUsage('needs at least one of --day, --time and --zone')
   try {
-    return parseSettings(renewalFlags, given)
+    const { day, time, zone } = parseSettings(renewalFlags, given)
+    return {
+      ...(day !== undefined && { day }),
+      ...(time !== undefined && { time }),
+      ...(zone !== undefined && { zone }),
+    }
   } catch (error) {
     throw error instanceof WrongSettings ? new WrongUsage(error.message) : error
   }

@@ -9,10 +9,11 @@ import { definitionsKey, fromDefinitionsItem } from '../../../../shared/ledger/b
 import { accountOf, identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../../shared/ledger/ledger.ts'
 import { createDynamoClient, createDynamoStore } from '../../../../shared/ledger/store/dynamo-store.ts'
+import { itemSize } from '../../../../shared/ledger/store/item-size.ts'
 import { firstValue, type SqliteFile } from '../../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../../shared/ledger/store/sqlite-store.ts'
-import type { Store, Value } from '../../../../shared/ledger/store/store.ts'
-import { systemClock } from '../../../../shared/platform/clock.ts'
+import type { Item, Store, Value } from '../../../../shared/ledger/store/store.ts'
+import { minuteMs, systemClock } from '../../../../shared/platform/clock.ts'
 import { digest, systemIds } from '../../../../shared/platform/ids.ts'
 import { usualPrefix } from '../../../../shared/platform/prefix.ts'
 import { accountSettings, type Marker, parseSettings } from '../../../../shared/platform/settings.ts'
@@ -24,7 +25,6 @@ import { directoryOf, type Environment, ledgerFile } from '../../settings.ts'
 import { changesNothing } from '../open.ts'
 import type { Run } from '../table.ts'
 import { commandEnvironment } from '../where.ts'
-import { copyItems } from './copy-items.ts'
 
 export const run: Run<'move'> = async ({ 'dry-run': isDry = false }, table = '') => {
   const env = commandEnvironment()
@@ -150,9 +150,8 @@ async function fill({ file, source, target, ledgerOf }: Move, moved: Identity, i
     throw new CannotContinue(
       'The audit of the table differs from that of the file, perhaps because an index is late: repeat this command.',
     )
-  console.log(
-    `  all are there, and the audit of the table is that of the file: ${count(audited.length)} counters match`,
-  )
+  const match = `${count(audited.length)} counters match`
+  console.log(`  all are there, and the audit of the table is that of the file: ${match}`)
   const copied = await identityIn(store)
   const set = [[['identity'], plain(moved)]] as const
   const when = [{ kind: 'equal', path: ['identity'], value: plain(copied) }] as const
@@ -172,18 +171,8 @@ async function identityIn(store: Store): Promise<Identity | undefined> {
   return item && fromDefinitionsItem(item).identity
 }
 
-interface Seen {
-  readonly tableId: string
-  /** Whether the ledger is there already, and only the markers may be missing. */
-  readonly isThere: boolean
-}
-
-/** @throws CannotContinue for a table that must not take this ledger. */
-async function lookAt(
-  { name, where, client, store, marker }: Target,
-  identity: Identity,
-  hasBegun: boolean,
-): Promise<Seen> {
+/** `isThere`: only the markers may be missing. @throws CannotContinue for a table that must not take this ledger. */
+async function lookAt({ name, where, client, store, marker }: Target, identity: Identity, hasBegun: boolean) {
   const { hasStream, tableId, first } = await describe(client, store, name).catch((error) => {
     if (error instanceof Error && error.name === 'ResourceNotFoundException')
       throw new CannotContinue(
@@ -217,4 +206,69 @@ async function describe(client: DynamoDBClient, store: Store, name: string) {
     tableId: (await store.tableId?.()) ?? name,
     first: Items[0]?.pk?.S,
   }
+}
+
+const pageSize = 500
+/** A table takes 500 write units a second at least, and a transaction of 100 KB costs 200 and its rows of indexes. */
+const maxBatch = { items: 25, bytes: 100_000 }
+/** For a table that is throttled. */
+const patienceMs = 2 * minuteMs
+const itemsPerLine = 5_000
+
+/**
+ * Puts every item of the file that the table does not have, in the order of their keys, so that it may be repeated.
+ *
+ * @returns how many items the file has.
+ * @throws CannotContinue if the table has another item under the key of one.
+ */
+async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: number) => void): Promise<number> {
+  let copied = 0
+  let batch: Item[] = []
+  let bytes = 0
+  const put = async () => {
+    if (batch.length > 0) await putAbsent(to, batch)
+    const told = Math.floor(copied / itemsPerLine)
+    copied += batch.length
+    if (Math.floor(copied / itemsPerLine) > told) onProgress(copied)
+    batch = []
+    bytes = 0
+  }
+  for await (const item of itemsOf(file)) {
+    const size = itemSize(item)
+    if (batch.length === maxBatch.items || bytes + size > maxBatch.bytes) await put()
+    batch.push(item)
+    bytes += size
+  }
+  await put()
+  return copied
+}
+
+async function* itemsOf({ db, read }: SqliteFile): AsyncGenerator<Item> {
+  const page = db
+    .prepare<[string, string]>(`SELECT item FROM items WHERE (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${pageSize}`)
+    .raw()
+  let last = { pk: '', sk: '' }
+  for (;;) {
+    const rows = (await read(() => page.all(last.pk, last.sk))) as [string][]
+    for (const [text] of rows) {
+      const item: Item = JSON.parse(text)
+      yield item
+      last = item
+    }
+    if (rows.length < pageSize) return
+  }
+}
+
+async function putAbsent(to: Store, items: readonly Item[]): Promise<void> {
+  const writes = items.map((item) => ({ kind: 'put', item, when: [{ kind: 'absent-item' }] }) as const)
+  const outcome = await to.transact(writes, digest('move', JSON.stringify(writes)), patienceMs)
+  if (outcome.applied) return
+  const { found } = outcome
+  const other = items.find((item, place) => found[place] && !isDeepStrictEqual(found[place], item))
+  if (other)
+    throw new CannotContinue(
+      `The table has another item ${other.pk} (${other.sk}): another program writes there, so take another table.`,
+    )
+  const absent = items.filter((_, place) => !found[place])
+  if (absent.length > 0) await putAbsent(to, absent)
 }

@@ -59,42 +59,21 @@ interface Recovery {
 
 async function recover(api: Api, run: LoggedRun): Promise<Recovery> {
   const found = await api.find(run.update)
-  if (!found) return run.units === 0 ? { text: 'cost nothing' } : book(api, run, run.units)
-  switch (found.state) {
-    case 'running':
-      return {
-        text: 'is running in the restored ledger: let the sweep put it in doubt, then repeat this',
-        isOpen: true,
-      }
-    case 'in-doubt':
-      if (!run.isKnown) return { text: 'is in doubt: resolve it', isOpen: true }
-      return api.resolve(run)
-    case 'requested':
-    case 'awaiting-approval':
-      await api.cancel(run)
-      return run.units === 0 ? { text: 'cancelled; it cost nothing' } : book(api, run, run.units)
-    default: {
-      const missing = run.units - (found.units.charged ?? 0)
-      if (missing === 0) return { text: 'is booked already' }
-      if (missing > 0) return book(api, { ...run, budget: found.budget }, missing)
-      return {
-        text: `cost ${count(-missing)} units less than is booked: correct it with the reconciliation`,
-        isOpen: true,
-      }
-    }
+  const isWaiting = found?.state === 'requested' || found?.state === 'awaiting-approval'
+  if (isWaiting) await api.cancel(run)
+  if (!found || isWaiting) {
+    const nothing = isWaiting ? 'cancelled; it cost nothing' : 'cost nothing'
+    return run.units === 0 ? { text: nothing } : api.book(run, run.units)
   }
-}
-
-async function book(api: Api, run: LoggedRun & { budget?: string }, units: number): Promise<Recovery> {
-  const { held, update: id } = run
-  const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
-  const outcome = run.isKnown ? 'ran' : 'may have run'
-  return api.spend({
-    id,
-    units,
-    budget: run.budget ?? held?.budget ?? rootBudget,
-    reason: `recovered ${id}: ${what}, ${outcome}`,
-  })
+  if (found.state === 'running')
+    return { text: 'is running in the restored ledger: let the sweep put it in doubt, then repeat this', isOpen: true }
+  if (found.state === 'in-doubt')
+    return run.isKnown ? api.resolve(run) : { text: 'is in doubt: resolve it', isOpen: true }
+  const missing = run.units - (found.units.charged ?? 0)
+  if (missing === 0) return { text: 'is booked already' }
+  if (missing > 0) return api.book(run, missing, found.budget)
+  const less = `cost ${count(-missing)} units less than is booked`
+  return { text: `${less}: correct it with the reconciliation`, isOpen: true }
 }
 
 /** `null`: it is not there. */
@@ -109,8 +88,7 @@ function createSender(access: { url: string; token: string }) {
   }
 }
 
-function createApi(parts: { send: ReturnType<typeof createSender>; from: number; isDry: boolean }) {
-  const { send, from, isDry } = parts
+function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender>; from: number; isDry: boolean }) {
   let booked = 0
   const reasons = new Map<string, Promise<readonly string[]>>()
 
@@ -142,10 +120,12 @@ function createApi(parts: { send: ReturnType<typeof createSender>; from: number;
       if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
       return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
     },
-    spend: async (how: { id: string; budget: string; units: number; reason: string }): Promise<Recovery> => {
-      const { id, units, reason } = how
+    /** On the budget, or on account where that is gone. */
+    book: async ({ update: id, held, isKnown }: LoggedRun, units: number, of?: string): Promise<Recovery> => {
+      const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
+      const reason = `recovered ${id}: ${what}, ${isKnown ? 'ran' : 'may have run'}`
       const body = { type: 'external-spend', units, reason }
-      for (const budget of new Set([how.budget, rootBudget])) {
+      for (const budget of new Set([of ?? held?.budget ?? rootBudget, rootBudget])) {
         const known = reasons.get(budget) ?? reasonsOf(budget)
         reasons.set(budget, known)
         if ((await known).some((each) => each.startsWith(`recovered ${id}:`))) return { text: 'is booked already' }

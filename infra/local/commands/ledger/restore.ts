@@ -99,12 +99,10 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
 }
 
 async function replace(before: OperatorLedger['ledger'], name: string, table: string): Promise<void> {
-  try {
-    await before.change('setup', replacement(table))
-    console.log(`  ${name} is no longer used, not even by processes that still run`)
-  } catch (error) {
-    console.log(
-      `  ${name} does not answer (${reasonOf(error)}): processes that still run may use it until they are deployed again`,
-    )
-  }
+  const told = await before.change('setup', replacement(table)).then(
+    () => 'is no longer used, not even by processes that still run',
+    (error) =>
+      `does not answer (${reasonOf(error)}): processes that still run may use it until they are deployed again`,
+  )
+  console.log(`  ${name} ${told}`)
 }
