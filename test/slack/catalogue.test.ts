@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Block, Message } from '../../shared/slack/blocks.ts'
-import { frozenMessage, occurrenceMessage, pausedMessage } from '../../shared/slack/messages/announcements.ts'
+import {
+  frozenAboveIt,
+  notEnabled,
+  occurrenceMessage,
+  stoppedMessage,
+} from '../../shared/slack/messages/announcements.ts'
 import { approvalMessage, approvalsMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
 import { figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { doneMessage, loginMessage } from '../../shared/slack/messages/help.ts'
@@ -70,8 +75,11 @@ const more: readonly (readonly [name: string, message: Message])[] = [
       ...{ counts: { ...counts, inDoubt: 3, unsent: 9 }, unitsCharged: 0, refusals: [] },
     }),
   ],
-  ['unfrozen: frozen above', frozenMessage({ budget: 'seo', frozen: false, frozenAbove: 'agency', ...author })],
-  ['resumed: not enabled', pausedMessage({ plan: 'nightly', paused: false, isEnabled: false, ...author })],
+  [
+    'unfrozen: frozen above',
+    stoppedMessage({ what: 'budget', name: 'seo', isStopped: false, ...author }, frozenAboveIt('agency')),
+  ],
+  ['resumed: not enabled', stoppedMessage({ what: 'plan', name: 'nightly', isStopped: false, ...author }, notEnabled)],
   ['update: with tags', updateMessage({ update: { ...settled(), tags }, zone })],
   ['approval: with tags', approvalMessage({ ...asked, update: { ...awaiting(), tags }, isReminder: false, zone })],
   [
@@ -85,7 +93,7 @@ const more: readonly (readonly [name: string, message: Message])[] = [
   [
     'frozen: with its remedy',
     withEnd(
-      frozenMessage({ budget: 'seo', frozen: true, ...author }),
+      stoppedMessage({ what: 'budget', name: 'seo', isStopped: true, ...author }),
       { kind: 'unfreeze', name: 'seo', at: now },
       '/dashboard/budgets/seo',
       place,

@@ -1,9 +1,18 @@
 import { count, list, percent } from '../../guard/sentences.ts'
-import type { WillRunOut } from '../../ledger/updates/news.ts'
+import type { About } from '../../ledger/updates/tasks.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
+import { type Links, moreAbout } from './links.ts'
 import { quote } from './updates.ts'
-import { bar, bold, boldUnits, capital, countOf, person } from './words.ts'
+import { bar, bold, boldUnits, capital, countOf, person, stops } from './words.ts'
+
+type News<Kind extends About['kind'], Without extends string = never> = Omit<
+  Extract<About, { kind: Kind }>,
+  'kind' | Without
+>
+interface InZone {
+  readonly zone: string
+}
 
 export interface Occurrence {
   readonly plan: string
@@ -11,16 +20,12 @@ export interface Occurrence {
   readonly zone: string
   readonly state: 'done' | 'stopped' | 'missed' | 'paused'
   readonly reason?: string
-  readonly counts: {
-    readonly settled: number
-    readonly upToDate: number
-    readonly refused: number
-    readonly released: number
-    readonly inDoubt: number
-    readonly awaitingApproval: number
-    readonly unsent: number
-    readonly requested: number
-  }
+  readonly counts: Readonly<
+    Record<
+      'settled' | 'upToDate' | 'refused' | 'released' | 'inDoubt' | 'awaitingApproval' | 'unsent' | 'requested',
+      number
+    >
+  >
   readonly unitsCharged: number
   readonly refusals: readonly { readonly project: string; readonly detail: string }[]
 }
@@ -28,9 +33,10 @@ export interface Occurrence {
 const refusalsShown = 5
 export function occurrenceMessage(occurrence: Occurrence): Message {
   const { plan, time, zone, reason, refusals } = occurrence
-  const state = occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state
+  const [sign, outcome] =
+    endings[occurrence.state === 'paused' && hasBegun(occurrence) ? 'paused-midway' : occurrence.state]
   const what = `The plan ${code(plan)} of ${date(time, zone)}`
-  const lead = `${signs[state]} ${what} ${outcomes[state]}.${quote(reason)}`
+  const lead = `${sign} ${what} ${outcome}.${quote(reason)}`
   const lines = countLines(occurrence)
   const spent = spentBy(occurrence, lines)
   const hidden = Math.max(0, occurrence.counts.refused - Math.min(refusals.length, refusalsShown))
@@ -67,14 +73,12 @@ function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly st
 const hasBegun = ({ counts: { unsent: _unsent, ...others } }: Occurrence): boolean =>
   Object.values(others).some((number) => number > 0)
 
-const signs = { done: '🗓️', stopped: '🛑', missed: '⌛', paused: '⏸️', 'paused-midway': '⏸️' } as const
-
-const outcomes = {
-  done: 'is finished',
-  stopped: 'was stopped before its end',
-  missed: 'was not run: it came more than an hour late',
-  paused: 'was not run: it is paused',
-  'paused-midway': 'was paused before its end',
+const endings = {
+  done: ['🗓️', 'is finished'],
+  stopped: ['🛑', 'was stopped before its end'],
+  missed: ['⌛', 'was not run: it came more than an hour late'],
+  paused: ['⏸️', 'was not run: it is paused'],
+  'paused-midway': ['⏸️', 'was paused before its end'],
 } as const
 
 function countLines({ counts }: Occurrence): string[] {
@@ -100,15 +104,7 @@ export function thresholdMessage({
   resetsAt,
   zone,
   isObserved = false,
-}: {
-  readonly budget: string
-  readonly isObserved?: boolean
-  readonly window: 'month' | 'day'
-  readonly used: number
-  readonly of: number
-  readonly resetsAt: number
-  readonly zone: string
-}): Message {
+}: News<'threshold', 'percent'> & InZone & { readonly isObserved?: boolean }): Message {
   const span = window === 'day' ? "today's" : "this month's"
   const left = of - used
   const rest = left > 0 ? `${bold(count(left))} ${left === 1 ? 'is' : 'are'} left` : 'Nothing is left'
@@ -135,7 +131,7 @@ export function willRunOutMessage({
   short,
   resetsAt,
   zone,
-}: Omit<WillRunOut, 'kind'> & { readonly zone: string }): Message {
+}: News<'will-run-out'> & InZone): Message {
   const why = plan === undefined ? 'at its recent pace' : `with the plan ${code(plan)}`
   const lead = `${code(budget)} will run out on ${date(at, zone)} ${why}.`
   const rest = `${bold(count(left))} ${left === 1 ? 'is' : 'are'} left until ${date(resetsAt, zone)}, ${bold(count(short))} short.`
@@ -151,18 +147,10 @@ export function refusalsMessage({
   budget,
   otherBudgets = 0,
   count: number,
-  sinceMinutes,
   detail,
-}: {
-  readonly caller: string
-  readonly budget: string
-  readonly otherBudgets?: number
-  readonly count: number
-  readonly sinceMinutes: number
-  readonly detail: string
-}): Message {
+}: News<'refusals', 'since'>): Message {
   const where = `${code(budget)}${otherBudgets > 0 ? ` and ${countOf(otherBudgets, 'other budget')}` : ''}`
-  const lead = `${capital(person(caller))} was refused ${bold(countOf(number, 'time'))} on ${where} within ${countOf(sinceMinutes, 'minute')}.`
+  const lead = `${capital(person(caller))} was refused ${bold(countOf(number, 'time'))} on ${where} within 10 minutes.`
   return message(`${lead} Nothing was spent.`, [
     header('Many refusals'),
     section(`${lead} Nothing was spent. The last refusal:${quote(detail)}`),
@@ -172,68 +160,30 @@ export function refusalsMessage({
   ])
 }
 
-export function frozenMessage({
-  budget,
-  frozen,
-  frozenAbove = null,
-  by,
-  reason,
-}: {
-  readonly budget: string
-  readonly frozen: boolean
-  readonly frozenAbove?: string | null
-  readonly by: string
-  readonly reason: string
-}): Message {
-  const lead = `${frozen ? '🧊' : '▶️'} ${actorName(by)} ${frozen ? 'froze' : 'unfroze'} the budget ${code(budget)}.`
-  const effect = frozen
-    ? 'Nothing can be spent from it, or from budgets below it, until it is unfrozen. Running updates continue.'
-    : frozenAbove === null
-      ? 'It can spend again, within its limits.'
-      : `Nothing can be spent from it yet: ${code(frozenAbove)} above it is frozen, too.`
+/** @param whyNotYet where lifting this stop is not enough. */
+export function stoppedMessage(
+  { what, name, by, reason, isStopped }: News<'stopped'>,
+  whyNotYet: string | null = null,
+): Message {
+  const { sign, stop, lift, undo, stopped, lifted } = stops[what]
+  const lead = `${isStopped ? sign : '▶️'} ${actorName(by)} ${isStopped ? stop : lift} the ${what} ${code(name)}.`
+  const effect = isStopped ? stopped : (whyNotYet ?? lifted)
   return message(`${lead} ${effect}`, [
     section(`${lead} ${effect}${quote(reason)}`),
-    ...(frozen ? [context(`To end it: ${code(`/units unfreeze ${budget} <reason>`, 200)}`)] : []),
+    ...(isStopped ? [context(`To end it: ${code(`/units ${undo} ${name} <reason>`, 200)}`)] : []),
   ])
 }
 
-export function pausedMessage({
-  plan,
-  paused,
-  isEnabled = true,
-  by,
-  reason,
-}: {
-  readonly plan: string
-  readonly paused: boolean
-  readonly isEnabled?: boolean
-  readonly by: string
-  readonly reason: string
-}): Message {
-  const lead = `${paused ? '⏸️' : '▶️'} ${actorName(by)} ${paused ? 'paused' : 'resumed'} the plan ${code(plan)}.`
-  const effect = paused
-    ? 'It asks for no updates until it is resumed.'
-    : isEnabled
-      ? 'It runs again at its next scheduled time.'
-      : 'It does not run yet: the plans file does not enable it.'
-  return message(`${lead} ${effect}`, [
-    section(`${lead} ${effect}${quote(reason)}`),
-    ...(paused ? [context(`To end it: ${code(`/units resume ${plan} <reason>`, 200)}`)] : []),
-  ])
-}
+export const frozenAboveIt = (budget: string): string =>
+  `Nothing can be spent from it yet: ${code(budget)} above it is frozen, too.`
+export const notEnabled = 'It does not run yet: the plans file does not enable it.'
 
 const actorName = (by: string): string => (by === 'guard' ? 'Unit Guard' : capital(person(by)))
 
 const maxRows = 15
 const maxDates = 5
 
-export function foreignDataMessage({
-  found,
-  more,
-}: {
-  readonly found: readonly { readonly project: string; readonly dates: readonly string[] }[]
-  readonly more: number
-}): Message {
+export function foreignDataMessage({ found, more }: News<'foreign-data'>): Message {
   const all = found.length + more
   const lead = `The vendor has new data for ${bold(countOf(all, 'project'))} that Unit Guard did not start.`
   const rows = found.map(({ project, dates }) => `• ${code(project)}: ${datesOf(dates)}`)
@@ -252,21 +202,13 @@ function datesOf(dates: readonly string[]): string {
   return `${dates.slice(-maxDates).join(', ')}${more > 0 ? ` and ${more} before` : ''}`
 }
 
-export function givenBackMessage({ units, by, reason }: { units: number; by: string; reason: string }): Message {
+export function givenBackMessage({ units, by, reason }: News<'given-back'>): Message {
   const lead = `${actorName(by)} reconciled the account with the vendor’s figure: ${boldUnits(units)} more can be spent.`
   return message(lead, [header('Units came back'), section(`↩️ ${lead}${quote(reason)}`)])
 }
 
-export function tokenExpiresMessage({
-  expiresAt,
-  daysLeft,
-  zone,
-}: {
-  readonly expiresAt: number
-  /** Negative: expired. */
-  readonly daysLeft: number
-  readonly zone: string
-}): Message {
+/** Negative `daysLeft`: expired. */
+export function tokenExpiresMessage({ expiresAt, daysLeft, zone }: News<'token-expires'> & InZone): Message {
   const hasEnded = daysLeft < 0
   const when = daysLeft === 0 ? 'in less than a day' : `in ${countOf(daysLeft, 'day')}`
   const lead = hasEnded
@@ -295,4 +237,44 @@ export function auditFailedMessage({
     ...sections(firstLines(rows, maxRows)),
     context('The same difference is announced once. `GET /audit` shows both figures of each counter.'),
   ])
+}
+
+export function repeatsMessage({ caller, budget, project, count: number }: News<'repeats'>): Message {
+  const lead = `${capital(person(caller))} repeated itself ${bold(countOf(number, 'time'))} within ten minutes, the last time for ${code(project)} on ${code(budget)}.`
+  return message(`${lead} Nothing was spent on repeats.`, [
+    header('A caller repeats itself'),
+    section(`${lead} Nothing was spent on repeats.`),
+    context(
+      'This is often a loop, or a script that sends the same key again to see whether its update has ended. For that there is `GET /updates/{id}`.',
+    ),
+  ])
+}
+
+export function priceJumpedMessage(
+  { update, budget, project, units, before }: News<'price-jumped'>,
+  links: Links,
+): Message {
+  const lead = `An update of ${code(project)} needs ${boldUnits(units)}. The one before cost ${count(before)}.`
+  return message(lead, [
+    header('A price has jumped'),
+    section(`${lead} It is charged to ${code(budget)}.`),
+    context(moreAbout(update, links)),
+  ])
+}
+
+/** @param payer as a clause. */
+export function releasedMessage({
+  budget,
+  otherBudgets,
+  projects,
+  more,
+  by,
+  reason,
+  payer,
+}: News<'released'> & { readonly payer: string }): Message {
+  const named = [...projects.map((project) => code(project)), ...(more > 0 ? [`${countOf(more, 'more project')}`] : [])]
+  const from = `the budget ${code(budget)}${otherBudgets > 0 ? ` and ${countOf(otherBudgets, 'other budget')}` : ''}`
+  const lead = `${capital(person(by))} took ${list(named)} out of ${from}.`
+  const effect = `No budget lists ${projects.length + more === 1 ? 'it' : 'them'}, and from now on ${payer}.`
+  return message(`${lead} ${effect}`, [section(`${lead} ${effect}${quote(reason)}`)])
 }

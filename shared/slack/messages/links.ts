@@ -2,6 +2,7 @@ import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { About } from '../../ledger/updates/tasks.ts'
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { code, limits } from '../text.ts'
+import { capital, stops } from './words.ts'
 
 /** @param dashboardUrl `null`: unknown, so messages name commands. */
 export interface Links {
@@ -69,12 +70,9 @@ export type Remedy =
 function remedyButton(remedy: Remedy) {
   const { kind, name } = remedy
   if (kind === 'grant-units') return button(kind, name, { text: 'Grant units…' })
-  const [verb, what] = kind === 'unfreeze' ? ['Unfreeze', 'budget'] : ['Resume', 'plan']
-  const dialog = {
-    title: `${verb} the ${what}?`,
-    text: kind === 'unfreeze' ? 'It can spend again, within its limits.' : 'It runs again at its next scheduled time.',
-    confirm: verb,
-    deny: 'Cancel',
-  }
-  return button(kind, `${remedy.at}:${name}`, { text: `${verb} the ${what}`, dialog })
+  const what = kind === 'unfreeze' ? 'budget' : 'plan'
+  const confirm = capital(kind)
+  const text = `${confirm} the ${what}`
+  const dialog = { title: `${text}?`, text: stops[what].lifted, confirm, deny: 'Cancel' }
+  return button(kind, `${remedy.at}:${name}`, { text, dialog })
 }

@@ -68,6 +68,19 @@ export function actor(by: string): string {
   return by === 'service' ? 'the tracking service' : person(by)
 }
 
+export const stops = {
+  budget: {
+    ...{ sign: '🧊', stop: 'froze', lift: 'unfroze', undo: 'unfreeze' },
+    stopped: 'Nothing can be spent from it, or from budgets below it, until it is unfrozen. Running updates continue.',
+    lifted: 'It can spend again, within its limits.',
+  },
+  plan: {
+    ...{ sign: '⏸️', stop: 'paused', lift: 'resumed', undo: 'resume' },
+    stopped: 'It asks for no updates until it is resumed.',
+    lifted: 'It runs again at its next scheduled time.',
+  },
+} as const
+
 /** Any use is visible, and a full bar means that nothing is left. */
 export function bar(used: number, of: number): string {
   const isFull = of <= 0 || used >= of

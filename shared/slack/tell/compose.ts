@@ -13,7 +13,6 @@ import {
   isObserved,
   pauseOf,
 } from '../../ledger/book/definitions.ts'
-import type { Released } from '../../ledger/updates/news.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
 import { isUnderWay, type Update } from '../../ledger/updates/update.ts'
@@ -23,11 +22,15 @@ import type { Message } from '../blocks.ts'
 import {
   auditFailedMessage,
   foreignDataMessage,
-  frozenMessage,
+  frozenAboveIt,
   givenBackMessage,
+  notEnabled,
   occurrenceMessage,
-  pausedMessage,
+  priceJumpedMessage,
   refusalsMessage,
+  releasedMessage,
+  repeatsMessage,
+  stoppedMessage,
   thresholdMessage,
   tokenExpiresMessage,
   willRunOutMessage,
@@ -41,8 +44,6 @@ import {
 } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
 import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
-import { priceJumpedMessage, repeatsMessage } from '../messages/noticed.ts'
-import { releasedMessage } from '../messages/released.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { named, namedIn } from '../messages/words.ts'
 import { callerOf, guardFor } from '../receive/answer.ts'
@@ -230,23 +231,15 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
     case 'will-run-out':
       return willRunOutMessage({ ...about, zone: zoneOf(view) })
     case 'refusals':
-      return refusalsMessage({ ...about, sinceMinutes: 10 })
+      return refusalsMessage(about)
     case 'repeats':
       return repeatsMessage(about)
     case 'price-jumped':
       return priceJumpedMessage(about, parts)
     case 'stopped':
-      return about.what === 'budget'
-        ? frozenMessage({
-            ...{ budget: about.name, frozen: about.isStopped, by: about.by, reason: about.reason },
-            frozenAbove: about.isStopped ? null : frozenAbove(view.definitions, about.name),
-          })
-        : pausedMessage({
-            ...{ plan: about.name, paused: about.isStopped, by: about.by, reason: about.reason },
-            isEnabled: about.isStopped || (await isEnabled(parts, about.name)),
-          })
+      return stoppedMessage(about, about.isStopped ? null : await whyNotYet(parts, about, view))
     case 'released':
-      return releasedMessage({ ...about, payer: payerOfReleased(view, about) })
+      return releasedMessage({ ...about, payer: unownedPayer(view.definitions, about.projects, about.more) })
     case 'given-back':
       return givenBackMessage(about)
     case 'foreign-data':
@@ -265,11 +258,17 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
   }
 }
 
-const payerOfReleased = ({ definitions }: View, { projects, more }: Released) =>
-  unownedPayer(definitions, projects, more)
-
-async function isEnabled({ guard }: ComposerParts, name: string): Promise<boolean> {
-  return (await guard.planStatuses()).plans.some(({ plan }) => plan.name === name && plan.enabled)
+async function whyNotYet(
+  { guard }: ComposerParts,
+  { what, name }: Extract<About, { kind: 'stopped' }>,
+  { definitions }: View,
+): Promise<string | null> {
+  if (what === 'budget') {
+    const above = frozenAbove(definitions, name)
+    return above === null ? null : frozenAboveIt(above)
+  }
+  const { plans } = await guard.planStatuses()
+  return plans.some(({ plan }) => plan.name === name && plan.enabled) ? null : notEnabled
 }
 
 /** Composes it after all updates have ended; doubts and approvals have announcements of their own. */

@@ -1,19 +1,19 @@
 import {
   auditFailedMessage,
   foreignDataMessage,
-  frozenMessage,
   givenBackMessage,
   occurrenceMessage,
-  pausedMessage,
+  priceJumpedMessage,
   refusalsMessage,
+  releasedMessage,
+  repeatsMessage,
+  stoppedMessage,
   thresholdMessage,
   tokenExpiresMessage,
   willRunOutMessage,
 } from '../../../shared/slack/messages/announcements.ts'
 import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
-import { priceJumpedMessage, repeatsMessage } from '../../../shared/slack/messages/noticed.ts'
-import { releasedMessage } from '../../../shared/slack/messages/released.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
 import {
   account,
@@ -131,6 +131,7 @@ function occurrenceSamples({ by, size, problem, projects }: Records): Sample[] {
 }
 
 function warningSamples({ by, problem }: Records): Sample[] {
+  const author = { by: by.caller, reason: by.reason }
   return [
     [
       'threshold',
@@ -181,14 +182,13 @@ function warningSamples({ by, problem }: Records): Sample[] {
         caller: by.caller === written.caller ? 'price-bot' : by.caller,
         budget: by.budget,
         count: 25,
-        sinceMinutes: 10,
         detail: problem.detail,
       }),
     ],
-    ['frozen', frozenMessage({ budget: by.budget, frozen: true, by: by.caller, reason: by.reason })],
-    ['unfrozen', frozenMessage({ budget: by.budget, frozen: false, by: by.caller, reason: by.reason })],
-    ['paused', pausedMessage({ plan: by.plan, paused: true, by: by.caller, reason: by.reason })],
-    ['resumed', pausedMessage({ plan: by.plan, paused: false, by: by.caller, reason: by.reason })],
+    ['frozen', stoppedMessage({ what: 'budget', name: by.budget, isStopped: true, ...author })],
+    ['unfrozen', stoppedMessage({ what: 'budget', name: by.budget, isStopped: false, ...author })],
+    ['paused', stoppedMessage({ what: 'plan', name: by.plan, isStopped: true, ...author })],
+    ['resumed', stoppedMessage({ what: 'plan', name: by.plan, isStopped: false, ...author })],
     [
       'foreign data',
       foreignDataMessage({ found: [{ project: by.project, dates: ['2026-11-18', '2026-11-19'] }], more: 2 }),
@@ -211,16 +211,13 @@ function noticedSamples({ by }: Records): Sample[] {
     [
       'repeats',
       repeatsMessage({
-        ...{ kind: 'repeats', caller: by.caller === written.caller ? 'price-bot' : by.caller, budget: by.budget },
+        ...{ caller: by.caller === written.caller ? 'price-bot' : by.caller, budget: by.budget },
         ...{ project: by.project, count: 50, since: at('2026-11-20T11:50:00Z') },
       }),
     ],
     [
       'price jumped',
-      priceJumpedMessage(
-        { kind: 'price-jumped', update: 'upd_1', budget: by.budget, project: by.project, units: 640, before: 120 },
-        {},
-      ),
+      priceJumpedMessage({ update: 'upd_1', budget: by.budget, project: by.project, units: 640, before: 120 }, {}),
     ],
   ]
 }
