@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { modalActions, priceIn } from '../../shared/slack/blocks.ts'
-import { type FormRead, type Opener, pressOf, readForm, submissionSchema } from '../../shared/slack/messages/modals.ts'
+import { type FormRead, forms, type Opener, readForm, submissionSchema } from '../../shared/slack/messages/modals.ts'
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max))
 const user = z.string().check(z.regex(/^[UW][A-Z0-9]{2,20}$/))
@@ -109,7 +109,7 @@ function readSubmission(payload: z.output<typeof submissionSchema>, at: number):
   const given = { ...(units !== undefined && { units }), ...(reason !== undefined && { reason }) }
   return {
     kind: 'press',
-    press: { ...event, kind: 'press', user: payload.user.id, action: pressOf[action], ...pressed, ...given },
+    press: { ...event, kind: 'press', user: payload.user.id, action: forms[action].press, ...pressed, ...given },
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Services } from '../guard/services.ts'
 import { minuteMs } from '../platform/clock.ts'
-import { createCommands } from './receive/commands.ts'
+import { runCommand } from './receive/commands.ts'
 import { createAnswers } from './receive/events.ts'
-import { createPresses } from './receive/presses.ts'
+import { handlePress } from './receive/presses.ts'
 import { createSlackClientOf, type SlackClient } from './tell/client.ts'
 import { createComposer } from './tell/compose.ts'
-import { createHome } from './tell/home.ts'
+import { publishHome } from './tell/home.ts'
 import { createPoster } from './tell/post.ts'
 import { createTeller } from './tell/tell.ts'
 
@@ -23,9 +23,9 @@ export function createSlack(services: Services, client: SlackClient = createSlac
   const teller = createTeller({ guard, composer, poster, clock, log })
   const answers = createAnswers({
     ...{ guard, poster, clock, log },
-    commands: createCommands({ guard, dashboardUrl, clock, kinds }),
-    presses: createPresses({ guard, teller, dashboardUrl, clock, kinds }),
-    home: createHome({ guard, options, poster, dashboardUrl }),
+    runCommand: (event) => runCommand({ guard, dashboardUrl, clock, kinds }, event),
+    handlePress: (event) => handlePress({ guard, teller, dashboardUrl, clock, kinds }, event),
+    publishHome: (user, notice) => publishHome({ guard, options, poster, dashboardUrl }, user, notice),
   })
   return {
     answer: answers.answer,

@@ -35,10 +35,10 @@ describe('text behind /units', () => {
     ['Login', { do: 'login' }],
     ['show upd_4t8kx2', { do: 'show', id: 'upd_4t8kx2' }],
     ['cancel upd_4t8kx2', { do: 'cancel', id: 'upd_4t8kx2' }],
-    ['freeze seo a loop', { do: 'freeze', budget: 'seo', reason: 'a loop' }],
-    ['unfreeze seo “fixed”', { do: 'unfreeze', budget: 'seo', reason: '“fixed”' }],
-    ['pause nightly the site moves', { do: 'pause', plan: 'nightly', reason: 'the site moves' }],
-    ['resume nightly moved', { do: 'resume', plan: 'nightly', reason: 'moved' }],
+    ['freeze seo a loop', { do: 'freeze', name: 'seo', reason: 'a loop' }],
+    ['unfreeze seo “fixed”', { do: 'unfreeze', name: 'seo', reason: '“fixed”' }],
+    ['pause nightly the site moves', { do: 'pause', name: 'nightly', reason: 'the site moves' }],
+    ['resume nightly moved', { do: 'resume', name: 'nightly', reason: 'moved' }],
     ...['31200', '31,200', '31.200', '31’200', "31'200", '"31 200"', '0031200'].map((typed): [string, Command] => [
       `reconcile ${typed} as of 10:00`,
       { do: 'reconcile', unitsLeft: 31_200 as Units, asOf: '10:00', reason: '' },
@@ -105,7 +105,7 @@ describe('undoes Slack’s changes of a command’s text', () => {
     ['<http://acme.example|>', 'http://acme.example'],
   ])('%s', (sent, typed) => {
     expect(parseCommand(`run ranking ${sent}`)).toEqual(ranking(typed))
-    expect(parseCommand(`freeze seo ${sent}`)).toEqual({ do: 'freeze', budget: 'seo', reason: typed })
+    expect(parseCommand(`freeze seo ${sent}`)).toEqual({ do: 'freeze', name: 'seo', reason: typed })
   })
 })
 

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import type { PressedAction, SlackMessage } from '../../ledger/updates/slack-events.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
-import type { ModalAction } from '../blocks.ts'
+import { type ModalAction, modalActions } from '../blocks.ts'
 import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
 import { clean, cut } from '../text.ts'
 
 /** Slack gives it back with the submission. */
 const openerSchema = z.object({
-  action: z.enum(['approve-up-to', 'reject-because', 'grant-units']),
+  action: z.enum(modalActions),
   value: z.string().check(z.minLength(1), z.maxLength(100)),
   shown: z.optional(z.number()),
   responseUrl: z.string().check(z.maxLength(500)),
@@ -25,25 +25,19 @@ export interface Opener {
   readonly isHome?: true
 }
 
-const titles = {
-  'approve-up-to': 'Approve up to…',
-  'reject-because': 'Reject the update',
-  'grant-units': 'Grant units',
-} as const
-
-const submits = { 'approve-up-to': 'Approve', 'reject-because': 'Reject', 'grant-units': 'Grant' } as const
-
-export const pressOf = {
-  'approve-up-to': 'approve',
-  'reject-because': 'reject',
-  'grant-units': 'grant',
-} as const satisfies Record<ModalAction, PressedAction>
+/** `press`: what its submission stands for. */
+export const forms = {
+  'approve-up-to': { title: 'Approve up to…', submit: 'Approve', press: 'approve' },
+  'reject-because': { title: 'Reject the update', submit: 'Reject', press: 'reject' },
+  'grant-units': { title: 'Grant units', submit: 'Grant', press: 'grant' },
+} as const satisfies Record<ModalAction, { title: string; submit: string; press: PressedAction }>
 
 export type ModalView = ReturnType<typeof modalFor>
 
 /** @see https://docs.slack.dev/surfaces/modals */
 export function modalFor(opener: Opener) {
   const { action, shown, value } = opener
+  const { title, submit } = forms[action]
   const hint =
     action === 'grant-units'
       ? `${cut(clean(value), 63)} gets them once, this month.`
@@ -60,7 +54,7 @@ export function modalFor(opener: Opener) {
   }
   return {
     ...{ type: 'modal', callback_id: action, private_metadata: JSON.stringify(opener) },
-    ...{ title: plain(titles[action]), submit: plain(submits[action]), close: plain('Cancel') },
+    ...{ title: plain(title), submit: plain(submit), close: plain('Cancel') },
     blocks: [...(action === 'reject-because' ? [] : [units]), ...(action === 'approve-up-to' ? [] : [reason])],
   }
 }

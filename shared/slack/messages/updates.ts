@@ -150,9 +150,9 @@ export function decidedMessage({
 }
 
 /** Who approved it, or ended its wait or doubt. */
-export function deciderOf(update: Update, asked: 'approval' | 'doubt'): string {
+export function deciderOf(update: Update, asked: 'awaiting-approval' | 'in-doubt'): string {
   const { approval, state, history } = update
-  if (asked === 'approval' && approval && !unstartedEndStates.includes(state)) return approval.by
+  if (asked === 'awaiting-approval' && approval && !unstartedEndStates.includes(state)) return approval.by
   return (history.find((line) => line.state === state) ?? history.at(-1))?.by ?? 'guard'
 }
 

@@ -1,9 +1,15 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
+import { zoneOf } from '../../guard/sentences.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import type { Update } from '../../ledger/updates/update.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Scope } from '../../platform/words.ts'
+import type { Kinds } from '../../tracking/kinds.ts'
 import { inPlace, type Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'
+import type { Links } from '../messages/links.ts'
+import { named } from '../messages/words.ts'
 
 export interface EventAnswer {
   /** `null`: a kept message or App Home shows it. */
@@ -13,6 +19,23 @@ export interface EventAnswer {
   /** Stored before the message is sent. */
   readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes' | 'payers'> | Pick<SlackEvent, 'updates'>
 }
+
+/** What commands and presses need to be answered. */
+export interface AnswerParts {
+  readonly guard: Guard
+  readonly dashboardUrl: string | null
+  readonly clock: Clock
+  readonly kinds?: Kinds
+}
+
+/** How a message shows updates. */
+export async function placeOf({ guard: { ledger }, dashboardUrl = null }: Pick<AnswerParts, 'guard'> & Links) {
+  const view = await ledger.view()
+  return { view, zone: zoneOf(view), dashboardUrl, shown: (update: Update) => named(view.definitions, update) }
+}
+
+export const updatesNamed = async ({ ledger }: Guard, ids: readonly string[] = []): Promise<readonly Update[]> =>
+  (await ledger.updatesNamed(ids)).filter((update) => update !== null)
 
 export const replyWith = (sentence: string): EventAnswer => ({ message: problemMessage(sentence) })
 

@@ -35,10 +35,15 @@ export type Command =
   | { readonly do: 'login' }
   | { readonly do: 'show'; readonly id: string }
   | { readonly do: 'cancel'; readonly id: string }
-  | { readonly do: 'freeze' | 'unfreeze'; readonly budget: string; readonly reason: string }
-  | { readonly do: 'pause' | 'resume'; readonly plan: string; readonly reason: string }
+  | StopChange
   /** `asOf`: as typed, in the account's zone; absent: now. */
   | { readonly do: 'reconcile'; readonly unitsLeft: Units; readonly asOf?: string; readonly reason: string }
+
+export interface StopChange {
+  readonly do: 'freeze' | 'unfreeze' | 'pause' | 'resume'
+  readonly name: string
+  readonly reason: string
+}
 
 export interface Mistake {
   readonly do: 'mistake'
@@ -90,10 +95,10 @@ const readers: Record<Verb, (words: Words, kinds: Kinds) => Command | string> = 
   login: (words) => withoutArguments(words, 'login', { do: 'login' }),
   show: (words) => readId(words, 'show'),
   cancel: (words) => readId(words, 'cancel'),
-  freeze: (words) => readBudgetChange(words, 'freeze'),
-  unfreeze: (words) => readBudgetChange(words, 'unfreeze'),
-  pause: (words) => readPlanChange(words, 'pause'),
-  resume: (words) => readPlanChange(words, 'resume'),
+  freeze: (words) => readStop(words, 'freeze'),
+  unfreeze: (words) => readStop(words, 'unfreeze'),
+  pause: (words) => readStop(words, 'pause'),
+  resume: (words) => readStop(words, 'resume'),
   reconcile: readReconcile,
 }
 
@@ -192,20 +197,14 @@ function readReconcile(words: Words): Command | string {
 const looksLikeTime = /\b\d{1,2}[:.]\d{2}\b|\b(?:yesterday|as at)\b|\b\d{1,2} ?[ap]\.?m\b/i
 const asOfFault = `When did the vendor’s screen show it? Write as of ${asOfExamples}, then the reason; without “as of” it is a figure of now, and the reason has no time.`
 
-function readBudgetChange(words: Words, verb: 'freeze' | 'unfreeze'): Command | string {
+function readStop(words: Words, verb: StopChange['do']): Command | string {
+  const what = verb === 'freeze' || verb === 'unfreeze' ? 'budget' : 'plan'
   const word = words.next()
-  if (!word) return `Say which budget to ${verb}, and why.`
-  if (!isBudgetName(word.text)) return budgetNameFault(word.text)
+  if (!word) return `Say which ${what} to ${verb}, and why.`
+  if (what === 'budget' && !isBudgetName(word.text)) return budgetNameFault(word.text)
+  if (what === 'plan' && !isPlanName(word.text)) return `${quoteWord(word.text)} cannot be the name of a plan.`
   const reason = words.rest()
-  return reasonFault(reason) ?? { do: verb, budget: word.text, reason }
-}
-
-function readPlanChange(words: Words, verb: 'pause' | 'resume'): Command | string {
-  const word = words.next()
-  if (!word) return `Say which plan to ${verb}, and why.`
-  if (!isPlanName(word.text)) return `${quoteWord(word.text)} cannot be the name of a plan.`
-  const reason = words.rest()
-  return reasonFault(reason) ?? { do: verb, plan: word.text, reason }
+  return reasonFault(reason) ?? { do: verb, name: word.text, reason }
 }
 
 const budgetNameFault = (name: string): string =>

@@ -12,18 +12,22 @@ import {
   windowKinds,
 } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
-import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
-import type { Kinds } from '../../tracking/kinds.ts'
 import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
 import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
-import { named } from '../messages/words.ts'
-import { callerOf, type EventAnswer, replyWith, whyNotAllowed } from './answer.ts'
-import { type Command, parseCommand } from './command.ts'
+import {
+  type AnswerParts,
+  callerOf,
+  type EventAnswer,
+  placeOf,
+  replyWith,
+  updatesNamed,
+  whyNotAllowed,
+} from './answer.ts'
+import { type Command, parseCommand, type StopChange } from './command.ts'
 import { offerReconciliation } from './reconcile.ts'
 
 /** Of a loop, many are one row. */
@@ -48,19 +52,8 @@ const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
 
 type CommandEvent = SlackEvent & { kind: 'command' }
 
-export interface CommandsParts {
-  guard: Guard
-  dashboardUrl: string | null
-  clock: Clock
-  kinds?: Kinds
-}
-
 /** No command spends units: that takes a button. */
-export const createCommands = (parts: CommandsParts) => ({
-  runCommand: (event: CommandEvent) => runCommand(parts, event),
-})
-
-async function runCommand(parts: CommandsParts, event: CommandEvent): Promise<EventAnswer> {
+export async function runCommand(parts: AnswerParts, event: CommandEvent): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const command = parseCommand(event.text, kinds)
   const caller = callerOf(event)
@@ -74,7 +67,7 @@ async function runCommand(parts: CommandsParts, event: CommandEvent): Promise<Ev
 }
 
 async function perform(
-  parts: CommandsParts,
+  parts: AnswerParts,
   command: Command,
   event: CommandEvent,
   allowed: Permissions,
@@ -113,23 +106,10 @@ async function perform(
     case 'login':
       return login(parts, caller)
     case 'freeze':
-    case 'unfreeze': {
-      const result = await guard[command.do](command.budget, { caller, reason: command.reason, askedAt })
-      if (result.kind === 'problem') return replyWith(result.problem.detail)
-      return { message: doneMessage(await describeFreeze(parts, command)) }
-    }
+    case 'unfreeze':
     case 'pause':
-    case 'resume': {
-      const { plans } = await guard.planStatuses()
-      const plan = plans.find((each) => each.plan.name === command.plan)?.plan
-      if (!plan) return replyWith(`There is no plan ${command.plan}.`)
-      const by = { caller, reason: command.reason, askedAt }
-      const result = await (command.do === 'pause' ? guard.pausePlan : guard.resumePlan)(command.plan, by)
-      if (result.kind === 'problem') return replyWith(result.problem.detail)
-      const still = plan.enabled ? '' : ', but it does not run: the plans file does not enable it'
-      const is = command.do === 'pause' ? 'paused' : `no longer paused${still}`
-      return { message: doneMessage(`Done: the plan ${command.plan} is ${is}.`) }
-    }
+    case 'resume':
+      return changeStop(parts, command, { caller, reason: command.reason, askedAt })
     case 'reconcile':
       return offerReconciliation(parts, command, event)
     default:
@@ -137,18 +117,31 @@ async function perform(
   }
 }
 
-async function describeFreeze(
-  { guard: { ledger } }: CommandsParts,
-  { do: done, budget }: Command & { do: 'freeze' | 'unfreeze' },
-): Promise<string> {
-  if (done === 'freeze') return `Done: ${budget} is frozen.`
-  const above = frozenAbove((await ledger.view()).definitions, budget)
+async function changeStop(
+  { guard }: AnswerParts,
+  { do: verb, name }: StopChange,
+  by: Parameters<Guard['unfreeze']>[1],
+): Promise<EventAnswer> {
+  const isOfPlan = verb === 'pause' || verb === 'resume'
+  const plan = isOfPlan && (await guard.planStatuses()).plans.find((each) => each.plan.name === name)?.plan
+  if (plan === undefined) return replyWith(`There is no plan ${name}.`)
+  const changes = { freeze: guard.freeze, unfreeze: guard.unfreeze, pause: guard.pausePlan, resume: guard.resumePlan }
+  const result = await changes[verb](name, by)
+  if (result.kind === 'problem') return replyWith(result.problem.detail)
+  const above = verb === 'unfreeze' ? frozenAbove((await guard.ledger.view()).definitions, name) : null
   const but =
     above === null ? '' : `, but ${above} above it is: nothing can be spent from it until that is unfrozen, too`
-  return `Done: ${budget} is no longer frozen${but}.`
+  const still = plan && !plan.enabled ? ', but it does not run: the plans file does not enable it' : ''
+  const done = {
+    freeze: `${name} is frozen`,
+    unfreeze: `${name} is no longer frozen${but}`,
+    pause: `the plan ${name} is paused`,
+    resume: `the plan ${name} is no longer paused${still}`,
+  }
+  return { message: doneMessage(`Done: ${done[verb]}.`) }
 }
 
-async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, caller: string): Promise<EventAnswer> {
+async function login({ dashboardUrl, clock, guard: { ledger } }: AnswerParts, caller: string): Promise<EventAnswer> {
   if (dashboardUrl === null) {
     return replyWith('The address of the dashboard is not set. Ask an operator of Unit Guard to set DASHBOARD_URL.')
   }
@@ -156,7 +149,7 @@ async function login({ dashboardUrl, clock, guard: { ledger } }: CommandsParts, 
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
 }
 
-async function figures({ guard }: CommandsParts, { mayCharge, scopes }: Permissions): Promise<EventAnswer> {
+async function figures({ guard }: AnswerParts, { mayCharge, scopes }: Permissions): Promise<EventAnswer> {
   const { view, budgets: outlooks } = await guard.outlook()
   const mayAsk = scopesOf.run.some((scope) => scopes.has(scope))
   const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
@@ -176,7 +169,7 @@ const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
 })
 
 /** `/units globex`: a budget, or the owner of a project, and all above it. `null`: no such name, or one that is not seen. */
-async function figuresOfName(parts: CommandsParts, caller: string, name: string | undefined) {
+async function figuresOfName(parts: AnswerParts, caller: string, name: string | undefined) {
   if (name === undefined) return null
   const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
   if (whyNotAllowed(allowed, 'read') !== null) return null
@@ -192,7 +185,7 @@ async function figuresOfName(parts: CommandsParts, caller: string, name: string 
 }
 
 async function estimate(
-  { guard }: CommandsParts,
+  { guard }: AnswerParts,
   { kind, projects }: Command & { do: 'estimate' },
   asker: Parameters<Guard['estimate']>[1],
 ): Promise<EventAnswer> {
@@ -202,7 +195,7 @@ async function estimate(
 }
 
 async function offer(
-  parts: CommandsParts,
+  parts: AnswerParts,
   { kind, projects, budget, reason, tags }: Command & { do: 'run' },
   event: CommandEvent,
   { caller, mayCharge }: Permissions,
@@ -246,15 +239,8 @@ async function offer(
   return { message, ...(event.quotes === undefined && { remember: { quotes, payers } }) }
 }
 
-async function answerConfirmed(parts: CommandsParts, ids: readonly string[]): Promise<EventAnswer> {
-  const updates = (await parts.guard.ledger.updatesNamed(ids)).filter((update) => update !== null)
+async function answerConfirmed(parts: AnswerParts, ids: readonly string[]): Promise<EventAnswer> {
+  const updates = await updatesNamed(parts.guard, ids)
   const { shown, ...place } = await placeOf(parts)
   return { message: outcomeMessage({ updates: updates.map(shown), ...place }) }
 }
-
-async function placeOf({ guard: { ledger }, dashboardUrl }: CommandsParts) {
-  const view = await ledger.view()
-  return { zone: zoneOf(view), dashboardUrl, shown: (update: Update) => named(view.definitions, update) }
-}
-
-export type Commands = ReturnType<typeof createCommands>

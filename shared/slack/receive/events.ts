@@ -5,25 +5,22 @@ import type { Log } from '../../platform/log.ts'
 import type { Message } from '../blocks.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from '../tell/client.ts'
-import type { Home } from '../tell/home.ts'
 import type { Poster } from '../tell/post.ts'
 import type { EventAnswer } from './answer.ts'
-import type { Commands } from './commands.ts'
-import type { Presses } from './presses.ts'
 
 const answerWithinMs = hourMs
 
 /** Any step may repeat: the event's id is the key of its requests. */
 export function createAnswers(parts: {
   guard: Guard
-  commands: Commands
-  presses: Presses
-  home: Home
+  runCommand: (event: SlackEvent & { kind: 'command' }) => Promise<EventAnswer>
+  handlePress: (event: SlackEvent & { kind: 'press' }) => Promise<EventAnswer>
+  publishHome: (user: string, notice: string | null) => Promise<SendResult>
   poster: Poster
   clock: Clock
   log: Log
 }) {
-  const { guard, commands, presses, home, poster, clock, log } = parts
+  const { guard, poster, clock, log } = parts
   const { slackEvents } = guard.ledger
 
   async function answer(id: string): Promise<void> {
@@ -42,12 +39,12 @@ export function createAnswers(parts: {
 
   async function answerTo(event: SlackEvent): Promise<EventAnswer> {
     if (event.kind === 'home') return { message: null }
-    return event.kind === 'command' ? commands.runCommand(event) : presses.handlePress(event)
+    return event.kind === 'command' ? parts.runCommand(event) : parts.handlePress(event)
   }
 
   async function sendAnswer(event: SlackEvent, message: Message | null, isPrivate: boolean): Promise<SendResult> {
     const isHome = event.kind === 'home' || (event.kind === 'press' && event.isHome === true)
-    if (isHome) return home.publish(event.user, message?.text ?? null)
+    if (isHome) return parts.publishHome(event.user, message?.text ?? null)
     return message === null ? { kind: 'sent' } : poster.toAsker(event, message, { isPrivate })
   }
 

@@ -1,20 +1,27 @@
-import type { Guard } from '../../guard/guard.ts'
 import { outgrown, type Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
-import { units as inUnits, zoneOf } from '../../guard/sentences.ts'
+import { units as inUnits } from '../../guard/sentences.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { type Clock, hourMs } from '../../platform/clock.ts'
+import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { assertNever, toUnits, type Units } from '../../platform/words.ts'
-import type { Kinds } from '../../tracking/kinds.ts'
 import { section } from '../blocks.ts'
 import { doneMessage } from '../messages/help.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
-import { named } from '../messages/words.ts'
 import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
-import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
+import {
+  type AnswerParts,
+  callerOf,
+  type EventAnswer,
+  notTheirs,
+  placeOf,
+  replaceWith,
+  replyWith,
+  updatesNamed,
+  whyNotAllowed,
+} from './answer.ts'
 import { type Command, parseCommand } from './command.ts'
 import { confirmReconciliation } from './reconcile.ts'
 
@@ -25,20 +32,12 @@ type Decision = 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
 /** Later the price may have changed. */
 const confirmWithinMs = hourMs
 
-export interface PressesParts {
-  guard: Guard
-  teller: Pick<Teller, 'refresh' | 'shows'>
-  dashboardUrl: string | null
-  clock: Clock
-  kinds?: Kinds
+export interface PressesParts extends AnswerParts {
+  readonly teller: Pick<Teller, 'refresh' | 'shows'>
 }
 
 /** Each button takes effect once, for all users and presses. */
-export const createPresses = (parts: PressesParts) => ({
-  handlePress: (event: PressEvent) => handlePress(parts, event),
-})
-
-async function handlePress(whole: PressesParts, event: PressEvent): Promise<EventAnswer> {
+export async function handlePress(whole: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { action } = event
   if (action === 'unopened')
     return replyWith('Slack did not open the form in time, so nothing was done. Please press the button again.')
@@ -68,7 +67,7 @@ async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissi
   const whyNot = whyNotAllowed(allowed, 'run', 'propose')
   if (whyNot !== null) return replyWith(whyNot)
   if (commandEvent.user !== event.user) return replyWith(notTheirs)
-  if (commandEvent.updates) return answerConfirmed(parts, await updatesNamed(parts, commandEvent.updates))
+  if (commandEvent.updates) return answerConfirmed(parts, await updatesNamed(guard, commandEvent.updates))
   if (clock.now() - commandEvent.createdAt > confirmWithinMs) {
     return replaceWith('This was more than an hour ago, and prices may have moved. Please type the command again.')
   }
@@ -110,19 +109,14 @@ function submitFor(
 }
 
 async function answerConfirmed(
-  { dashboardUrl, guard: { ledger } }: PressesParts,
+  parts: PressesParts,
   updates: readonly Update[],
   refusal?: string,
 ): Promise<EventAnswer> {
-  const view = await ledger.view()
-  const shown = updates.map((update) => named(view.definitions, update))
-  const outcome = outcomeMessage({ updates: shown, zone: zoneOf(view), replaces: true, dashboardUrl })
+  const { shown, ...place } = await placeOf(parts)
+  const outcome = outcomeMessage({ updates: updates.map(shown), replaces: true, ...place })
   const blocks = refusal === undefined ? outcome.blocks : [...outcome.blocks, section(`⚠️ ${prose(refusal)}`)]
   return { message: { ...outcome, blocks }, remember: { updates: updates.map(({ id }) => id) } }
-}
-
-async function updatesNamed({ guard: { ledger } }: PressesParts, ids: readonly string[]): Promise<readonly Update[]> {
-  return (await ledger.updatesNamed(ids)).filter((update) => update !== null)
 }
 
 async function decide(parts: PressesParts, event: PressEvent, by: string, action: Decision): Promise<EventAnswer> {
@@ -133,14 +127,12 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await applyDecision(parts, action, id, { by, event, isKept })
   if (isKept) await teller.refresh(id)
-  const view = await ledger.view()
-  const shown = (update: Update) => named(view.definitions, update)
-  const how = { zone: zoneOf(view), dashboardUrl: parts.dashboardUrl }
+  const { shown, ...place } = await placeOf(parts)
   const decided = (update: Update, decider: (of: Update) => string): EventAnswer =>
     isKept
       ? { message: null }
       : {
-          message: decidedMessage({ update: shown(update), by: decider(shown(update)), ...how }),
+          message: decidedMessage({ update: shown(update), by: decider(shown(update)), ...place }),
           remember: { updates: [id] },
         }
   if (outcome.kind === 'done') return decided(outcome.update, () => by)
@@ -148,7 +140,7 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
   const update = await ledger.update(id)
   if (!update || slug !== 'wrong-state') return replyWith(detail)
   // Another decision was faster, or a process died after deciding for this press.
-  if (update.state !== expectedState[action]) return decided(update, (of) => deciderOf(of, asked[action]))
+  if (update.state !== expectedState[action]) return decided(update, (of) => deciderOf(of, expectedState[action]))
   const isOver = action === 'approve' && !isKept && isStale(parts, update, event)
   return isOver ? replaceWith(detail) : replyWith(detail)
 }
@@ -203,8 +195,6 @@ async function grant({ guard: { ledger } }: PressesParts, event: PressEvent, cal
   return { message: doneMessage(`${budget} has ${inUnits(units)} more this month.`) }
 }
 
-export type Presses = ReturnType<typeof createPresses>
-
 const expectedState = {
   approve: 'awaiting-approval',
   reject: 'awaiting-approval',
@@ -214,10 +204,3 @@ const expectedState = {
 
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>
   toUnits(Object.hasOwn(quotes, project) ? (quotes[project] ?? 0) : 0)
-
-const asked = {
-  approve: 'approval',
-  reject: 'approval',
-  'resolve-ran': 'doubt',
-  'resolve-did-not-run': 'doubt',
-} as const

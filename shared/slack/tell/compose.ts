@@ -45,8 +45,8 @@ import {
 import { digestMessage } from '../messages/figures.ts'
 import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
-import { named, namedIn } from '../messages/words.ts'
-import { callerOf, guardFor } from '../receive/answer.ts'
+import { namedIn } from '../messages/words.ts'
+import { callerOf, guardFor, placeOf, updatesNamed } from '../receive/answer.ts'
 
 export interface Outcome {
   readonly message: Message
@@ -128,27 +128,26 @@ async function composeDecision(
   { about, posted }: Subject & { readonly about: DecisionNews },
   { hasBot }: Options,
 ): Promise<Composed | null> {
-  const { guard, options, dashboardUrl = null } = parts
+  const { guard, options } = parts
   const { ledger } = guard
   const asks = about.kind === 'in-doubt' ? 'in-doubt' : 'awaiting-approval'
   const update = await ledger.update(about.update)
   if (!update || (!posted && update.state !== asks)) return null
-  const view = await ledger.view()
-  const shown = named(view.definitions, update)
+  const { view, shown: show, ...how } = await placeOf(parts)
+  const shown = show(update)
   const channel = channelOf(view.definitions, update.budget)
-  const how = { zone: zoneOf(view), dashboardUrl }
   if (asks === 'in-doubt') {
     const message =
       update.state === asks
         ? doubtMessage({ update: shown, didNotRunFrom: inFlightUntil(update, options), ...how })
-        : decidedMessage({ update: shown, by: deciderOf(shown, 'doubt'), ...how })
+        : decidedMessage({ update: shown, by: deciderOf(shown, asks), ...how })
     return { message, channel, updates: [update.id] }
   }
   const updates = posted
-    ? (await ledger.updatesNamed(posted.updates ?? [update.id])).filter((each) => each !== null)
+    ? await updatesNamed(guard, posted.updates ?? [update.id])
     : [update, ...(hasBot ? await awaitingWith(parts, update) : [])]
   const rows = updates.map((each) => ({
-    update: named(view.definitions, each),
+    update: show(each),
     owner: ownerPaidFor(view.definitions, each),
     approvers: hasBot && each.state === asks ? approversInSlack(view, each) : [],
     near: whyNear(view.definitions, each.project),
@@ -160,7 +159,7 @@ async function composeDecision(
       ? approvalsMessage({ rows, isReminder, ...how })
       : single.update.state === asks
         ? approvalMessage({ ...single, isReminder, hasModals: hasBot, ...how })
-        : decidedMessage({ update: single.update, by: deciderOf(single.update, 'approval'), ...how })
+        : decidedMessage({ update: single.update, by: deciderOf(single.update, asks), ...how })
   return { message, channel, updates: updates.map(({ id }) => id) }
 }
 
@@ -275,13 +274,11 @@ async function whyNotYet(
 async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
   const guard = await guardFor(whole.guard, event)
   const parts = { ...whole, guard }
-  const { ledger } = guard
-  const updates = (await ledger.updatesNamed(event.updates ?? [])).filter((update) => update !== null)
-  const view = await ledger.view()
-  const shown = updates.map((update) => named(view.definitions, update))
+  const updates = await updatesNamed(guard, event.updates)
+  const { shown: show, ...how } = await placeOf(parts)
+  const shown = updates.map(show)
   const [first] = shown
   if (!first || updates.some(({ state }) => isUnderWay(state))) return null
-  const how = { zone: zoneOf(view), dashboardUrl: parts.dashboardUrl }
   const isApproval = event.kind === 'press' && event.action !== 'confirm' && event.action !== 'ask'
   const message = isApproval
     ? // Another person may have approved it since.

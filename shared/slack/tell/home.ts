@@ -20,15 +20,11 @@ export interface HomeParts {
   dashboardUrl: string | null
 }
 
-export const createHome = (parts: HomeParts) => ({
-  /** @param notice the outcome of the user's press. */
-  publish: async (user: string, notice: string | null): Promise<SendResult> => {
-    const view = await composeHome(parts, `slack:${user}`, notice)
-    return (await parts.poster.call('views.publish', { user_id: user, view })) ?? { kind: 'sent' }
-  },
-})
-
-export type Home = ReturnType<typeof createHome>
+/** @param notice the outcome of the user's press. */
+export async function publishHome(parts: HomeParts, user: string, notice: string | null): Promise<SendResult> {
+  const view = await composeHome(parts, `slack:${user}`, notice)
+  return (await parts.poster.call('views.publish', { user_id: user, view })) ?? { kind: 'sent' }
+}
 
 async function composeHome(parts: HomeParts, caller: string, notice: string | null): Promise<HomeView> {
   const { dashboardUrl } = parts

@@ -39,7 +39,7 @@ export function createPoster(parts: {
   /** A message that the budget's own channel refuses goes where the others go. */
   async function toChannel(message: Message, about: string, channel: string | null = null): Promise<ChannelResult> {
     const { webhookUrl } = await readSlackSecret(secret)
-    const { replace_original: _replaced, response_type: _type, ...plain } = message
+    const plain = plainOf(message)
     let result: ChannelResult | null = null
     for (const to of new Set([channel, usualChannel])) {
       if (to === null) continue
@@ -65,8 +65,7 @@ export function createPoster(parts: {
   }
 
   async function edit({ channel, ts }: SlackMessage, message: Message): Promise<SendResult> {
-    const { replace_original: _replaced, response_type: _type, ...plain } = message
-    return (await call('chat.update', { channel, ts, ...plain })) ?? { kind: 'sent' }
+    return (await call('chat.update', { channel, ts, ...plainOf(message) })) ?? { kind: 'sent' }
   }
 
   /** Reads a refused token again once: it may have been rotated. */
@@ -84,5 +83,8 @@ export function createPoster(parts: {
 
   return { toAsker, toChannel, edit, call, hasBot }
 }
+
+/** Without what only an answer to a user takes. */
+const plainOf = ({ replace_original: _replaced, response_type: _type, ...plain }: Message) => plain
 
 export type Poster = ReturnType<typeof createPoster>

@@ -119,30 +119,34 @@ async function keepCurrent(
 async function refresh(parts: TellerParts, id: string): Promise<void> {
   if (!(await parts.poster.hasBot())) return
   const { ledger } = parts.guard
-  const { announcements } = ledger
-  const update = await ledger.update(id)
   const edited = new Set<string>()
-  for (const newsId of update ? decisionNewsOf(update) : []) {
-    const announcement = await firstOf(parts, await announcements.get(newsId))
-    if (!announcement || edited.has(announcement.id)) continue
+  for (const announcement of await postedAbout(parts, await ledger.update(id))) {
+    if (edited.has(announcement.id)) continue
     edited.add(announcement.id)
     const result = await keepCurrent(parts, announcement, null)
     if (result.kind !== 'try-again') continue
     const { doneAt: _done, ...open } = announcement
     const tries = announcement.tries + 1
-    await announcements.change({ ...open, tries, notBefore: parts.clock.now() + result.afterMs }, announcement)
+    await ledger.announcements.change({ ...open, tries, notBefore: parts.clock.now() + result.afterMs }, announcement)
   }
 }
 
 async function shows(parts: TellerParts, message: SlackMessage | undefined, id: string): Promise<boolean> {
   if (message === undefined) return false
-  const { ledger } = parts.guard
-  const update = await ledger.update(id)
-  for (const newsId of update ? decisionNewsOf(update) : []) {
-    const first = await firstOf(parts, await ledger.announcements.get(newsId))
-    if (first && first.posted.channel === message.channel && first.posted.ts === message.ts) return true
-  }
-  return false
+  const posted = await postedAbout(parts, await parts.guard.ledger.update(id))
+  return posted.some((first) => first.posted.channel === message.channel && first.posted.ts === message.ts)
+}
+
+/** The messages that ask for decisions about an update. */
+async function postedAbout(
+  parts: TellerParts,
+  update: Update | null,
+  kind?: Announcement['about']['kind'],
+): Promise<readonly Posted[]> {
+  const ids = (update ? decisionNewsOf(update) : []).filter((id) => kind === undefined || id.includes(`#${kind}#`))
+  const found = []
+  for (const id of ids) found.push(await firstOf(parts, await parts.guard.ledger.announcements.get(id)))
+  return found.filter((first) => first !== null)
 }
 
 async function firstOf({ guard }: TellerParts, announcement: Announcement | null): Promise<Posted | null> {
@@ -157,9 +161,8 @@ async function postedTogether(parts: TellerParts, { about }: Announcement): Prom
   const { ledger } = parts.guard
   const update = await ledger.update(about.update)
   for (const other of update ? await parts.composer.awaitingWith(update) : []) {
-    for (const newsId of decisionNewsOf(other).filter((each) => each.includes(`#${about.kind}#`))) {
-      const first = await firstOf(parts, await ledger.announcements.get(newsId))
-      if (!first || !('update' in first.about)) continue
+    for (const first of await postedAbout(parts, other, about.kind)) {
+      if (!('update' in first.about)) continue
       const shown = first.posted.updates ?? [first.about.update]
       if (shown.includes(about.update)) return { kind: 'sent', partOf: first.id }
       const posted = { ...first.posted, updates: [...shown, about.update] }
