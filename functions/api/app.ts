@@ -13,11 +13,9 @@ import { answerProblem } from './route.ts'
 import { addAudit } from './routes/audit.ts'
 import { addBudgets } from './routes/budgets.ts'
 import { addCallers } from './routes/callers.ts'
-import { addChanges } from './routes/changes.ts'
 import { addDecisions } from './routes/decisions.ts'
 import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
-import { addForecast } from './routes/forecast.ts'
 import { addPlans } from './routes/plans.ts'
 import { addReference, unknownAddress } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
@@ -75,7 +73,6 @@ export function createApi(
   })
 
   addEstimates(app, services)
-  addChanges(app)
   addAudit(app, services)
   addDecisions(app, services)
   addUpdates(app, services)
@@ -83,7 +80,6 @@ export function createApi(
   addEntries(app, services)
   addCallers(app, services)
   addPlans(app, services)
-  addForecast(app)
   addStatements(app)
   addStatus(app, services, facts)
   app.notFound((c) => answerProblem(c, unknownAddress))

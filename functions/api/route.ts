@@ -17,12 +17,7 @@ export function answerProblem(c: Context<ApiEnv>, refusal: Problem, answer?: Ans
   const fields = showProblem(refusal)
   if (refusal.slug === 'undecided') c.header('Retry-After', String(undecidedRetryAfter))
   const status = (answer?.status ?? fields.status) as ContentfulStatusCode
-  const body = {
-    ...fields,
-    status,
-    requestId: c.var.requestId,
-    ...(answer && rowsOf(answer)),
-  }
+  const body = { ...fields, status, requestId: c.var.requestId, ...(answer && rowsOf(answer)) }
   return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })
 }
 

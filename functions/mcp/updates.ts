@@ -90,10 +90,7 @@ async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers,
 
 function bondsOf({ token, parts }: ToolCall): Omit<QuoteBonds, 'charge'> {
   const { identity } = parts.guard.ledger.lastSeen()?.definitions ?? {}
-  return {
-    caller: [token.issuer?.name ?? null, token.sub],
-    ledger: [identity?.ledger ?? '', identity?.epoch ?? 0],
-  }
+  return { caller: [token.issuer?.name ?? null, token.sub], ledger: [identity?.ledger ?? '', identity?.epoch ?? 0] }
 }
 
 /** The record of a quote answers in every state; the quote itself is judged only while there is no record. */

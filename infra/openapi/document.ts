@@ -2,12 +2,10 @@ import type { Operation, OperationAnswer } from '../../functions/api/operation.t
 import { auditOperations } from '../../functions/api/routes/audit.ts'
 import { budgetOperations } from '../../functions/api/routes/budgets.ts'
 import { callerOperations } from '../../functions/api/routes/callers.ts'
-import { changeOperations } from '../../functions/api/routes/changes.ts'
 import { decisionOperations } from '../../functions/api/routes/decisions.ts'
 import { entryOperations } from '../../functions/api/routes/entries.ts'
 import { estimateOperations } from '../../functions/api/routes/estimates.ts'
-import { forecastOperations } from '../../functions/api/routes/forecast.ts'
-import { planOperations } from '../../functions/api/routes/plans.ts'
+import { forecastOperations, planOperations } from '../../functions/api/routes/plans.ts'
 import { referenceOperations } from '../../functions/api/routes/reference.ts'
 import { statementOperations } from '../../functions/api/routes/statements.ts'
 import { statusOperations } from '../../functions/api/routes/status.ts'
@@ -30,7 +28,7 @@ import {
 const groups: Readonly<Record<string, readonly Operation[]>> = {
   Updates: [...estimateOperations, ...updateOperations, ...decisionOperations],
   Budgets: [...budgetOperations, ...forecastOperations],
-  'Entries and statements': [...entryOperations, ...statementOperations, ...auditOperations, ...changeOperations],
+  'Entries and statements': [...entryOperations, ...statementOperations, ...auditOperations],
   Callers: callerOperations,
   Plans: planOperations,
   'The guard itself': [...referenceOperations, ...statusOperations],

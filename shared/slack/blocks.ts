@@ -36,10 +36,7 @@ export const header = (text: string): HeaderBlock => ({
 
 export const section = (text: string): SectionBlock => ({ type: 'section', text: markdown(text, limits.section) })
 
-export const context = (text: string): ContextBlock => ({
-  type: 'context',
-  elements: [markdown(text, limits.context)],
-})
+export const context = (text: string): ContextBlock => ({ type: 'context', elements: [markdown(text, limits.context)] })
 
 export const fields = (rows: readonly (readonly [name: string, value: string])[]): SectionBlock => ({
   type: 'section',

@@ -1,10 +1,15 @@
 import type { Hono } from 'hono'
+import * as z from 'zod/mini'
 import { mustReadAll } from '../../../shared/api/permissions.ts'
-import { showAudit, showRestored } from '../../../shared/api/to-json.ts'
+import { pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
+import { showAudit, showProjectChange, showRestored } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
+import { readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
+
+const pageQuerySchema = z.lazy(() => z.strictObject({ limit: pageLimit, cursor: z.exactOptional(pageCursor) }))
 
 export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/audit', {
@@ -17,6 +22,15 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
       return c.json({ ...audited, ...showRestored(identity) })
     },
   })
+
+  route(app, '/changes', {
+    GET: async (c) => {
+      const { guard } = await mustHave(c, 'read')
+      const { limit, cursor } = readQuery(c, pageQuerySchema)
+      const { rows, next } = await guard.ledger.projectChanges(limit, cursor)
+      return c.json({ changes: rows.map(showProjectChange), ...(next !== undefined && { next }) })
+    },
+  })
 }
 
 export const auditOperations: readonly Operation[] = [
@@ -24,6 +38,13 @@ export const auditOperations: readonly Operation[] = [
     ...{ method: 'GET', path: '/audit', id: 'audit', scopes: ['read'] },
     summary: 'Audits the ledger: compares every counter of the books with the sum of its lines',
     answers: { 200: { description: 'Each counter, twice', body: 'Audit' } },
+    problems: [],
+  },
+  {
+    ...{ method: 'GET', path: '/changes', id: 'listChanges', scopes: ['read'] },
+    summary: 'Lists the projects that were created or updated through the gateway',
+    query: { schema: pageQuerySchema },
+    answers: { 200: { description: 'A page of them, newest first', body: 'ChangeList' } },
     problems: [],
   },
 ]

@@ -13,13 +13,7 @@ import { answerProblem, route } from '../route.ts'
 export const projectParameters = projectsOfRequest('must be the name of a project; repeat it for more')
 
 const querySchemaOf = (kinds: Kinds) =>
-  z.lazy(() =>
-    z.strictObject({
-      kind: kindOf(kinds),
-      project: projectParameters,
-      budget: z.exactOptional(budgetName),
-    }),
-  )
+  z.lazy(() => z.strictObject({ kind: kindOf(kinds), project: projectParameters, budget: z.exactOptional(budgetName) }))
 
 export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): void {
   const querySchema = querySchemaOf(kinds)

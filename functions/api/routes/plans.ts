@@ -4,6 +4,7 @@ import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { showOccurrence, showPlan } from '../../../shared/api/plans.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reasonBody } from '../../../shared/api/schemas.ts'
+import { showForecast } from '../../../shared/api/to-json.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
@@ -15,10 +16,7 @@ import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 
 const occurrenceSchema = z.lazy(() =>
-  z.strictObject({
-    time: instant,
-    only: z.exactOptional(z.enum(['unsent', 'refused'], 'must be unsent or refused')),
-  }),
+  z.strictObject({ time: instant, only: z.exactOptional(z.enum(['unsent', 'refused'], 'must be unsent or refused')) }),
 )
 
 const contentionProblem = problem(
@@ -78,6 +76,13 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
     },
   })
 
+  route(app, '/forecast', {
+    GET: async (c) => {
+      const { guard } = await mustHave(c, 'read')
+      return c.json({ budgets: (await guard.forecast()).map(showForecast) })
+    },
+  })
+
   /** @throws Refusal 404 */
   async function planNameOf(c: Context<ApiEnv>, guard: Guard): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
@@ -128,5 +133,14 @@ export const planOperations: readonly Operation[] = [
       202: { description: 'The occurrence is running', body: 'Occurrence' },
     },
     problems: ['plan-paused', 'wrong-state', 'not-found'],
+  },
+]
+
+export const forecastOperations: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
+    summary: 'Forecasts what plans will still take from each budget, and when it will run out',
+    answers: { 200: { description: 'At prices that are read once a night', body: 'Forecast' } },
+    problems: [],
   },
 ]

@@ -26,6 +26,11 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
   for (const path of ['/', '/login', '/dashboard', '/dashboard/*']) app.all(path, toDashboard)
 }
 
+const pageAnswers: Operation['answers'] = {
+  200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
+  308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
+}
+
 export const referenceOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/health', id: 'health', scopes: null },
@@ -42,20 +47,14 @@ export const referenceOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/docs', id: 'docs', scopes: null },
     summary: 'Shows this API as a page to read',
-    answers: {
-      200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
-      308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
-    },
+    answers: pageAnswers,
     problems: ['not-found'],
   },
   {
     ...{ method: 'GET', path: '/problems/{slug}', id: 'problemPage', scopes: null },
     summary: 'Explains one type of problem: what it means, what was counted, and what to do',
     example: '/problems/over-budget',
-    answers: {
-      200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
-      308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
-    },
+    answers: pageAnswers,
     problems: ['not-found'],
   },
 ]

@@ -20,10 +20,7 @@ import { answerProblem, route } from '../route.ts'
 export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
   const filter = z.lazy(() => updateFilterOf(services.kinds))
   const request = updatesRequestOf(services.kinds)
-  route(app, '/updates', {
-    GET: (c) => listUpdates(c, filter),
-    POST: (c) => submitUpdates(c, services, request),
-  })
+  route(app, '/updates', { GET: (c) => listUpdates(c, filter), POST: (c) => submitUpdates(c, services, request) })
   route(app, '/updates/:id', { GET: (c) => showOne(c) })
 }
 

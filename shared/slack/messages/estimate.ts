@@ -1,6 +1,15 @@
-import { count, units as inUnits, list, thisWindow, wouldRefuse } from '../../guard/sentences.ts'
+import {
+  count,
+  differenceToVendor,
+  units as inUnits,
+  list,
+  spentSince,
+  when,
+  wouldRefuse,
+} from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
+import type { Reconciliation } from '../../ledger/book/entry-request.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import {
@@ -185,4 +194,44 @@ function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly str
       return `• ${bold(prose(shownAs))} ${thisWindow(window)}: ${inUnits(available)} left now${after}`
     })
   return lines.length === 0 ? [] : sections(firstLines(lines, maxRows))
+}
+
+const maxOpenShown = 5
+
+/** `/units reconcile` @param askId the value of the button. */
+export function reconcileMessage({
+  askId,
+  parts,
+  zone,
+  reason,
+}: {
+  readonly askId: string
+  readonly parts: Reconciliation
+  readonly zone: string
+  readonly reason: string
+}): Message {
+  const { asOf, unitsLeft, since, held, inDoubt, difference, available, after, open } = parts
+  const lead = `The vendor’s figure: ${boldUnits(unitsLeft)} left, ${asOf === null ? 'now' : `as of ${when(asOf, zone)}`}. ${differenceToVendor(parts)}`
+  const more = open.length > maxOpenShown ? ` and ${open.length - maxOpenShown} more` : ''
+  const opened = open
+    .slice(0, maxOpenShown)
+    .map((id) => code(id))
+    .join(', ')
+  const text =
+    difference === 0
+      ? 'Confirm: they agree'
+      : `Confirm: book ${count(Math.abs(difference))} ${difference > 0 ? 'fewer' : 'more'}`
+  return message(
+    `${lead} Nothing is booked before you press Confirm.`,
+    [
+      header('Please confirm'),
+      section(`${lead}${reason === '' ? '' : `\nReason: ${prose(reason)}`}`),
+      section(
+        `The account has ${count(available)} available and would have ${count(after)}. Taken as not in the figure: ${count(since)} ${spentSince(parts)}, ${count(held)} held, ${count(inDoubt)} in doubt.${open.length === 0 ? '' : `\nOpen then: ${opened}${more}.`}`,
+      ),
+      buttons(button('confirm', askId, { text, style: 'primary' })),
+      context('Nothing is booked before you press Confirm. If you do not want it, do nothing.'),
+    ],
+    toAsker,
+  )
 }

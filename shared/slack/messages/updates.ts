@@ -110,11 +110,7 @@ export function outcomeMessage({
   zone,
   replaces = false,
   ...links
-}: {
-  readonly updates: readonly Update[]
-  readonly zone: string
-  readonly replaces?: boolean
-} & Links): Message {
+}: { readonly updates: readonly Update[]; readonly zone: string; readonly replaces?: boolean } & Links): Message {
   const options = replaces ? { ...toAsker, ...inPlace } : toAsker
   const [single] = updates
   if (!single) return message('Nothing was asked for.', [section('Nothing was asked for.')], options)

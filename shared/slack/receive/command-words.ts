@@ -18,11 +18,7 @@ const lines = {
     does: 'shows the cost and a Confirm button; nothing is spent before you press it',
     example: '/units run ranking acme-shop "acme blog" because the prices changed',
   },
-  updates: {
-    usage: '/units updates',
-    does: 'the latest updates and their outcome',
-    example: '/units updates',
-  },
+  updates: { usage: '/units updates', does: 'the latest updates and their outcome', example: '/units updates' },
   show: {
     usage: '/units show <id>',
     does: 'everything about one update: who, why, what it cost',
@@ -63,11 +59,7 @@ const lines = {
     does: 'a link to the dashboard, for you alone: it works once, within five minutes',
     example: '/units login',
   },
-  help: {
-    usage: '/units help',
-    does: 'this list',
-    example: '/units help',
-  },
+  help: { usage: '/units help', does: 'this list', example: '/units help' },
 } as const satisfies Record<string, CommandLine>
 
 export type Verb = keyof typeof lines

@@ -248,10 +248,7 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
     case 'audit-failed':
       return auditFailedMessage(about)
     case 'digest':
-      return digestMessage({
-        ...(await guard.digest(about.until)),
-        dashboardUrl: parts.dashboardUrl,
-      })
+      return digestMessage({ ...(await guard.digest(about.until)), dashboardUrl: parts.dashboardUrl })
     default:
       return assertNever(about)
   }
