@@ -67,7 +67,7 @@ export const stateTexts: Readonly<Record<State, StateText>> = {
   },
   expired: {
     ...{ sign: '⌛', drawing: 'hourglass', status: 402, words: 'expired', event: 'expired' },
-    means: 'was not approved or started in time. Nothing was spent.',
+    means: 'expired: it was not approved or started in time. Nothing was spent.',
     next: again,
   },
 }

@@ -4,6 +4,7 @@ import {
   units as inUnits,
   list,
   spentSince,
+  thisWindow,
   when,
   wouldRefuse,
 } from '../../guard/sentences.ts'
