@@ -233,21 +233,6 @@ describe('PUT /budgets/{name}', () => {
       }
     },
   )
-
-  test('PUT /budgets/{name} requires the scope admin', async () => {
-    const product = await startSmall()
-    const token = product.signed({ sub: 'carl', scope: 'read run write approve', budgets: '*' })
-    const calls = [
-      product.call('PUT', '/budgets/seo', { body: { limits: month(1) }, token }),
-      product.call('DELETE', '/budgets/account', { token }),
-      product.call('POST', '/budgets/account/freeze', { body: { reason: 'r' }, token }),
-      product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'r' }, token }),
-    ]
-    for (const { status, body } of await Promise.all(calls)) {
-      expect(status).toBe(403)
-      expect(body.detail).toBe('carl needs the scope admin for this, and has: read run write approve.')
-    }
-  })
 })
 
 describe('If-Match', () => {
@@ -365,12 +350,8 @@ describe('freezing', () => {
     )
   })
 
-  test('a freeze requires a reason and an existing budget', async () => {
+  test('freezing or unfreezing an unknown budget is answered with 404', async () => {
     const product = await startSmall()
-    expect((await product.call('POST', '/budgets/account/freeze', { body: {} })).body).toMatchObject({
-      status: 400,
-      errors: [{ path: 'reason' }],
-    })
     expect((await product.call('POST', '/budgets/missing/freeze', { body: { reason: 'r' } })).body).toMatchObject({
       status: 404,
       detail: 'There is no budget missing.',
