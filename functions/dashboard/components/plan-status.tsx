@@ -1,5 +1,4 @@
-import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import type { DayAhead } from '../../../shared/guard/plans/days-ahead.ts'
+import type { DayAhead, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import { verdictInWords } from '../../../shared/guard/plans/plan-words.ts'
 import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'

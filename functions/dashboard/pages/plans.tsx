@@ -1,5 +1,5 @@
-import type { PlanStatus, Upcoming } from '../../../shared/guard/plans/calendar.ts'
-import { type DayAhead, type DuePlan, weekdayOf } from '../../../shared/guard/plans/days-ahead.ts'
+import type { DayAhead, PlanStatus, Upcoming } from '../../../shared/guard/plans/calendar.ts'
+import { type DuePlan, weekdayOf } from '../../../shared/guard/plans/days-ahead.ts'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'

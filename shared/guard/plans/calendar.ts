@@ -42,6 +42,7 @@ export interface PlanStatus {
 }
 
 export type Upcoming = Awaited<ReturnType<typeof upcoming>>
+export type DayAhead = Upcoming['days'][number]
 
 /** The run that comes first. */
 export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
@@ -140,6 +141,7 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
   const costs = costsOf(plans, priceOf)
   const [top, ...others] = topsOf(definitions)
   const accounts = others.length === 0 ? counters.filter(({ budget }) => budget === top) : []
+  /** If only plans spend; `null`: it is unlimited, or the reader sees several tops. */
   const leftAt = (at: number) => {
     const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
     if (counter?.available == null) return { left: null, isLeftAtMost: false }

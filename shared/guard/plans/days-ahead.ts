@@ -1,19 +1,6 @@
 import { type Calendar, dayAt, type Window } from '../../ledger/book/windows.ts'
 import type { Cost, Demand } from './forecast.ts'
 
-export interface DayAhead {
-  readonly day: Window
-  readonly due: readonly DuePlan[]
-  readonly paused: readonly DuePlan[]
-  /** If only plans spend, and prices stay. */
-  readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
-  readonly resetsAt: number | null
-  /** At the day's end, if only plans spend; `null`: it is unlimited, or the reader sees several tops. */
-  readonly left: number | null
-  /** An update before the day's end has no known price. */
-  readonly isLeftAtMost: boolean
-}
-
 export interface DuePlan {
   readonly plan: string
   /** Ascending instants in ms; at least one. */
@@ -38,6 +25,7 @@ export function daysAhead(calendar: Calendar, now: number, weeks: number): reado
 export const weekdayOf = ({ name }: Pick<Window, 'name'>): number =>
   (new Date(name.slice('day:'.length)).getUTCDay() + 6) % 7
 
+/** What plans do on each day. `runsOut`: if only plans spend, and prices stay. */
 export function lookAhead({
   days,
   demands,
@@ -48,9 +36,9 @@ export function lookAhead({
   readonly days: readonly Window[]
   readonly demands: readonly Demand[]
   readonly costs: ReadonlyMap<string, Cost>
-  readonly runsOut: DayAhead['runsOut']
+  readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
   readonly resets: readonly number[]
-}): readonly Omit<DayAhead, 'left' | 'isLeftAtMost'>[] {
+}) {
   const dueOn = (day: Window, isPaused: boolean): readonly DuePlan[] =>
     demands
       .filter(({ paused }) => paused === isPaused)

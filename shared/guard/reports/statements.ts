@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Book, spentOnTops } from '../../ledger/book/book.ts'
+import { spentOnTops } from '../../ledger/book/book.ts'
 import { type Definitions, isWithin, listedName, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
@@ -58,16 +58,6 @@ export interface StatementRow extends StatementSum {
   readonly paidElsewhere: number
 }
 
-interface MonthReading {
-  readonly view: View
-  readonly window: Window
-  readonly summaries: readonly Summary[]
-  readonly figures: readonly FigureRow[]
-  readonly entries: readonly Entry[]
-  readonly book: Book | null
-  readonly isStill: boolean
-}
-
 const pageSize = 100
 const maxRounds = 3
 
@@ -80,39 +70,17 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
     if (!window || window.start > view.now) return null
     const span = spanOf(view, window)
-    const read = await readMonth(view, window, () => summariesOf(ledger, view, span))
+    const read = await readMonth(ledger, view, window, () => summariesOf(ledger, view, span))
     const counted = read.summaries.filter(({ mark }) => mark !== null)
     const isWrong = (month: MonthReading) => statementOf(month, 'budget', unitPrices).addsUp === false
     if (counted.length === 0 || !isWrong(read)) return statementOf(read, by, unitPrices)
     const days = summaryDays(view.definitions.calendar, span)
-    const again = await readMonth(view, window, async () => days.map(emptySummary))
+    const again = await readMonth(ledger, view, window, async () => days.map(emptySummary))
     if (statementOf(again, 'budget', unitPrices).addsUp) {
       log.error('summary-not-ok', { month: window.name })
       await Promise.all(counted.map((summary) => ledger.summaries.spoil(summary)))
     }
     return statementOf(again, by, unitPrices)
-  }
-
-  /** Reads again if the book moved, because figures and book must match. */
-  async function readMonth(
-    view: View,
-    window: Window,
-    summed: () => Promise<readonly Summary[]>,
-  ): Promise<MonthReading> {
-    let before = window.name === view.month.name ? view.stored : await ledger.bookNamed(window.name)
-    for (let round = 1; ; round++) {
-      // Summaries are read after the book, because a correction changes both.
-      const summaries = await summed()
-      const [updates, entries] = await Promise.all([
-        recordsOf(ledger, summaries),
-        all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
-      ])
-      const book = await ledger.bookNamed(window.name)
-      const isStill = isDeepStrictEqual(before, book)
-      const figures = figuresOf(summaries, updates).filter(({ month }) => month === window.name)
-      if (isStill || round === maxRounds) return { view, window, summaries, figures, entries, book, isStill }
-      before = book
-    }
   }
 
   /** Reads the month's statement only if the price changed in the month. */
@@ -133,6 +101,26 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
 
   return { statement, spentCosts }
 }
+
+/** Reads again if the book moved, because figures and book must match. */
+async function readMonth(ledger: Ledger, view: View, window: Window, summed: () => Promise<readonly Summary[]>) {
+  let before = window.name === view.month.name ? view.stored : await ledger.bookNamed(window.name)
+  for (let round = 1; ; round++) {
+    // Summaries are read after the book, because a correction changes both.
+    const summaries = await summed()
+    const [updates, entries] = await Promise.all([
+      recordsOf(ledger, summaries),
+      all((cursor) => ledger.entries({ month: window.name }, pageSize, cursor)),
+    ])
+    const book = await ledger.bookNamed(window.name)
+    const isStill = isDeepStrictEqual(before, book)
+    const figures = figuresOf(summaries, updates).filter(({ month }) => month === window.name)
+    if (isStill || round === maxRounds) return { view, window, summaries, figures, entries, book, isStill }
+    before = book
+  }
+}
+
+type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
 /** It is not the budget's own figure if budgets below it were deleted or moved in the month. */
 function sumWithin({ definitions }: View, { rows, total }: Statement, name: string): StatementSum {
