@@ -32,7 +32,12 @@ export function readFields<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const names = [...new Set(form.keys())].filter((name) => form.getAll(name).some((value) => value !== ''))
   const members = names.map((name) => [name, lists.includes(name) ? form.getAll(name) : form.get(name)] as const)
-  const parsed = schema.safeParse(Object.fromEntries(members))
+  return parse(schema, Object.fromEntries(members))
+}
+
+/** @throws Refusal 400 with all faults at once. */
+export function parse<Schema extends z.ZodMiniType>(schema: Schema, given: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
   throw invalid(allFaults([], parsed.error.issues))
 }

@@ -91,10 +91,10 @@ describe('a grant', () => {
     const kept = formWith(wrong.html, 'Grant', 'value="grant"').fields
     expect([kept.units, kept.key]).toEqual([['1.5'], fields.key])
     for (const key of ['', 'mine'])
-      expect((await send(eve, forms, 'Grant', { key, units: '5', reason: 'r' }, 'value="grant"')).text).toContain(
+      expect((await press(eve, forms, 'Grant', { key, units: '5', reason: 'r' }, 'value="grant"')).text).toContain(
         'key: is missing: load the page again.',
       )
-    const own = await send(eve, forms, 'Grant', { units: '5', reason: 'r', by: 'ada' }, 'value="grant"')
+    const own = await press(eve, forms, 'Grant', { units: '5', reason: 'r', by: 'ada' }, 'value="grant"')
     expect(own.text).toContain('is not a known member')
     await send(eve, forms, 'Grant', { step: 'preview', units: '5', reason: 'r' }, 'value="grant"')
     expect(await booked(product)).toEqual([])

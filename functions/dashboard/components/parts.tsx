@@ -100,6 +100,12 @@ export const Sign = ({ name }: { name: keyof typeof drawings }) => (
   </svg>
 )
 
+export const Warning = ({ children, isAlert }: { children: Child; isAlert?: true }) => (
+  <p class={isAlert ? 'failed' : 'warning'} role={isAlert && 'alert'}>
+    <Sign name="warning" /> {children}
+  </p>
+)
+
 export const StateName = ({ state }: { state: State }) => (
   <span class={`state ${state}`}>
     <Sign name={stateTexts[state].drawing} /> {words(state)}

@@ -20,6 +20,8 @@ interface Action<Schema extends z.ZodMiniType> {
   readonly lists?: readonly string[]
   /** Fields that show their input and faults again where nothing was done. */
   readonly keeps?: readonly string[]
+  /** Hidden fields that stay with them. */
+  readonly carries?: readonly string[]
   back(visit: Visit): string
   /** A string is what was done. @throws Refusal to say why nothing was done. */
   act(visit: Visit, input: z.output<Schema>): Promise<string | Outcome | Response>
@@ -27,11 +29,11 @@ interface Action<Schema extends z.ZodMiniType> {
 
 /** The handler of a form that does something and leads back to its page. */
 export const action =
-  <Schema extends z.ZodMiniType>({ scopes, schema, lists = [], keeps = [], back, act }: Action<Schema>) =>
+  <Schema extends z.ZodMiniType>({ scopes, schema, lists = [], keeps = [], carries = [], back, act }: Action<Schema>) =>
   async (visit: Visit): Promise<Response> => {
     if (scopes) visit.mustHave(...scopes)
     const { form, redirect } = visit
-    const input = inputOf(form, ...keeps)
+    const input = inputOf(form, ...keeps, ...carries)
     try {
       const outcome = await act(visit, readFields(form, schema, lists))
       if (outcome instanceof Response) return outcome

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini'
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
-import { invalid, Refusal } from '../../../../shared/api/refusal.ts'
+import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget, notEntered } from '../../../../shared/guard/problems.ts'
 import {
   count,
@@ -11,133 +12,98 @@ import {
   when,
   zoneOf,
 } from '../../../../shared/guard/sentences.ts'
-import type { Book } from '../../../../shared/ledger/book/book.ts'
-import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import type { EntryPreview } from '../../../../shared/ledger/book/enter.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { systemIds } from '../../../../shared/platform/ids.ts'
-import { Faults } from '../../components/fields.tsx'
-import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
-import type { FieldFaults } from '../../flash.ts'
-import { stepOf, toNumber } from '../../forms.ts'
+import { bookAddress, budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
+import type { FormValues } from '../../flash.ts'
+import { inputOf, toNumber } from '../../forms.ts'
+import { action } from '../../kit/action.tsx'
 import { ConfirmForm } from '../../kit/edit.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
 import { EffectTable } from './effect.tsx'
-import { EntryForms, type EntryFormType, entryTypes, readEntry } from './entry-forms.tsx'
+import { EntryForms, entryFields, readEntry } from './entry-forms.tsx'
+
+const noKey = 'is missing: load the page again'
+const formSchema = z.looseObject({
+  step: z.enum(['preview', 'confirm', 'edit'], 'must be one of the buttons'),
+  /** Without it, pressing twice would book twice. */
+  key: z.string(noKey).check(z.regex(/^page-[0-9a-z]{26}$/, noKey)),
+})
 
 export function addBook({ page }: PageRoutes): void {
   page('/dashboard/budgets/:name/book', {
     GET: async (visit) => {
       visit.mustHave('admin')
       const { view, budget } = await budgetOf(visit)
-      const input = new URLSearchParams(visit.query)
-      if (input.has('corrects')) input.set('type', 'correction')
-      return showForms(visit, { view, budget, input })
+      const given: FormValues = { ...Object.fromEntries(visit.query), ...visit.frame.flash?.input }
+      const input = given.corrects ? { ...given, type: 'correction' } : given
+      const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
+      const figures = figuresOf(view, budget, 'month')
+      return visit.show(
+        `Book units of ${budget.name}`,
+        <>
+          <BudgetTrail budget={budget.name} definitions={view.definitions} here="book units" />
+          <p>
+            {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
+          </p>
+          <EntryForms {...{ budget: budget.name, others, input, frame: visit.frame }} />
+        </>,
+      )
     },
 
-    POST: async (visit) => {
-      visit.mustHave('admin')
-      const { form: input, session, frame, guard } = visit
-      const { view, budget } = await budgetOf(visit)
-      const step = stepOf(input)
-      const key = keyOf(input)
-      if (step === 'edit') return showForms(visit, { view, budget, input })
-      const parsed = readEntry(input, { budget, by: session.sub, key, now: view.now, zone: zoneOf(view) })
-      if (parsed.kind === 'invalid') return showForms(visit, { view, budget, input, ...parsed })
-      const { request } = parsed
-      // Only a reconciliation computes what it books.
-      if (step === 'preview' && request.type !== 'reconcile') return showForms(visit, { view, budget, input })
-      const book = async () =>
-        step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
-      const reads = visit.c.get('expensiveReads')
-      if (request.type === 'reconcile') reads.admit(session.sub)
-      const outcome = await (request.type === 'reconcile' ? reads.inTurn(book) : book())
-      switch (outcome.kind) {
-        case 'entered':
-          return visit.redirect(
-            {
-              done: [outcome.again ? alreadyBooked : bookedText(outcome.entry), ...boundText(outcome.entry)],
-              failed: [],
-            },
-            budgetAddress(budget),
-          )
-        case 'possible':
-          return visit.show('Book this?', <ReconcilePreview {...{ ...outcome, input, frame, view }} />)
-        default:
-          return showForms(visit, {
-            view,
-            budget,
-            input: withUsableKey(input, outcome.kind),
-            detail: faultOf(outcome),
-          })
-      }
-    },
+    POST: action({
+      scopes: ['admin'],
+      schema: formSchema,
+      keeps: entryFields,
+      carries: ['type', 'key', 'corrects'],
+      back: ({ c, form }) => bookAddress(budgetNameOf(c), form.get('type') ?? ''),
+      act: async (visit, { step }) => {
+        const { view, budget } = await budgetOf(visit)
+        const { form, guard, session, redirect } = visit
+        if (step === 'edit') return { done: [], failed: [] }
+        const request = readEntry(form, { budget: budget.name, by: session.sub, now: view.now, zone: zoneOf(view) })
+        const isReconciliation = request.type === 'reconcile'
+        // Only a reconciliation computes what it books.
+        if (step === 'preview' && !isReconciliation) return { done: [], failed: [] }
+        const book = async () =>
+          step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
+        const reads = visit.c.get('expensiveReads')
+        if (isReconciliation) reads.admit(session.sub)
+        const outcome = await (isReconciliation ? reads.inTurn(book) : book())
+        switch (outcome.kind) {
+          case 'entered': {
+            const done = [outcome.again ? alreadyBooked : bookedText(outcome.entry), ...boundText(outcome.entry)]
+            return { done, failed: [], to: budgetAddress(budget.name) }
+          }
+          case 'possible':
+            return visit.show('Book this?', <ReconcilePreview {...{ ...outcome, visit, view }} />)
+          case 'key-reused': {
+            const { key: _key, ...input } = inputOf(form, 'type', 'corrects', ...entryFields)
+            return redirect({ done: [], failed: [bookedBefore], input }, bookAddress(budget.name, request.type))
+          }
+          default:
+            throw new Refusal(notEntered(outcome))
+        }
+      },
+    }),
   })
 }
 
-async function budgetOf({ c, guard }: Visit): Promise<{ view: View; budget: string }> {
-  const budget = budgetNameOf(c)
+/** @throws Refusal 404 */
+async function budgetOf({ c, guard }: Visit): Promise<{ view: View; budget: Budget }> {
+  const name = budgetNameOf(c)
   const view = await guard.ledger.view()
-  if (!budgetNamed(view.definitions, budget)) throw new Refusal(noBudget(budget))
+  const budget = budgetNamed(view.definitions, name)
+  if (!budget) throw new Refusal(noBudget(name))
   return { view, budget }
 }
 
-interface FormsInput {
-  readonly view: View
-  readonly budget: string
-  readonly input: URLSearchParams
-  readonly faults?: FieldFaults
-  readonly detail?: string
-}
-
-function showForms(visit: Visit, { view, budget, input, faults = {}, detail }: FormsInput) {
-  const type = entryTypes.find((each) => each === input.get('type'))
-  const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget)
-  const keyFor = (formType: EntryFormType) =>
-    (formType === type ? input.get('key') : null) ?? `page-${systemIds.random()}`
-  return visit.show(
-    `Book units of ${budget}`,
-    <>
-      <BudgetTrail budget={budget} definitions={view.definitions} here="book units" />
-      {detail === undefined ? null : <Faults faults={[detail]} />}
-      <UnitsLeft budget={budget} view={view} />
-      <EntryForms {...{ budget, otherBudgets: others, input, filledType: type, faults, keyFor, frame: visit.frame }} />
-    </>,
-  )
-}
-
-function UnitsLeft({ budget, view }: { budget: string; view: View }) {
-  const definition = budgetNamed(view.definitions, budget)
-  if (!definition) return null
-  const figures = figuresOf(view, definition, 'month')
-  return (
-    <p>
-      {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
-    </p>
-  )
-}
-
-/** Without a key, pressing twice would book twice. @throws Refusal 400 */
-function keyOf(form: URLSearchParams): string {
-  const key = form.get('key') ?? ''
-  if (/^page-[0-9a-z]{26}$/.test(key)) return key
-  throw invalid([{ path: 'key', message: 'is missing: load the page again' }])
-}
-
-/** Drops the key if another entry was booked with it. */
-function withUsableKey(input: URLSearchParams, kind: string): URLSearchParams {
-  const copy = new URLSearchParams(input)
-  if (kind === 'key-reused') copy.delete('key')
-  return copy
-}
-
-const faultOf = (outcome: Parameters<typeof notEntered>[0]): string =>
-  outcome.kind === 'key-reused'
-    ? 'This form was booked before with other figures; nothing more was booked now. To book this as well, continue.'
-    : notEntered(outcome).detail
+const bookedBefore =
+  'This form was booked before with other figures; nothing more was booked now. To book this as well, continue.'
 
 const alreadyBooked = 'It was already booked when you sent it first; nothing more was booked.'
 
@@ -163,37 +129,27 @@ function boundText({ type, binds, budget, to = budget }: Entry): readonly string
   return [`${has}, so updates of ${to} can cost no more than that together.`]
 }
 
-function ReconcilePreview(props: {
-  entry: Entry
-  before: Book
-  after: Book
-  input: URLSearchParams
-  frame: Frame
-  view: View
-  reconciliation?: Reconciliation
-}) {
-  const { entry, before, after, input, view, reconciliation } = props
+interface PreviewProps extends Extract<EntryPreview, { kind: 'possible' }> {
+  readonly visit: Visit
+  readonly view: View
+}
+
+function ReconcilePreview({ entry, before, after, reconciliation, visit: { form, frame }, view }: PreviewProps) {
+  const { step: _step, ...entered } = Object.fromEntries(form)
   const month =
     before.month === view.month.name ? undefined : `in the month from ${dayNamed(before.month.slice('month:'.length))}`
-  const { step: _step, ...entered } = Object.fromEntries(input)
   return (
     <>
       <Section id="what" title={`Reconcile with ${units(toNumber(entered.unitsLeft ?? ''))} left at the vendor`}>
         {reconciliation ? <ReconcileParts parts={reconciliation} zone={zoneOf(view)} /> : null}
         <p>Reason: {entry.reason}</p>
       </Section>
-      <EffectTable
-        {...{ before, after, budgets: [rootBudget] }}
-        definitions={view.definitions}
-        {...(month !== undefined && { month })}
-      />
+      <EffectTable {...{ before, after, budgets: [rootBudget], definitions: view.definitions, month }} />
       <Section id="confirm" title="Confirm">
         <ConfirmForm
-          action={budgetAddress(rootBudget, '/book')}
-          frame={props.frame}
+          {...{ frame, action: budgetAddress(rootBudget, '/book'), back: budgetAddress(rootBudget) }}
           hidden={reconciliation ? { ...entered, shown: String(reconciliation.difference) } : entered}
           confirmLabel="Book"
-          back={budgetAddress(rootBudget)}
         />
       </Section>
     </>

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
+import { Refusal } from '../../../../shared/api/refusal.ts'
 import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
@@ -17,33 +18,37 @@ import { projects as projectsSchema } from '../../../../shared/records/budget.ts
 import { budgetName, project } from '../../../../shared/records/fields.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
-import { FormToken, type Frame } from '../../components/layout.tsx'
+import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
-import { readFields, retryOnConflict } from '../../forms.ts'
+import { flashOf, retryOnConflict } from '../../forms.ts'
+import { ActionForm, action, fieldsOf } from '../../kit/action.tsx'
 import { ConfirmForm } from '../../kit/edit.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 
-const chosen = z.array(project, 'needs at least one project: choose some first')
-const changeSchema = z.discriminatedUnion('do', [
-  z.strictObject({ do: z.literal('add'), name: project, id: z.exactOptional(project) }),
-  z.strictObject({
-    do: z.literal('move'),
-    project: chosen,
-    id: z.exactOptional(project),
-    to: budgetName,
-    /** Without it the budget of the page. */
-    from: z.exactOptional(budgetName),
-    /** Without it the preview. */
-    step: z.exactOptional(z.enum(['confirm', 'edit'])),
-  }),
-  z.strictObject({
-    do: z.literal('remove'),
-    project: chosen,
-    /** The same form can move them. */
-    to: z.exactOptional(z.string()),
-  }),
-])
+const changeSchema = z.pipe(
+  z
+    .strictObject({
+      do: z.enum(['add', 'move', 'remove']),
+      /** Of one that is added; with its id. */
+      name: z.exactOptional(project),
+      id: z.exactOptional(project),
+      /** The chosen ones. */
+      project: z.exactOptional(z.array(project)),
+      to: z.exactOptional(budgetName),
+      /** Without it from the budget of the page. */
+      from: z.exactOptional(budgetName),
+      /** Without it a move is shown first. */
+      step: z.exactOptional(z.enum(['confirm', 'edit'])),
+    })
+    .check(
+      z.refine(({ name, project }) => name !== undefined || project !== undefined, {
+        path: ['project'],
+        message: 'needs at least one project: choose some first',
+      }),
+    ),
+  z.transform(({ name, project = [], ...change }) => ({ ...change, names: name === undefined ? project : [name] })),
+)
 type Change = z.output<typeof changeSchema>
 
 /** From one budget to another. */
@@ -55,66 +60,52 @@ interface Move {
 
 export function addProjects({ page }: PageRoutes): void {
   page('/dashboard/budgets/:name/projects', {
-    POST: async (visit) => {
-      const { c, form, mustHave, redirect, guard } = visit
-      mustHave('admin')
-      const name = budgetNameOf(c)
-      const answer = (flash: Flash) => redirect(flash, `${budgetAddress(name)}#projects`)
-      const change = readFields(form, changeSchema, ['project'])
-      if (change.do === 'move' && change.step === 'edit') return answer({ done: [], failed: [] })
-      const move = change.do === 'remove' ? null : await moveOf(guard, name, change)
-      if (move && (change.do !== 'move' || change.step === undefined)) {
-        const preview = await showMove(visit, move)
-        if (preview instanceof Response) return preview
-        // The form's own answer says what is wrong.
-        if (change.do === 'move') return answer({ done: [], failed: [preview.detail] })
-      }
-      return answer(await changeProjects(visit, name, change, change.do === 'move' ? move : null))
-    },
+    POST: action({
+      scopes: ['admin'],
+      schema: changeSchema,
+      lists: ['project'],
+      keeps: ['name', 'id'],
+      back: ({ c }) => `${budgetAddress(budgetNameOf(c))}#projects`,
+      act: async (visit, change) => {
+        if (change.step === 'edit') return { done: [], failed: [] }
+        const move = await moveOf(visit.guard, budgetNameOf(visit.c), change)
+        if (move && (change.do === 'add' || change.step === undefined)) {
+          const preview = await showMove(visit, move)
+          if (preview instanceof Response) return preview
+          // Of a project that is added, the change itself says what is wrong.
+          if (change.do === 'move') throw new Refusal(preview)
+        }
+        return changeProjects(visit, change, change.do === 'move' ? move : null)
+      },
+    }),
   })
 }
 
 /** `null`: no other budget lists the project. */
-async function moveOf(guard: Guard, name: string, change: Exclude<Change, { do: 'remove' }>): Promise<Move | null> {
-  const { id, ...asked } = change
-  const names = asked.do === 'add' ? [asked.name] : asked.project
+async function moveOf(guard: Guard, name: string, { id, names, ...change }: Change): Promise<Move | null> {
+  if (change.do === 'remove') return null
   const rows = names.map((each) => ({ name: each, ...(id !== undefined && names.length === 1 && { id }) }))
-  if (asked.do === 'move') return { rows, from: asked.from ?? name, to: asked.to }
+  if (change.do === 'move') return { rows, from: change.from ?? name, to: change.to ?? name }
   const { definitions } = await guard.ledger.view()
-  const from = [asked.name, id].flatMap((text) => (text === undefined ? [] : (ownerOf(definitions, text) ?? [])))[0]
+  const from = [...names, id].flatMap((text) => (text === undefined ? [] : (ownerOf(definitions, text) ?? [])))[0]
   return from && from.name !== name ? { rows, from: from.name, to: name } : null
 }
 
-async function changeProjects(
-  { guard, session }: Visit,
-  name: string,
-  change: Change,
-  move: Move | null,
-): Promise<Flash> {
-  const names = list(change.do === 'add' ? [change.name] : change.project)
-  const reason = `${change.do === 'remove' ? 'no longer owns' : 'owns'} ${names}`.slice(0, 500).toWellFormed()
-  const by = {
-    ...{ caller: session.sub, reason, release: change.do === 'remove' },
-    ...(move && { move: { from: move.from } }),
-  }
-  const after = (projects: Budget['projects']) => projectsAfter(projects, change)
-  const result = await retryOnConflict(() => putProjects(guard, move?.to ?? name, by, after))
-  return result.kind === 'changed'
-    ? { done: [(await doneOf(guard, name, change)).join(' ')], failed: [] }
-    : { done: [], failed: [result.problem.detail] }
+async function changeProjects({ c, guard, session }: Visit, change: Change, move: Move | null): Promise<Flash> {
+  const name = budgetNameOf(c)
+  const release = change.do === 'remove'
+  const reason = `${release ? 'no longer owns' : 'owns'} ${list(change.names)}`.slice(0, 500).toWellFormed()
+  const by = { caller: session.sub, reason, release, ...(move && { move: { from: move.from } }) }
+  const result = await retryOnConflict(() => putProjects(guard, move?.to ?? name, by, change))
+  return result.kind === 'changed' ? flashOf(result, await doneText(guard, name, change)) : flashOf(result, '')
 }
 
-async function putProjects(
-  guard: Guard,
-  name: string,
-  by: Author,
-  after: (projects: Budget['projects']) => Budget['projects'],
-): Promise<ChangeResult> {
+async function putProjects(guard: Guard, name: string, by: Author, change: Change): Promise<ChangeResult> {
   const { definitions } = await guard.ledger.view()
   const budget = budgetNamed(definitions, name)
   if (!budget) return { kind: 'problem', problem: noBudget(name) }
   const { frozen: _frozen, ...unchanged } = budget
-  const projects = projectsSchema.safeParse(after(budget.projects))
+  const projects = projectsSchema.safeParse(projectsAfter(budget.projects, change))
   if (!projects.success) {
     const detail = `${name} ${projects.error.issues[0]?.message}.`
     return { kind: 'problem', problem: problem('invalid-request', detail) }
@@ -124,10 +115,8 @@ async function putProjects(
 }
 
 /** Shows what a move changes, or says why it cannot be. */
-async function showMove(
-  { c, guard, session, show, frame }: Visit,
-  { rows, from, to }: Move,
-): Promise<Response | Problem> {
+async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Response | Problem> {
+  const { c, guard, session, show, frame } = visit
   const { definitions } = await guard.ledger.view()
   const budget = budgetNamed(definitions, to)
   if (!budget) return noBudget(to)
@@ -149,105 +138,70 @@ async function showMove(
         stays where it was, and updates that wait are refused.
       </p>
       <ConfirmForm
-        action={`${page}/projects`}
-        frame={frame}
+        {...{ frame, action: `${page}/projects`, confirmLabel: `Move ${what}`, back: `${page}#projects` }}
         hidden={{
-          do: 'move',
-          project: rows.map(({ name }) => name),
+          ...{ do: 'move', project: rows.map(({ name }) => name), from, to },
           id: (rows.length === 1 && first?.id) || '',
-          from,
-          to,
         }}
-        confirmLabel={`Move ${what}`}
-        back={`${page}#projects`}
       />
     </Section>,
   )
 }
 
-/** After the change, with what a new name brings for others. */
-async function doneOf(guard: Guard, name: string, change: Change): Promise<readonly string[]> {
+/** What was done, with what a new name brings for others. */
+async function doneText(guard: Guard, name: string, change: Change): Promise<string> {
   const view = await guard.ledger.view()
-  const named = change.do === 'add' ? [change.name] : change.project
-  if (change.do === 'remove') {
-    const payer = unownedPayer(view.definitions, named)
-    return [`${list(named)}: no longer owned by ${name}. From now on ${payer}.`]
-  }
-  const done = `${list(named)} ${named.length === 1 ? 'belongs' : 'belong'} to ${change.do === 'move' ? change.to : name}.`
-  if (change.do === 'move') return [done]
+  const { names, to: receiver } = change
+  if (change.do === 'remove')
+    return `${list(names)}: no longer owned by ${name}. From now on ${unownedPayer(view.definitions, names)}.`
+  const done = `${list(names)} ${names.length === 1 ? 'belongs' : 'belong'} to ${change.do === 'move' ? receiver : name}.`
+  if (change.do === 'move') return done
   const to = budgetNamed(view.definitions, name)?.projects ?? []
-  const members = [{ member: 'projects', from: to.filter((owned) => owned.name !== change.name), to }]
-  return [done, ...(await guard.notesOf([{ budget: name, isNew: false, members }], view))]
+  const members = [{ member: 'projects', from: to.filter((owned) => !names.includes(owned.name)), to }]
+  return [done, ...(await guard.notesOf([{ budget: name, isNew: false, members }], view))].join(' ')
 }
-
-const payerWithout = ({ budgets }: Definitions, { name, projects, ...rest }: Budget): string =>
-  unownedPayer(
-    { budgets: { ...budgets, [name]: { ...rest, name, projects: [] } } },
-    projects.map((owned) => owned.name),
-  )
 
 /** Idempotent, because users press twice. */
 function projectsAfter(projects: Budget['projects'], change: Change): Budget['projects'] {
-  if (change.do === 'remove') return projects.filter(({ name }) => !change.project.includes(name))
-  const id = change.id !== undefined && { id: change.id }
-  if (change.do === 'move') {
-    const names = change.project.filter((name) => projects.every((owned) => owned.name !== name))
-    return [...projects, ...names.map((name) => ({ name, ...id }))]
-  }
-  const { name } = change
-  if (projects.some((owned) => owned.name === name && owned.id === change.id)) return projects
-  return [...projects, { name, ...id }]
+  const { do: kind, names, id } = change
+  if (kind === 'remove') return projects.filter(({ name }) => !names.includes(name))
+  const isThere = (name: string) =>
+    projects.some((owned) => owned.name === name && (kind === 'move' || owned.id === id))
+  const added = names.filter((name) => !isThere(name)).map((name) => ({ name, ...(id !== undefined && { id }) }))
+  return [...projects, ...added]
 }
 
-const OwnedForm = (props: { budget: Budget; definitions: Definitions; frame: Frame }) => {
-  const { budget, definitions, frame } = props
+interface SectionProps {
+  readonly budget: Budget
+  readonly definitions: Definitions
+  readonly frame: Frame
+  readonly isAdmin: boolean
+  readonly kinds: Kinds
+}
+
+export function ProjectsSection({ budget, definitions, frame, isAdmin, kinds }: SectionProps) {
   const { name, projects } = budget
-  const others = Object.keys(definitions.budgets).filter((each) => each !== name)
-  return (
-    <form method="post" action={budgetAddress(name, '/projects')}>
-      <FormToken frame={frame} />
-      <ul class="projects">
-        {projects.map((owned, position) => (
+  const form = { frame, action: budgetAddress(name, '/projects') }
+  const field = fieldsOf(frame, 'add')
+  const { [name]: _, ...without } = definitions.budgets
+  const others = Object.keys(without).map((each) => [each, each] as const)
+  const button = (value: Change['do'], text: string) => ({ text, name: 'do', value })
+  const rows = (
+    <ul class="projects">
+      {projects.map(({ name, id }, position) => {
+        const text = [name, id !== undefined && <span class="note"> id {id}</span>]
+        const box = `project-${position}`
+        return isAdmin ? (
           <li>
-            <input type="checkbox" name="project" value={owned.name} id={`project-${position}`} />
-            <label for={`project-${position}`}>
-              <ProjectName project={owned} />
-            </label>
+            <input type="checkbox" name="project" value={name} id={box} />
+            <label for={box}>{text}</label>
           </li>
-        ))}
-      </ul>
-      <p class="note">
-        {`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${payerWithout(definitions, budget)}.`}
-      </p>
-      {others.length === 0 ? null : (
-        <div class="fields">
-          <ChoiceField formId="move" name="to" label="Move to" options={others.map((each) => [each, each])} />
-        </div>
-      )}
-      <p class="buttons">
-        {others.length === 0 ? null : (
-          <button type="submit" name="do" value="move">
-            Move chosen projects
-          </button>
-        )}
-        <button type="submit" name="do" value="remove">
-          Remove chosen projects
-        </button>
-      </p>
-    </form>
+        ) : (
+          <li>{text}</li>
+        )
+      })}
+    </ul>
   )
-}
-
-export const ProjectsSection = (props: {
-  budget: Budget
-  definitions: Definitions
-  frame: Frame
-  isAdmin: boolean
-  kinds: Kinds
-}) => {
-  const { budget, definitions, frame, isAdmin, kinds } = props
-  const { name, projects } = budget
-  const action = budgetAddress(name, '/projects')
   return (
     <Section id="projects" title={`Projects${projects.length === 0 ? '' : ` (${count(projects.length)})`}`}>
       {projects.length === 0 ? (
@@ -255,42 +209,29 @@ export const ProjectsSection = (props: {
           It owns no project. A budget pays for the projects that it owns without being named in the request.
         </p>
       ) : isAdmin ? (
-        <OwnedForm budget={budget} definitions={definitions} frame={frame} />
+        <ActionForm
+          {...{ ...form, id: 'move' }}
+          note={`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${unownedPayer(
+            { budgets: { ...without, [name]: { ...budget, projects: [] } } },
+            projects.map((owned) => owned.name),
+          )}.`}
+          buttons={[
+            ...(others.length === 0 ? [] : [button('move', 'Move chosen projects')]),
+            button('remove', 'Remove chosen projects'),
+          ]}
+        >
+          {rows}
+          {others.length === 0 ? null : <ChoiceField formId="move" name="to" label="Move to" options={others} />}
+        </ActionForm>
       ) : (
-        <ul class="projects">
-          {projects.map((owned) => (
-            <li>
-              <ProjectName project={owned} />
-            </li>
-          ))}
-        </ul>
+        rows
       )}
       {isAdmin ? (
-        <form method="post" action={action}>
-          <FormToken frame={frame} />
-          <div class="fields">
-            <TextField formId="project" name="name" label="Project" maxLength={512} isRequired />
-            <TextField
-              formId="project"
-              name="id"
-              label="Id (optional)"
-              note={`As ${anyOf(kindsBy(kinds, 'id'))} paths name it.`}
-            />
-          </div>
-          <p class="buttons">
-            <button type="submit" name="do" value="add">
-              Add project
-            </button>
-          </p>
-        </form>
+        <ActionForm {...{ ...form, id: 'project' }} buttons={[button('add', 'Add project')]}>
+          <TextField {...field('name')} label="Project" maxLength={512} isRequired />
+          <TextField {...field('id')} label="Id (optional)" note={`As ${anyOf(kindsBy(kinds, 'id'))} paths name it.`} />
+        </ActionForm>
       ) : null}
     </Section>
   )
 }
-
-const ProjectName = ({ project: { name, id } }: { project: Budget['projects'][number] }) => (
-  <span>
-    {name}
-    {id === undefined ? null : <span class="note"> id {id}</span>}
-  </span>
-)
