@@ -3,12 +3,11 @@ import * as z from 'zod/mini'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/guard/reports/statements.ts'
 import { count, type Figures } from '../../../shared/guard/sentences.ts'
-import { limitOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { addressWith } from '../kit/list.tsx'
+import { addressWith, List } from '../kit/list.tsx'
 import { Bar } from './charts.tsx'
 import { isAtRisk, LeftAtReset, Pill, totalOf } from './outlook.tsx'
-import { budgetAddress, joined, numberColumns, Section, TableHead, Units, UnitsCell } from './parts.tsx'
+import { BudgetLink, joined, Section } from './parts.tsx'
 
 const sorts = ['risk', 'name', 'spent'] as const
 const filters = ['all', 'at risk', 'frozen'] as const
@@ -28,71 +27,55 @@ interface TableProps {
 
 export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
   const { sort = 'risk', show = 'all' } = query
-  const rows = sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))
   return (
     <Section id="budgets" title={tableTitle(sort, show, path)}>
-      {rows.length === 0 ? <p class="empty">No budget is {show}.</p> : null}
-      <div class="scroll">
-        <table class="dense">
-          <TableHead
-            columns={[
-              ...['Budget', 'Status', 'Used and committed'],
-              ...numberColumns('Left', 'Spent', 'Plans to come', 'Left at reset', 'Updates it can still pay'),
-            ]}
-          />
-          <tbody>
-            {rows.map(([outlook, depth]) => (
-              <BudgetLine {...{ outlook, depth, view, costs }} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <List
+        {...{ isInset: true, class: 'dense' }}
+        empty={show === 'all' ? noBudgets : `No budget is ${show}.`}
+        rows={sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))}
+        rowClass={([, depth]) => (depth === 0 ? undefined : `depth-${depth}`)}
+        columns={[
+          {
+            ...{ name: 'Budget', isHead: true },
+            cell: ([{ budget }, depth]) => [
+              depth > 0 && <span class="hidden">{`Level ${depth}: `}</span>,
+              <BudgetLink name={budget} />,
+            ],
+          },
+          {
+            name: 'Status',
+            cell: ([{ reasons }]) => <Pill reason={reasons[0]} view={view} />,
+            note: ([{ figures }]) => figures.enforce === false && 'observed',
+          },
+          {
+            ...{ name: 'Used and committed', class: 'bar-cell' },
+            cell: ([{ figures, month }]) => <Bar figures={figures} committed={month.committed} />,
+          },
+          {
+            ...{ name: 'Left', isNumber: true },
+            cell: ([{ figures }]) => (totalOf(figures) === null ? noLimit : count(figures.available)),
+            note: ([{ day }]) => day.available !== null && `${count(day.available)} today`,
+          },
+          {
+            name: 'Spent',
+            units: ([{ figures }]) => figures.spent,
+            cost: ([{ budget }]) => costs.get(budget),
+          },
+          { name: 'Plans to come', units: ([{ month }]) => month.committed },
+          { name: 'Left at reset', isNumber: true, cell: ([outlook]) => <LeftAtReset outlook={outlook} /> },
+          { name: 'Updates it can still pay', units: ([{ month }]) => month.updatesLeft },
+        ]}
+      />
     </Section>
   )
 }
 
-interface LineProps extends Pick<TableProps, 'view' | 'costs'> {
-  readonly outlook: BudgetOutlook
-  readonly depth: number
-}
-
-function BudgetLine({ outlook, depth, view, costs }: LineProps) {
-  const { budget, figures, month, day } = outlook
-  const definition = view.definitions.budgets[budget]
-  const hasDay = definition !== undefined && limitOf(definition, 'day') !== 'unlimited'
-  return (
-    <tr>
-      <th scope="row" class={`depth-${depth}`}>
-        {depth === 0 ? null : <span class="hidden">{`Level ${depth}: `}</span>}
-        <a href={budgetAddress(budget)}>{budget}</a>
-      </th>
-      <td data-name="Status">
-        <Pill reason={outlook.reasons[0]} view={view} />
-        {figures.enforce === false ? <span class="note"> observed</span> : null}
-      </td>
-      <td data-name="Used and committed" class="bar-cell">
-        <Bar figures={figures} committed={month.committed} />
-      </td>
-      <td data-name="Left" class="number">
-        {totalOf(figures) === null ? <span class="unknown">no limit</span> : count(figures.available)}
-        {hasDay && day.available !== null ? <span class="note"> {count(day.available)} today</span> : null}
-      </td>
-      <UnitsCell name="Spent" units={figures.spent} cost={costs.get(budget)} />
-      <UnitsCell name="Plans to come" units={month.committed} />
-      <td data-name="Left at reset" class="number">
-        <LeftAtReset outlook={outlook} />
-      </td>
-      <td data-name="Updates it can still pay" class="number">
-        <Units units={month.updatesLeft} />
-      </td>
-    </tr>
-  )
-}
+const noLimit = <span class="unknown">no limit</span>
 
 /** The only one of a reader's budgets may have been deleted. */
-export const NoBudgets = () => (
-  <p class="empty">You may read no budget. Ask an administrator of Unit Guard to list one for you.</p>
-)
+const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
+
+export const NoBudgets = () => <p class="empty">{noBudgets}</p>
 
 const isShown = (outlook: BudgetOutlook, show: Filter): boolean =>
   show === 'all' || (show === 'frozen' ? outlook.status === 'frozen' : isAtRisk(outlook))
@@ -128,25 +111,15 @@ function tableTitle(sort: Sort, show: Filter, path: string): Child {
 
 export const PastTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
-    <div class="scroll">
-      <table class="dense">
-        <TableHead columns={['Budget', 'Used', ...numberColumns('Limit and grants', 'Spent', 'Left')]} />
-        <tbody>
-          {rows.map((figures) => (
-            <tr>
-              <th scope="row">
-                <a href={budgetAddress(figures.budget)}>{figures.budget}</a>
-              </th>
-              <td data-name="Used" class="bar-cell">
-                <Bar figures={figures} />
-              </td>
-              <UnitsCell name="Limit and grants" units={totalOf(figures)} />
-              <UnitsCell name="Spent" units={figures.spent} cost={costs.get(figures.budget)} />
-              <UnitsCell name="Left" units={totalOf(figures) === null ? null : figures.available} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <List
+      {...{ isInset: true, class: 'dense', rows }}
+      columns={[
+        { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
+        { name: 'Used', class: 'bar-cell', cell: (figures) => <Bar figures={figures} /> },
+        { name: 'Limit and grants', units: (figures) => totalOf(figures) },
+        { name: 'Spent', units: ({ spent }) => spent, cost: ({ budget }) => costs.get(budget) },
+        { name: 'Left', units: (figures) => (totalOf(figures) === null ? null : figures.available) },
+      ]}
+    />
   </Section>
 )

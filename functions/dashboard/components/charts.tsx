@@ -6,9 +6,9 @@ import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
-import { addressWith } from '../kit/list.tsx'
+import { addressWith, List } from '../kit/list.tsx'
 import { totalOf } from './outlook.tsx'
-import { numberColumns, say, shortDay, TableHead, Time, UnitsCell } from './parts.tsx'
+import { say, shortDay, Time } from './parts.tsx'
 
 // Parts differ by pattern, not by colour alone. Numbers stand beside a drawing, where no line crosses them.
 
@@ -78,23 +78,15 @@ export function ChartFigure({ name, budget, view, history, forecast }: ChartProp
       {nights.length === 0 ? null : (
         <details>
           <summary>Day by day</summary>
-          <div class="scroll">
-            <table class="dense">
-              <TableHead columns={['Until', ...numberColumns('Used', 'Limit and grants', 'Left')]} />
-              <tbody>
-                {nights.map(({ at, used, limit }) => (
-                  <tr>
-                    <th scope="row">
-                      <Time at={at} zone={zoneOf(view)} />
-                    </th>
-                    <UnitsCell name="Used" units={used} />
-                    <UnitsCell name="Limit and grants" units={limit} />
-                    <UnitsCell name="Left" units={limit === null ? null : limit - used} />
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <List
+            {...{ isInset: true, class: 'dense', rows: nights }}
+            columns={[
+              { name: 'Until', isHead: true, cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
+              { name: 'Used', units: ({ used }) => used },
+              { name: 'Limit and grants', units: ({ limit }) => limit },
+              { name: 'Left', units: ({ limit, used }) => (limit === null ? null : limit - used) },
+            ]}
+          />
         </details>
       )}
     </>

@@ -1,61 +1,123 @@
-import { figuresOfChain, lackedInWords, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Child } from 'hono/jsx'
+import {
+  count,
+  type Figures,
+  figuresOfChain,
+  lackedInWords,
+  refuses,
+  thisWindow,
+  units,
+  zoneOf,
+} from '../../../shared/guard/sentences.ts'
 import { countersOf } from '../../../shared/guard/update/limits.ts'
-import { budgetNamed, type CounterOwner, chainOf } from '../../../shared/ledger/book/definitions.ts'
-import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import { budgetNamed, chainOf, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { isKnownToHaveRun, isTerminal, type Run, runOf, type Update } from '../../../shared/ledger/updates/update.ts'
+import { runsIn } from '../../../shared/ledger/updates/work.ts'
+import type { View, ViewResult } from '../../../shared/ledger/views/views.ts'
 import { asSentence } from '../forms.ts'
-import { EffectOnChain } from './effect-on-chain.tsx'
-import { LastRun, runBefore } from './last-run.tsx'
-import { Section, Sign, Time, Units } from './parts.tsx'
+import { List } from '../kit/list.tsx'
+import { BudgetLink, Section, say, Time, Units, updateAddress, Warning } from './parts.tsx'
 import { Who } from './people.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {
-  const { state, estimated, hold, charged, approval, wouldHaveRefused = [] } = update
+  const { state, estimated, hold, charged, approval, budget, caller, wouldHaveRefused = [] } = update
+  const { definitions } = view
   const [asked] = view.results
   const before = asked ? runBefore(asked, hold?.at ?? update.createdAt) : null
   const isCounted = ['running', 'in-doubt', 'settled'].includes(state)
   const counted = charged ?? (isCounted ? hold?.units : estimated)
-  const chain = figuresOfChain(view, countersNow(update, view))
+  // A budget that was deleted since limits nothing.
+  const chain = budgetNamed(definitions, budget) ? chainOf(definitions, budget) : []
+  const none = isTerminal(state) ? 0 : null
   return (
     <Section id="cost" title="Units">
-      <dl class="steps">
-        <Step name="Estimated" units={estimated} />
-        <Step name="Held" units={hold?.units ?? (isTerminal(state) ? 0 : null)} />
-        <Step name="Charged" units={charged ?? (isTerminal(state) ? 0 : null)} />
-        <div class="apart">
-          <dt>Last run before</dt>
-          <dd>
-            <LastRun run={before} zone={zoneOf(view)} />
-          </dd>
-        </div>
-      </dl>
+      <Steps
+        rows={[
+          ['Estimated', <Units units={estimated} />],
+          ['Held', <Units units={hold?.units ?? none} />],
+          ['Charged', <Units units={charged ?? none} />],
+        ]}
+        apart={[['Last run before', <LastRun run={before} zone={zoneOf(view)} />]]}
+      />
       {approval ? (
         <p class="note">
-          <Who name={approval.by} of={update} definitions={view.definitions} /> approved up to {units(approval.units)}{' '}
-          on <Time at={approval.at} zone={zoneOf(view)} />.
+          <Who name={approval.by} of={update} definitions={definitions} /> approved up to {units(approval.units)} on{' '}
+          <Time at={approval.at} zone={zoneOf(view)} />.
         </p>
       ) : null}
       {wouldHaveRefused.length > 0 ? (
-        <p class="warning">
-          <Sign name="warning" /> {asSentence(lackedInWords(wouldHaveRefused))} Its limit is only observed.
-        </p>
+        <Warning>{asSentence(lackedInWords(wouldHaveRefused))} Its limit is only observed.</Warning>
       ) : null}
       {counted === undefined || (isTerminal(state) && !isCounted && state !== 'refused') ? null : (
-        <EffectOnChain figures={chain} units={counted} isCounted={isCounted} />
+        <EffectOnChain
+          figures={figuresOfChain(view, chain.length > 0 ? countersOf(view, chain, { caller }) : [])}
+          {...{ units: counted, isCounted }}
+        />
       )}
     </Section>
   )
 }
 
-const Step = ({ name, units }: { name: string; units: number | null | undefined }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>
-      <Units units={units} />
-    </dd>
-  </div>
+type Rows = readonly (readonly [name: string, value: Child])[]
+
+export const Steps = ({ rows, apart }: { rows: Rows; apart: Rows }) => (
+  <dl class="steps">
+    {[...rows, ...apart].map(([name, value], position) => (
+      <div class={position >= rows.length ? 'apart' : undefined}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
 )
 
-/** A budget that was deleted since limits nothing. */
-const countersNow = ({ budget, caller }: Update, view: View): readonly CounterOwner[] =>
-  budgetNamed(view.definitions, budget) ? countersOf(view, chainOf(view.definitions, budget), { caller }) : []
+interface EffectProps {
+  readonly figures: readonly Figures[]
+  readonly units: number
+  readonly isCounted?: boolean
+}
+
+/** What an update takes from each budget of its chain. */
+export function EffectOnChain({ figures, units, isCounted = false }: EffectProps) {
+  const limits = figures.filter(({ limit }) => limit !== 'unlimited')
+  // Without the root, the reader does not see all of the chain.
+  if (limits.length === 0)
+    return figures.some(({ budget }) => budget === rootBudget) ? (
+      <p class="note">No budget limits this update.</p>
+    ) : null
+  const isShort = (row: Figures) => !isCounted && row.available < units && refuses(row)
+  return (
+    <List
+      {...{ isInset: true, class: 'chain-effect', rows: limits }}
+      label="What the update takes from each budget of its chain"
+      rowClass={(row) => (isShort(row) ? 'short' : undefined)}
+      columns={[
+        {
+          ...{ name: 'Budget', isHead: true },
+          cell: ({ budget, shownAs }) => (shownAs === undefined ? <BudgetLink name={budget} /> : `limit of ${shownAs}`),
+          note: (row) => `${thisWindow(row.window)}${refuses(row) ? '' : ', observed'}`,
+        },
+        isCounted ? null : { name: 'Left now', units: ({ available }) => available },
+        { name: 'Takes', units: () => units },
+        isCounted
+          ? { name: 'Left now', units: ({ available }) => available }
+          : {
+              ...{ name: 'Left after', isNumber: true },
+              cell: (row) => <strong class={isShort(row) ? 'differs' : ''}>{count(row.available - units)}</strong>,
+            },
+      ]}
+    />
+  )
+}
+
+export function runBefore({ works, records }: ViewResult, at: number): Run | null {
+  const noted = works.flatMap(({ work }) => (work ? runsIn(work) : []))
+  const recorded = [...records.values()].filter(isKnownToHaveRun).map(runOf)
+  return [...recorded, ...noted].filter((run) => run.at < at).toSorted((a, b) => b.at - a.at)[0] ?? null
+}
+
+export const LastRun = ({ run, zone }: { run: Run | null; zone: string }) => {
+  if (run === null) return <span class="unknown">none known</span>
+  const at = <Time at={run.at} zone={zone} />
+  return say`${<a href={updateAddress(run.update)}>{count(run.units)}</a>} ${<span class="note">{at}</span>}`
+}

@@ -9,14 +9,14 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import type { Visit } from '../session.tsx'
 import { IgnoreEnter } from './fields.tsx'
-import { dayNamed, Time } from './parts.tsx'
+import { dayNamed, say, Time } from './parts.tsx'
 
 export const actions = ['approve', 'reject', 'cancel', 'ran', 'did-not-run'] as const
 export type Action = (typeof actions)[number]
 
 export const isResolution = (action: Action) => action === 'ran' || action === 'did-not-run'
 
-export interface Choices {
+interface Choices {
   readonly possible: readonly Action[]
   readonly whyNot: readonly string[]
 }
@@ -105,18 +105,12 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
     <ul class="evidence">
       <li>{evidenceSentence(update, view, kinds)}</li>
       <li>
-        {view.now < noEffectFrom ? (
-          <>
-            The request may still take effect. You can say now that it ran, and from{' '}
-            <Time at={noEffectFrom} zone={zone} /> on that it did not run.
-          </>
-        ) : (
-          <>The request can no longer take effect, so you can choose either answer.</>
-        )}
+        {view.now < noEffectFrom
+          ? say`The request may still take effect. You can say now that it ran, and from ${<Time at={noEffectFrom} zone={zone} />} on that it did not run.`
+          : 'The request can no longer take effect, so you can choose either answer.'}
       </li>
       <li>
-        Without an answer it is settled on <Time at={settledAt} zone={zone} /> at the {count(update.hold?.units ?? 0)}{' '}
-        held.
+        {say`Without an answer it is settled on ${<Time at={settledAt} zone={zone} />} at the ${count(update.hold?.units ?? 0)} held.`}
       </li>
     </ul>
   )

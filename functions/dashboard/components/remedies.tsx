@@ -10,67 +10,50 @@ import {
 } from '../../../shared/ledger/book/definitions.ts'
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { runBefore } from './last-run.tsx'
-import { askAddress, budgetAddress, callerAddress, planAddress, updateAddress } from './parts.tsx'
+import { runBefore } from './cost.tsx'
+import {
+  askAddress,
+  bookAddress,
+  budgetAddress,
+  callerAddress,
+  LinkButtons,
+  planAddress,
+  updateAddress,
+} from './parts.tsx'
 
-interface Remedy {
-  readonly label: string
-  readonly to: string
-}
+type Remedy = readonly [label: string, to: string]
 
 type RefusedWork = Pick<Update, 'kind' | 'project' | 'budget' | 'byDefault' | 'plan' | 'problem'>
 
 export function Remedies(props: { update: RefusedWork; view: View; permissions: Permissions; mayAskAgain: boolean }) {
   const { update, view, permissions, mayAskAgain } = props
-  const again = mayAskAgain && (permissions.scopes.has('run') || permissions.scopes.has('propose'))
-  const remedies = [
-    ...(update.problem ? remediesOf(update.problem, view, permissions.scopes.has('admin')) : []),
-    ...(again ? [{ label: 'Ask again…', to: askAgainAddress(update) }] : []),
-  ]
-  return remedies.length === 0 ? null : (
-    <p class="buttons">
-      {remedies.map(({ label, to }) => (
-        <a class="button" href={to}>
-          {label}
-        </a>
-      ))}
-    </p>
-  )
+  const { kind, project, budget, byDefault, plan, problem } = update
+  const mayAsk = mayAskAgain && (permissions.scopes.has('run') || permissions.scopes.has('propose'))
+  const isDefault = byDefault || plan !== undefined || budget === unseenBudget
+  const again: Remedy = ['Ask again…', askAddress({ kind, project, ...(!isDefault && { budget }) })]
+  const remedies = problem ? remediesOf(problem, view, permissions.scopes.has('admin')) : []
+  return <LinkButtons links={[...remedies, ...(mayAsk ? [again] : [])]} />
 }
-
-const askAgainAddress = ({ kind, project, budget, byDefault, plan }: RefusedWork): string =>
-  askAddress({ kind, project, ...(byDefault || plan !== undefined || budget === unseenBudget ? {} : { budget }) })
 
 function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): readonly Remedy[] {
   const { update, budget, plan } = members
-  switch (slug) {
-    case 'already-updated':
-    case 'duplicate-work':
-      return typeof update === 'string' ? [{ label: 'See that update', to: updateAddress(update) }] : []
-    case 'over-budget':
-      return isAdmin ? shortCounters(members.budgets).flatMap((each) => grantOf(each, view)) : []
-    case 'budget-frozen': {
-      const isFrozen = typeof budget === 'string' && view.definitions.budgets[budget]?.frozen !== undefined
-      return isAdmin && isFrozen ? [{ label: `Unfreeze ${budget}…`, to: budgetAddress(budget, '/unfreeze') }] : []
-    }
-    case 'plan-paused': {
-      const isPaused = typeof plan === 'string' && pauseOf(view.definitions, plan) !== undefined
-      return isAdmin && isPaused ? [{ label: `Resume ${plan}…`, to: planAddress(plan) }] : []
-    }
-    case 'over-update-limit':
-    case 'kind-not-allowed':
-      return isAdmin && typeof budget === 'string' ? [changeOf(budget, view)] : []
-    case 'project-unowned':
-      return isAdmin ? [changeOf(rootBudget, view)] : []
-    default:
-      return []
-  }
+  if ((slug === 'already-updated' || slug === 'duplicate-work') && typeof update === 'string')
+    return [['See that update', updateAddress(update)]]
+  if (!isAdmin) return []
+  if (slug === 'over-budget') return shortCounters(members.budgets).flatMap((each) => grantOf(each, view))
+  if (slug === 'project-unowned') return [changeOf(rootBudget, view)]
+  if (slug === 'plan-paused' && typeof plan === 'string' && pauseOf(view.definitions, plan))
+    return [[`Resume ${plan}…`, planAddress(plan)]]
+  if (typeof budget !== 'string') return []
+  if (slug === 'budget-frozen' && view.definitions.budgets[budget]?.frozen)
+    return [[`Unfreeze ${budget}…`, budgetAddress(budget, '/unfreeze')]]
+  return slug === 'over-update-limit' || slug === 'kind-not-allowed' ? [changeOf(budget, view)] : []
 }
 
-const changeOf = (name: string, { definitions }: View): Remedy => ({
-  label: `Change the rules of ${shownCaller(definitions, name)}…`,
-  to: Object.hasOwn(definitions.budgets, name) ? budgetAddress(name, '/edit') : callerAddress(name),
-})
+const changeOf = (name: string, { definitions }: View): Remedy => [
+  `Change the rules of ${shownCaller(definitions, name)}…`,
+  Object.hasOwn(definitions.budgets, name) ? budgetAddress(name, '/edit') : callerAddress(name),
+]
 
 interface ShortCounter {
   readonly budget: string
@@ -102,35 +85,29 @@ function missingNow({ budget, window, short, available }: ShortCounter, view: Vi
   return needed === null ? null : needed - (counterOf(view.book, window, budget)?.available ?? available)
 }
 
-function lastPrice({ results: [asked], now }: View): number | null {
-  return (asked && runBefore(asked, now)?.units) ?? null
-}
+const lastPrice = ({ results: [asked], now }: View): number | null => (asked && runBefore(asked, now)?.units) ?? null
 
 function grantOf(counter: ShortCounter, view: View): readonly Remedy[] {
   const { budget, window } = counter
   const caller = callerOfCounter(budget)
-  if (caller !== null)
-    return [{ label: `Raise the limit of ${shownCaller(view.definitions, caller)}…`, to: callerAddress(caller) }]
+  if (caller !== null) return [[`Raise the limit of ${shownCaller(view.definitions, caller)}…`, callerAddress(caller)]]
   const missing = missingNow(counter, view)
   if (missing !== null && missing <= 0) return []
-  const query = new URLSearchParams({ type: 'grant', window, ...(missing !== null && { units: String(missing) }) })
-  const what = missing === null ? 'units' : count(missing)
-  return [{ label: `Grant ${what} to ${budget}…`, to: budgetAddress(budget, `/book?${query}#grant`) }]
+  const address = bookAddress(budget, 'grant', { window, ...(missing !== null && { units: String(missing) }) })
+  return [[`Grant ${missing === null ? 'units' : count(missing)} to ${budget}…`, address]]
 }
 
 export function PriceNote({ problem: { slug, members }, view }: { problem: Problem; view: View }) {
   const unpriced = slug === 'over-budget' ? shortCounters(members.budgets).filter(({ short }) => short === null) : []
   if (unpriced.length === 0) return null
   const price = lastPrice(view)
-  const limits = unpriced.map(
-    ({ budget, window }) => `the ${window} limit of ${shownCounter(view.definitions, budget)}`,
-  )
+  const nameOf = ({ budget }: ShortCounter) => shownCounter(view.definitions, budget)
+  const limits = unpriced.map((each) => `the ${each.window} limit of ${nameOf(each)}`)
   if (price === null)
     return <p>Its price is not known yet: {list(limits)} stopped it before the service was asked for an estimate.</p>
-  const missing = unpriced.map((counter) => {
-    const units = Math.max(0, missingNow(counter, view) ?? 0)
-    const { budget, window } = counter
-    return `${shownCounter(view.definitions, budget)} ${units === 0 ? 'has enough now' : `lacks ${count(units)}`} for the ${window}`
+  const missing = unpriced.map((each) => {
+    const units = Math.max(0, missingNow(each, view) ?? 0)
+    return `${nameOf(each)} ${units === 0 ? 'has enough now' : `lacks ${count(units)}`} for the ${each.window}`
   })
   return (
     <p>

@@ -80,7 +80,7 @@ export function addDecisions({ page }: PageRoutes, { log }: PageServices): void 
       const input = inputOf(form, ...new Set(['do', ...fieldsOf(form)]))
       try {
         const decision = readFields(plainFields(form), decisionSchema, ['id', 'shown'])
-        const caps = decision.do === 'approve' ? capsOf([...form], decision.id) : new Map()
+        const caps = decision.do === 'approve' ? capsOf(form, decision.id) : new Map()
         const { fitting, others } = fitInto(decision)
         mustHave(...scopesOf(decision.do))
         const decideOne = async (id: string) => {
@@ -136,18 +136,13 @@ async function earlierDecision(guard: Guard, id: string, action: Action, sub: st
   return update && update.state !== 'awaiting-approval' && line?.by === sub ? { kind: 'done', update } : null
 }
 
-const stateAfter = {
-  approve: 'requested',
-  reject: 'rejected',
-  cancel: 'cancelled',
-  ran: 'settled',
-  'did-not-run': 'released',
-} as const satisfies Record<Action, State>
+const stateAfter: Readonly<Record<Action, State>> = {
+  ...{ approve: 'requested', reject: 'rejected', cancel: 'cancelled' },
+  ...{ ran: 'settled', 'did-not-run': 'released' },
+}
 
-function capsOf(fields: readonly (readonly [string, string])[], ids: readonly string[]): Caps {
-  const chosen = fields.flatMap(([name, value]): [string, string][] => {
-    return name.startsWith(capPrefix) && ids.includes(name.slice(capPrefix.length)) ? [[name, value]] : []
-  })
+function capsOf(form: URLSearchParams, ids: readonly string[]): Caps {
+  const chosen = [...form].filter(([name]) => name.startsWith(capPrefix) && ids.includes(name.slice(capPrefix.length)))
   const caps = Object.entries(readFields(new URLSearchParams(chosen), capsSchema))
   return new Map(caps.map(([name, cap]) => [name.slice(capPrefix.length), cap]))
 }
@@ -185,23 +180,17 @@ function backTo(form: URLSearchParams): string {
 const toFlash = (results: readonly DecisionOutcome[], action: Action) => ({
   done: results.flatMap((each) =>
     each.kind === 'done'
-      ? [`The ${each.update.kind} update of ${each.update.project} ${outcomeText(action, each.update)}.`]
+      ? [`The ${each.update.kind} update of ${each.update.project} is ${outcomeText[action](each.update)}.`]
       : [],
   ),
   failed: results.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
 })
 
-function outcomeText(action: Action, { state, charged, hold }: Update): string {
-  switch (action) {
-    case 'approve':
-      return state === 'requested' ? 'is approved and starts in a moment' : `is approved and already ${words(state)}`
-    case 'reject':
-      return 'is rejected'
-    case 'cancel':
-      return 'is cancelled'
-    case 'ran':
-      return `is settled: ${inUnits(charged ?? 0)} charged`
-    case 'did-not-run':
-      return `is released: ${inUnits(hold?.units ?? 0)} returned`
-  }
+const outcomeText: Readonly<Record<Action, (update: Update) => string>> = {
+  approve: ({ state }) =>
+    state === 'requested' ? 'approved and starts in a moment' : `approved and already ${words(state)}`,
+  reject: () => 'rejected',
+  cancel: () => 'cancelled',
+  ran: ({ charged }) => `settled: ${inUnits(charged ?? 0)} charged`,
+  'did-not-run': ({ hold }) => `released: ${inUnits(hold?.units ?? 0)} returned`,
 }

@@ -1,13 +1,13 @@
 import type { DecisionMade, Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Update } from '../../../shared/ledger/updates/update.ts'
-import { ActionButtons, type Choices, Consequences, choicesFor } from '../components/decide.tsx'
+import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
-import { ApprovalItem, DoubtItem } from '../components/inbox-items.tsx'
+import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { RiskSection } from '../components/outlook.tsx'
-import { inboxPath, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
+import { inboxPath, joined, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
+import { fieldsOf } from '../kit/action.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 export function addInbox({ page }: PageRoutes, services: PageServices): void {
@@ -16,7 +16,7 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
       visit.mustHave('read')
       const inbox = await visit.guard.inbox()
       const { budgets } = await visit.guard.outlook(inbox.view)
-      const number = updatesOf(inbox).length
+      const number = inbox.entries.flatMap(rowsOf).length
       return visit.show(
         'Inbox',
         <>
@@ -39,28 +39,45 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
   })
 }
 
-const updatesOf = ({ entries }: Inbox): readonly Update[] =>
-  entries.flatMap((entry) => (entry.kind === 'doubt' ? [entry.update] : entry.rows.map(({ update }) => update)))
-
-const fieldsWith =
-  ({ frame: { flash } }: Visit, formId: string) =>
-  (name: string) => ({ formId, name, value: flash?.input?.[name], faults: flash?.faults })
+const rowsOf = (entry: Inbox['entries'][number]): readonly ItemRow[] => (entry.kind === 'doubt' ? [entry] : entry.rows)
 
 /** A row's own buttons decide that row, those below what is chosen. */
 function DecisionForm({ visit, services, inbox }: { visit: Visit; services: PageServices; inbox: Inbox }) {
-  const offered = updatesOf(inbox).map((update) => choicesFor(update, inbox.view, visit, services.options).possible)
+  const { view, entries } = inbox
+  const { frame, query } = visit
+  const updates = entries.flatMap(rowsOf).map(({ update }) => update)
+  const offered = updates.map((update) => choicesFor(update, view, visit, services.options).possible)
   const possible = (['approve', 'reject', 'ran', 'did-not-run'] as const).filter((action) =>
     offered.some((each) => each.includes(action)),
   )
-  const approvals = offered.filter((each) => each.includes('approve')).length
-  const field = fieldsWith(visit, 'all')
+  const chosen = query.get('choose')
+  const field = fieldsOf(frame, 'all')
+  const item = (row: ItemRow, list: string) => (
+    <InboxItem {...{ row, view, visit, services, isChosen: updates.length === 1 || chosen === list }} />
+  )
   return (
     <form method="post" action="/dashboard/decide" class="decide">
-      <FormToken frame={visit.frame} />
+      <FormToken frame={frame} />
       <IgnoreEnter />
       <input type="hidden" name="from" value="inbox" />
-      {offered.filter((each) => each.length > 0).length > 1 ? <ChooseAll chosen={visit.query.get('choose')} /> : null}
-      <ul class="waiting-list">{inbox.entries.map((entry) => entryItem(visit, services, inbox, entry))}</ul>
+      {offered.filter((each) => each.length > 0).length > 1 ? <p class="note">{chooseLinks(chosen)}</p> : null}
+      <ul class="waiting-list">
+        {entries.map((entry) => {
+          const items = rowsOf(entry).map((row) => item(row, `${entry.kind}s`))
+          const [first] = rowsOf(entry)
+          if (!first || items.length === 1) return items
+          const { caller } = first.update
+          return (
+            <li class="group">
+              <p class="what">
+                <Who name={caller} of={first.update} definitions={view.definitions} /> asked for {count(items.length)}{' '}
+                updates: {units(entry.units)}
+              </p>
+              <ul>{items}</ul>
+            </li>
+          )
+        })}
+      </ul>
       {possible.length === 0 ? null : (
         <fieldset class="together">
           <legend>Decide all that are chosen</legend>
@@ -69,7 +86,7 @@ function DecisionForm({ visit, services, inbox }: { visit: Visit; services: Page
             <Consequences actions={possible} />
           </details>
           <div class="fields">
-            {approvals > 1 ? (
+            {offered.filter((each) => each.includes('approve')).length > 1 ? (
               <TextField
                 {...field('inAll')}
                 label="Approve up to … units in all (optional)"
@@ -90,23 +107,18 @@ function DecisionForm({ visit, services, inbox }: { visit: Visit; services: Page
   )
 }
 
-const lists = ['approvals', 'doubts'] as const
-
 /** Links, because pages have no scripts that could tick the boxes. */
-const ChooseAll = ({ chosen }: { chosen: string | null }) => (
-  <p class="note">
-    {lists.map((list, position) => (
-      <>
-        {position === 0 ? null : ' · '}
-        {chosen === list ? (
-          <a href={inboxPath}>Choose none</a>
-        ) : (
-          <a href={`${inboxPath}?choose=${list}`}>Choose all {list}</a>
-        )}
-      </>
-    ))}
-  </p>
-)
+const chooseLinks = (chosen: string | null) =>
+  joined(
+    ['approvals', 'doubts'].map((list) =>
+      chosen === list ? (
+        <a href={inboxPath}>Choose none</a>
+      ) : (
+        <a href={`${inboxPath}?choose=${list}`}>Choose all {list}</a>
+      ),
+    ),
+    ' · ',
+  )
 
 const bulkLabels = {
   approve: 'Approve chosen',
@@ -115,38 +127,9 @@ const bulkLabels = {
   'did-not-run': 'Chosen did not run',
 } as const
 
-function entryItem(visit: Visit, services: PageServices, { view, entries }: Inbox, entry: Inbox['entries'][number]) {
-  const { kinds, options } = services
-  const isOnly = entries.length === 1 && (entry.kind === 'doubt' || entry.rows.length === 1)
-  const given = (update: Update) => {
-    const choices: Choices = choicesFor(update, view, visit, options)
-    return {
-      choices,
-      isChosen: isOnly || visit.query.get('choose') === `${entry.kind}s`,
-      field: fieldsWith(visit, 'row'),
-    }
-  }
-  if (entry.kind === 'doubt') return <DoubtItem {...{ entry, view, options, kinds, ...given(entry.update) }} />
-  const items = entry.rows.map((row) => <ApprovalItem {...{ row, view, ...given(row.update) }} />)
-  if (entry.rows.length === 1) return items[0]
-  const [first] = entry.rows
-  return (
-    <li class="group">
-      <p class="what">
-        {first ? <Who name={first.update.caller} of={first.update} definitions={view.definitions} /> : null} asked for{' '}
-        {count(entry.rows.length)} updates: {units(entry.units)}
-      </p>
-      <ul>{items}</ul>
-    </li>
-  )
-}
-
 const decisions: Readonly<Record<DecisionMade['what'], string>> = {
-  approved: 'approved',
-  rejected: 'rejected',
-  cancelled: 'cancelled',
-  ran: 'found to have run',
-  'did-not-run': 'found not to have run',
+  ...{ approved: 'approved', rejected: 'rejected', cancelled: 'cancelled' },
+  ...{ ran: 'found to have run', 'did-not-run': 'found not to have run' },
 }
 
 const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>

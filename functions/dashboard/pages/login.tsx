@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import type { Child } from 'hono/jsx'
 import type { FaceEnv } from '../../../shared/api/face.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { type Caller, createTokens } from '../../../shared/auth/tokens.ts'
@@ -8,8 +7,10 @@ import type { LoginClient, Services } from '../../../shared/guard/services.ts'
 import type { Login } from '../../../shared/ledger/login.ts'
 import { dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { show } from '../answer.tsx'
+import { HiddenFields } from '../components/fields.tsx'
 import { Sign } from '../components/parts.tsx'
 import { readForm } from '../forms.ts'
+import { Buttons } from '../kit/action.tsx'
 import { type PageRoutes, showOneMoment } from '../session.tsx'
 import type { LoginRefused } from './provider-login.ts'
 
@@ -159,10 +160,8 @@ function dashboardPath(path = '/'): string {
 const CodeForm = ({ code }: { code: string }) => (
   <form method="post" action="/login" class="login">
     <p>This link lets you in once.</p>
-    <input type="hidden" name="code" value={code} />
-    <button type="submit" class="primary">
-      Open the dashboard
-    </button>
+    <HiddenFields values={{ code }} />
+    <Buttons of={[{ text: 'Open the dashboard', tone: 'primary' }]} />
   </form>
 )
 
@@ -177,7 +176,15 @@ function createLoginPage({ acceptsMinted, dashboardUrl, issuers, login }: Servic
   return async (c: Context<FaceEnv>, { to, fault, status = 200, isLoggedOut }: LoginPage): Promise<Response> => {
     const names = acceptsMinted ? [] : (await issuers()).map(({ name }) => name)
     const start = `${dashboardUrl ?? ''}/login/start${to === '/' ? '' : `?to=${encodeURIComponent(to)}`}`
-    const alert = fault === undefined ? null : <Fault sentence={fault} />
+    const tokens = acceptsMinted
+      ? 'The same token as for the API.'
+      : `A token of ${names.join(' or ')}, as for the API. Tokens of npm run token are switched off here.`
+    const alert =
+      fault === undefined ? null : (
+        <p role="alert" class="failed">
+          <Sign name="cross" /> {fault}
+        </p>
+      )
     const content = (
       <>
         {login ? (
@@ -194,56 +201,32 @@ function createLoginPage({ acceptsMinted, dashboardUrl, issuers, login }: Servic
             </a>
           </div>
         ) : null}
-        <TokenForm to={to} isFirst={login === null} issuers={names} acceptsMinted={acceptsMinted}>
+        <form method="post" action="/login" class="login">
           {login ? null : alert}
-        </TokenForm>
+          <label for="token">Your token</label>
+          <input
+            {...{
+              id: 'token',
+              name: 'token',
+              type: 'password',
+              required: true,
+              autocomplete: 'off',
+              spellcheck: false,
+            }}
+            aria-describedby="token-note"
+          />
+          <p class="note" id="token-note">
+            {tokens} The session lasts eight hours, or until the token expires.
+          </p>
+          <HiddenFields values={{ to }} />
+          <Buttons of={[login ? { text: 'Log in with a token' } : { text: 'Log in', tone: 'primary' }]} />
+        </form>
         <OtherWays acceptsMinted={acceptsMinted} />
       </>
     )
     return show(c, { title: 'Log in', children: content }, status)
   }
 }
-
-const Fault = ({ sentence }: { sentence: string }) => (
-  <p role="alert" class="failed">
-    <Sign name="cross" /> {sentence}
-  </p>
-)
-
-interface TokenFormProps {
-  readonly to: string
-  /** Its button is the page's primary one. */
-  readonly isFirst: boolean
-  readonly acceptsMinted: boolean
-  readonly issuers: readonly string[]
-  readonly children: Child
-}
-
-const TokenForm = ({ to, isFirst, acceptsMinted, issuers, children }: TokenFormProps) => (
-  <form method="post" action="/login" class="login">
-    {children}
-    <label for="token">Your token</label>
-    <input
-      id="token"
-      name="token"
-      type="password"
-      required
-      autocomplete="off"
-      spellcheck={false}
-      aria-describedby="token-note"
-    />
-    <p class="note" id="token-note">
-      {acceptsMinted
-        ? 'The same token as for the API.'
-        : `A token of ${issuers.join(' or ')}, as for the API. Tokens of npm run token are switched off here.`}{' '}
-      The session lasts eight hours, or until the token expires.
-    </p>
-    <input type="hidden" name="to" value={to} />
-    <button type="submit" class={isFirst ? 'primary' : undefined}>
-      {isFirst ? 'Log in' : 'Log in with a token'}
-    </button>
-  </form>
-)
 
 const OtherWays = ({ acceptsMinted }: { acceptsMinted: boolean }) => (
   <section class="ways">

@@ -17,13 +17,10 @@ import {
   askAddress,
   budgetAddress,
   dayAndTime,
-  Fact,
-  Facts,
   LinkButtons,
   planAddress,
   Section,
   Time,
-  UnitsFact,
   ZoneNote,
 } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
@@ -31,6 +28,7 @@ import { CostText } from '../components/plan-status.tsx'
 import { SpentSection } from '../components/spenders.tsx'
 import { Tiles } from '../components/tiles.tsx'
 import { readFields } from '../forms.ts'
+import { Facts } from '../kit/facts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
 
 const maxWaiting = 100
@@ -220,10 +218,12 @@ const SavedUnits = ({ saved }: { saved: Outlook['saved'] }) => (
       <p class="empty">The next sweep counts the refused duplicates.</p>
     ) : (
       <>
-        <Facts>
-          <UnitsFact name="Refused duplicates" units={saved.updates} />
-          <UnitsFact name="Units not spent twice" units={saved.units} />
-        </Facts>
+        <Facts
+          rows={[
+            ['Refused duplicates', count(saved.updates)],
+            ['Units not spent twice', count(saved.units)],
+          ]}
+        />
         <p class="note">
           Refused because the same work was under way or just done, at what that had cost.{' '}
           <a href="/dashboard/updates?state=refused">All refused updates</a>
@@ -236,14 +236,17 @@ const SavedUnits = ({ saved }: { saved: Outlook['saved'] }) => (
 const Glossary = () => (
   <details class="words">
     <summary>What the figures mean</summary>
-    <Facts isLong>
-      <Fact name="Used">spent, held for running updates, or in doubt</Fact>
-      <Fact name="Spent">charged by the service, or booked as spent outside the guard</Fact>
-      <Fact name="In doubt">sent, but not known whether it ran; it stays counted</Fact>
-      <Fact name="Plans to come">what plans will charge before the reset, at the last prices</Fact>
-      <Fact name="Left at reset">first at the pace of everything that is not planned, then with plans only</Fact>
-      <Fact name="Updates it can still pay">at the price of the budget’s last update</Fact>
-    </Facts>
+    <Facts
+      isLong
+      rows={[
+        ['Used', 'spent, held for running updates, or in doubt'],
+        ['Spent', 'charged by the service, or booked as spent outside the guard'],
+        ['In doubt', 'sent, but not known whether it ran; it stays counted'],
+        ['Plans to come', 'what plans will charge before the reset, at the last prices'],
+        ['Left at reset', 'first at the pace of everything that is not planned, then with plans only'],
+        ['Updates it can still pay', 'at the price of the budget’s last update'],
+      ]}
+    />
   </details>
 )
 

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { amountOf, pricesOf } from '../../../shared/api/statements.ts'
 import { costOf } from '../../../shared/guard/money.ts'
 import {
@@ -9,12 +10,12 @@ import {
 } from '../../../shared/guard/reports/statements.ts'
 import { list, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
-import { tagKeyIn } from '../../../shared/platform/words.ts'
-import { budgetAddress, numberColumns, TableHead, UnitsCell } from '../components/parts.tsx'
+import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
+import { budgetAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
-import { addressWith } from '../kit/list.tsx'
+import { addressWith, List } from '../kit/list.tsx'
 
-export interface DetailsProps {
+interface DetailsProps {
   readonly statement: Statement
   /** The month before; `null`: before the ledger began. */
   readonly previous: Statement | null
@@ -25,13 +26,16 @@ export interface DetailsProps {
 
 const keyLabels: Readonly<Record<string, string>> = { budget: 'Budget', project: 'Project', caller: 'Person' }
 
-interface ShownRow extends StatementRow {
+interface Row extends StatementSum {
   /** The callers of a person. */
   readonly keys: readonly (string | null)[]
+  /** Of the month before. */
+  readonly last: number
+  readonly paidElsewhere?: number
 }
 
-function shownRows({ by, rows }: Statement, definitions: Definitions): readonly ShownRow[] {
-  const merged = new Map<string | null, ShownRow>()
+function shownRows({ by, rows }: Statement, definitions: Definitions): readonly Omit<Row, 'last'>[] {
+  const merged = new Map<string | null, StatementRow & Pick<Row, 'keys'>>()
   for (const row of rows) {
     const isPerson = by === 'caller' && row.key !== null && planOfCaller(row.key) === null
     const key = isPerson ? shownCaller(definitions, row.key, row.claimedPerson) : row.key
@@ -43,98 +47,66 @@ function shownRows({ by, rows }: Statement, definitions: Definitions): readonly 
 
 const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external'>): number => charged + external
 
+const figures = {
+  updates: 'Updates',
+  charged: 'Charged',
+  external: 'External',
+  granted: 'Granted',
+  held: 'Held',
+  inDoubt: 'In doubt',
+  refused: 'Refused',
+  wouldHaveRefused: 'Over limits',
+  wouldHaveRefusedUnits: 'Their units',
+} as const satisfies Record<StatementFigure, string>
+
+const figureColumns = (...names: readonly StatementFigure[]) =>
+  names.map((name) => ({ name: figures[name], units: (row: StatementSum) => row[name] }))
+
 export function StatementTable({ statement, previous, definitions, price }: DetailsProps) {
   const { by, total, currency } = statement
-  const amount = price === undefined && currency !== null ? `Amount, ${currency}` : 'Amount'
-  const hasAmount = price !== undefined || currency !== null
-  const overNames = total.wouldHaveRefused === 0 ? [] : (['Over limits', 'Their units'] as const)
+  const isPriced = price === undefined && currency !== null
   const isByBudget = by === 'budget'
+  const isOver = total.wouldHaveRefused > 0
   const notes = [
-    ...(price === undefined && currency !== null && total.atPrices.size > 0 ? [pricesUsed(total, currency)] : []),
+    ...(isPriced && total.atPrices.size > 0 ? [pricesUsed(total, currency)] : []),
     ...(isByBudget ? ['“Paid elsewhere” is charged in the rows of budgets above.'] : []),
-    ...(overNames.length > 0 ? ['“Over limits”: updates that enforcing observed limits would have refused.'] : []),
-  ]
-  const columns = [
-    ...['Updates', 'Charged', 'External', 'Share', ...(previous ? ['Last month'] : [])],
-    ...(hasAmount ? [amount] : []),
-    ...['Granted', 'Held', 'In doubt', 'Refused', ...(isByBudget ? ['Paid elsewhere'] : []), ...overNames],
+    ...(isOver ? ['“Over limits”: updates that enforcing observed limits would have refused.'] : []),
   ]
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
-  const cells = (row: StatementSum, last: number) => (
-    <>
-      <FigureCells sum={row} names={['Updates', 'Charged', 'External']} />
-      <td data-name="Share" class="number">
-        {spentOf(total) === 0 ? '–' : `${Math.round((100 * spentOf(row)) / spentOf(total))} %`}
-      </td>
-      {previous ? <UnitsCell name="Last month" units={last} /> : null}
-      {hasAmount ? (
-        <td data-name={amount} class="number">
-          {(price === undefined ? costOf(row.atPrices) : amountOf(row, price)).toFixed(2)}
-        </td>
-      ) : null}
-      <FigureCells sum={row} names={['Granted', 'Held', 'In doubt', 'Refused']} />
-    </>
-  )
+  const share = (row: StatementSum) => `${Math.round((100 * spentOf(row)) / spentOf(total))} %`
+  const amount = (row: StatementSum) => (price === undefined ? costOf(row.atPrices) : amountOf(row, price)).toFixed(2)
   return (
-    <div class="wide">
-      <table class="rows updates">
-        {notes.length > 0 ? <caption>{notes.join(' ')}</caption> : null}
-        <TableHead columns={[keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, ...numberColumns(...columns)]} />
-        <tbody>
-          {shownRows(statement, definitions).map((row) => (
-            <tr>
-              <th scope="row">
-                <RowName by={by} row={row} />
-              </th>
-              {cells(row, before.get(row.key) ?? 0)}
-              {isByBudget ? <UnitsCell name="Paid elsewhere" units={row.paidElsewhere} /> : null}
-              <FigureCells sum={row} names={overNames} />
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">Total</th>
-            {cells(total, previous ? spentOf(previous.total) : 0)}
-            {isByBudget ? <td data-name="Paid elsewhere" /> : null}
-            <FigureCells sum={total} names={overNames} />
-          </tr>
-        </tfoot>
-      </table>
-    </div>
+    <List<Row>
+      class="rows updates"
+      caption={notes.length > 0 ? notes.join(' ') : undefined}
+      empty="No updates and no bookings this month."
+      rows={shownRows(statement, definitions).map((row) => ({ ...row, last: before.get(row.key) ?? 0 }))}
+      total={{ ...total, keys: [], last: previous ? spentOf(previous.total) : 0 }}
+      columns={[
+        { name: keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, isHead: true, cell: (row) => rowName(by, row) },
+        ...figureColumns('updates', 'charged', 'external'),
+        { name: 'Share', isNumber: true, cell: (row) => (spentOf(total) === 0 ? '–' : share(row)) },
+        previous && { name: 'Last month', units: ({ last }) => last },
+        isPriced || price !== undefined
+          ? { name: isPriced ? `Amount, ${currency}` : 'Amount', isNumber: true, cell: amount }
+          : null,
+        ...figureColumns('granted', 'held', 'inDoubt', 'refused'),
+        isByBudget ? { name: 'Paid elsewhere', units: ({ paidElsewhere }) => paidElsewhere } : null,
+        ...(isOver ? figureColumns(...figuresOverLimits) : []),
+      ]}
+    />
   )
 }
 
 const pricesUsed = (total: StatementSum, currency: string): string =>
   `A unit costs ${list(pricesOf(total).map(({ from, perUnit, units: used }) => `${perUnit} ${currency}${from === undefined ? '' : ` from ${from}`} (${units(used)})`))}.`
 
-function RowName({ by, row: { key, keys } }: { by: Statement['by']; row: ShownRow }) {
+function rowName(by: Statement['by'], { key, keys }: Row): Child {
   const tag = tagKeyIn(by)
-  if (key === null) return <>{tag === null ? 'outside the guard' : `without ${tag}, or outside the guard`}</>
+  if (key === null) return tag === null ? 'outside the guard' : `without ${tag}, or outside the guard`
   if (tag !== null) return <a href={addressWith('/dashboard/updates', { tag: `${tag}:${key}` })}>{key}</a>
   const plan = by === 'caller' ? planOfCaller(key) : null
   if (plan !== null) return <PlanName name={plan} />
-  const [only, ...others] = keys
-  if (others.length > 0 || only !== key) return <span title={keys.join(', ')}>{key}</span>
+  if (keys.length > 1 || keys[0] !== key) return <span title={keys.join(', ')}>{key}</span>
   return <a href={by === 'budget' ? budgetAddress(key) : addressWith('/dashboard/updates', { [by]: key })}>{key}</a>
 }
-
-const figures = {
-  Updates: 'updates',
-  Charged: 'charged',
-  External: 'external',
-  Granted: 'granted',
-  Held: 'held',
-  'In doubt': 'inDoubt',
-  Refused: 'refused',
-  'Over limits': 'wouldHaveRefused',
-  'Their units': 'wouldHaveRefusedUnits',
-} as const satisfies Record<string, keyof StatementSum>
-
-const FigureCells = ({ sum, names }: { sum: StatementSum; names: readonly (keyof typeof figures)[] }) => (
-  <>
-    {names.map((name) => (
-      <UnitsCell name={name} units={sum[figures[name]]} />
-    ))}
-  </>
-)

@@ -1,20 +1,19 @@
 import * as z from 'zod/mini'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import type { SpentCosts, Statement } from '../../../shared/guard/reports/statements.ts'
-import { count, type Figures, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import { bookAsOf } from '../../../shared/ledger/book/book.ts'
-import { dayAt, monthNamed } from '../../../shared/ledger/book/windows.ts'
+import type { Statement } from '../../../shared/guard/reports/statements.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
-import { activityPath, budgetAddress, numberColumns, TableHead, UnitsCell, ZoneNote } from '../components/parts.tsx'
-import { type Period, PeriodLinks, periodOf } from '../components/period.tsx'
+import { activityPath, BudgetLink, say, ZoneNote } from '../components/parts.tsx'
+import { PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
-import { addressWith } from '../kit/list.tsx'
+import { addressWith, List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
-import { type DetailsProps, StatementTable } from './statement-table.tsx'
+import { StatementTable } from './statement-table.tsx'
 
 const statementsPath = '/dashboard/statements'
 
@@ -29,18 +28,40 @@ export function addStatements({ page }: PageRoutes): void {
       const { window, by, price } = read
       const view = await guard.ledger.view()
       const period = periodOf(view, { window })
-      const month = period.month?.name ?? view.month.name
+      const month = period.month ?? view.month
       const filters = { window, by, price: query.get('price') || undefined }
-      const details = by === undefined ? null : await detailsOf(guard, view, month, by)
+      const details = by === undefined ? null : await detailsOf(guard, view, month.name, by)
+      const csv = { ...filters, window: window ?? view.month.name, by: by ?? 'budget' }
       return show(
         'Statements',
         <>
-          <Subhead {...{ filters, period, view }} />
-          <Tabs filters={filters} tagKeys={details?.statement.tagKeys ?? []} />
+          <div class="subhead">
+            <PeriodLinks path={statementsPath} filters={filters} period={period} view={view} />
+            <span class="actions">
+              <a href={addressWith(`${statementsPath}.csv`, csv)} download>
+                Download as CSV
+              </a>
+            </span>
+          </div>
+          <nav aria-label="Statements" class="chips">
+            {[...tabs, ...tagTabs(by, details?.statement.tagKeys ?? [])].map(([tab, label]) => (
+              <a href={addressWith(statementsPath, { ...filters, by: tab })} aria-current={by === tab && 'page'}>
+                {label}
+              </a>
+            ))}
+          </nav>
           {details === null ? (
-            <BookTable {...(await figuresIn(guard, view, month))} />
+            await bookTable(guard, view, month)
           ) : (
-            <DetailedStatement {...details} price={price} mayAudit={permissions.readsBudgets === '*'} />
+            <>
+              <p>
+                {details.statement.status === 'open'
+                  ? 'Open: figures still change. '
+                  : 'Final: nothing is held or in doubt. '}
+                <SumCheck statement={details.statement} mayAudit={permissions.readsBudgets === '*'} />
+              </p>
+              <StatementTable {...{ ...details, price }} />
+            </>
           )}
           <PriceForm filters={filters} faults={faults} />
           <ZoneNote zone={zoneOf(view)} />
@@ -61,13 +82,7 @@ export function addStatements({ page }: PageRoutes): void {
 }
 
 /** With the month before it, if the ledger had begun. @throws Refusal 400 */
-async function detailsOf(
-  guard: Guard,
-  view: View,
-  month: string,
-  by: Statement['by'],
-): Promise<Omit<DetailsProps, 'price'>> {
-  const { definitions } = view
+async function detailsOf(guard: Guard, { definitions }: View, month: string, by: Statement['by']) {
   const statement = await statementOf(guard, month, by)
   const before = monthNamed(definitions.calendar, statement.previous)
   const previous = before && before.end > definitions.createdAt ? await statementOf(guard, before.name, by) : null
@@ -81,40 +96,23 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
   return statement
 }
 
-/** @throws Refusal 400 */
-async function figuresIn(guard: Guard, view: View, name: string): Promise<BookTableProps> {
-  const { definitions, now } = view
-  const month = monthNamed(definitions.calendar, name)
-  if (!month || month.start > now) throw noWindow(name)
-  const stored = name === view.month.name ? view.stored : await guard.ledger.bookNamed(name)
-  // The book of an ended month keeps the limits that held at its end.
-  const book =
-    stored && now >= month.end
-      ? stored
-      : bookAsOf(stored, definitions, name, dayAt(definitions.calendar, month.start).name)
-  const figures = Object.values(definitions.budgets).map((budget) =>
-    figuresOf({ ...view, month, book }, budget, 'month'),
-  )
-  return { figures, costs: await guard.spentCosts(view, figures, month) }
-}
-
-interface SubheadProps {
-  readonly filters: StatementFilters
-  readonly period: Period
-  readonly view: View
-}
-
-function Subhead({ filters, period, view }: SubheadProps) {
-  const { by = 'budget', window = view.month.name } = filters
+async function bookTable(guard: Guard, view: View, month: Window) {
+  const { figures } = await guard.pastMonth(view, month)
+  const costs = await guard.spentCosts(view, figures, month)
   return (
-    <div class="subhead">
-      <PeriodLinks path={statementsPath} filters={{ ...filters }} period={period} view={view} />
-      <span class="actions">
-        <a href={addressWith(`${statementsPath}.csv`, { ...filters, window, by })} download>
-          Download as CSV
-        </a>
-      </span>
-    </div>
+    <List
+      caption="What a budget uses counts in its parents, too."
+      rows={figures}
+      columns={[
+        { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
+        { name: 'Limit', isNumber: true, cell: ({ limit }) => (limit === 'unlimited' ? 'none' : count(limit)) },
+        { name: 'Granted', units: ({ granted }) => granted },
+        { name: 'Spent', units: ({ spent }) => spent, cost: ({ budget }) => costs.get(budget) },
+        { name: 'Held', units: ({ held }) => held },
+        { name: 'In doubt', units: ({ inDoubt }) => inDoubt },
+        { name: 'Left', units: ({ limit, available }) => (limit === 'unlimited' ? null : available) },
+      ]}
+    />
   )
 }
 
@@ -126,16 +124,6 @@ const tabs = [
 ] as const
 
 const maxTagTabs = 10
-
-const Tabs = ({ filters, tagKeys }: { filters: StatementFilters; tagKeys: readonly string[] }) => (
-  <nav aria-label="Statements" class="chips">
-    {[...tabs, ...tagTabs(filters.by, tagKeys)].map(([by, label]) => (
-      <a href={addressWith(statementsPath, { ...filters, by })} aria-current={filters.by === by ? 'page' : undefined}>
-        {label}
-      </a>
-    ))}
-  </nav>
-)
 
 const tagTabs = (by: Statement['by'] | undefined, keys: readonly string[]) => {
   const shown = by === undefined ? null : tagKeyIn(by)
@@ -168,56 +156,7 @@ function PriceForm({ filters: { window, by, price }, faults }: { filters: Statem
   )
 }
 
-interface StatementFilters {
-  readonly window: string | undefined
-  readonly by: Statement['by'] | undefined
-  readonly price: string | undefined
-}
-
-interface BookTableProps {
-  readonly figures: readonly Figures[]
-  readonly costs: SpentCosts
-}
-
-const BookTable = ({ figures, costs }: BookTableProps) => (
-  <div class="wide">
-    <table class="rows">
-      <caption>What a budget uses counts in its parents, too.</caption>
-      <TableHead columns={['Budget', ...numberColumns('Limit', 'Granted', 'Spent', 'Held', 'In doubt', 'Left')]} />
-      <tbody>
-        {figures.map(({ budget, limit, granted, spent, held, inDoubt, available }) => (
-          <tr>
-            <th scope="row">
-              <a href={budgetAddress(budget)}>{budget}</a>
-            </th>
-            <td data-name="Limit" class="number">
-              {limit === 'unlimited' ? 'none' : count(limit)}
-            </td>
-            <UnitsCell name="Granted" units={granted} />
-            <UnitsCell name="Spent" units={spent} cost={costs.get(budget)} />
-            <UnitsCell name="Held" units={held} />
-            <UnitsCell name="In doubt" units={inDoubt} />
-            <UnitsCell name="Left" units={limit === 'unlimited' ? null : available} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
-
-const DetailedStatement = ({ mayAudit, ...details }: DetailsProps & { mayAudit: boolean }) => (
-  <>
-    <p>
-      {details.statement.status === 'open' ? 'Open: figures still change. ' : 'Final: nothing is held or in doubt. '}
-      <SumCheck statement={details.statement} mayAudit={mayAudit} />
-    </p>
-    {details.statement.rows.length === 0 ? (
-      <p class="empty">No updates and no bookings this month.</p>
-    ) : (
-      <StatementTable {...details} />
-    )}
-  </>
-)
+type StatementFilters = Readonly<Record<'window' | 'by' | 'price', string | undefined>>
 
 function SumCheck({ statement: { spent, total, addsUp }, mayAudit }: { statement: Statement; mayAudit: boolean }) {
   if (addsUp === null) return <>The book changed while it was read. Load the page again.</>
@@ -225,12 +164,7 @@ function SumCheck({ statement: { spent, total, addsUp }, mayAudit }: { statement
   return (
     <strong class="differs">
       The rows add up to {units(total.charged + total.external)}, but the book has {count(spent)}.
-      {mayAudit ? (
-        <>
-          {' '}
-          <a href={`${activityPath}#audit`}>Audit the books</a>.
-        </>
-      ) : null}
+      {mayAudit && say` ${<a href={`${activityPath}#audit`}>Audit the books</a>}.`}
     </strong>
   )
 }

@@ -6,7 +6,6 @@ import { endsWithoutRun } from '../../../shared/guard/states.ts'
 import {
   isTerminal,
   isUnderWay,
-  type Problem,
   type ServiceAnswer,
   tagEntries,
   type Update,
@@ -18,22 +17,22 @@ import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import {
   BudgetLink,
-  budgetAddress,
   dayNamed,
-  Fact,
-  Facts,
+  joined,
+  LinkButtons,
   Section,
-  Sign,
   StateName,
   Time,
-  UnitsFact,
   updateAddress,
+  Warning,
   ZoneNote,
 } from '../components/parts.tsx'
 import { CallerName, Who } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
 import { whyText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
+import { fieldsOf } from '../kit/action.tsx'
+import { type FactRow, Facts } from '../kit/facts.tsx'
 import { addressWith } from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
@@ -100,19 +99,21 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
           {reason === undefined ? '.' : <>: “{reason}”</>}
         </span>
       </p>
-      {problem ? <ProblemLine problem={problem} /> : null}
-      {problem ? <PriceNote problem={problem} view={view} /> : null}
+      {problem ? (
+        <>
+          <p class="problem">
+            <strong>{describe(problem.slug).title}.</strong> {problem.detail}
+          </p>
+          <PriceNote problem={problem} view={view} />
+        </>
+      ) : null}
       {why !== '' && why !== reason ? <p>{asSentence(why)}</p> : null}
       {state === 'awaiting-approval' && approvableUntil !== undefined ? (
         <p>
           It can be approved until <Time at={approvableUntil} zone={zoneOf(view)} />.
         </p>
       ) : null}
-      {overrun === undefined ? null : (
-        <p class="warning">
-          <Sign name="warning" /> It cost {units(overrun)} more than were held.
-        </p>
-      )}
+      {overrun === undefined ? null : <Warning>It cost {units(overrun)} more than were held.</Warning>}
       {endsWithoutRun(state) ? (
         <Remedies {...{ update, view, permissions }} mayAskAgain={!update.query && !update.target} />
       ) : null}
@@ -121,58 +122,29 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
   )
 }
 
-const ProblemLine = ({ problem: { slug, detail } }: { problem: Problem }) => (
-  <p class="problem">
-    <strong>{describe(slug).title}.</strong> {detail}
-  </p>
-)
-
 function DetailsSection({ update, view }: { update: Update; view: View }) {
-  const zone = zoneOf(view)
   const { id, kind, budget, caller, via, force, maxUnits, query, tags, finishedAt, month } = update
   const owner = update.hold?.owners?.[0]
+  const tagLinks = tagEntries(tags).map(([key, value]) => [
+    `${key}: `,
+    <a href={addressWith('/dashboard/updates', { tag: `${key}:${value}` })}>{value}</a>,
+  ])
+  const rows: readonly FactRow[] = [
+    ['Id', <code class="id">{id}</code>],
+    ['Kind', kind],
+    ['Budget', <BudgetLink name={budget} />],
+    owner !== undefined && ['Paid for', <BudgetLink name={owner} />],
+    ['Caller', [<Who name={caller} of={update} definitions={view.definitions} />, `, via ${via}`]],
+    ['Month', `from ${dayNamed(month.slice('month:'.length))}`],
+    finishedAt !== undefined && ['Ended', <Time at={finishedAt} zone={zoneOf(view)} />],
+    force && ['Forced', 'yes: skipped cool-down and freshness'],
+    maxUnits !== undefined && ['At most', count(maxUnits)],
+    tagLinks.length > 0 && ['Tags', joined(tagLinks)],
+    query && ['Query', <code>{new URLSearchParams(query).toString()}</code>],
+  ]
   return (
     <Section id="details" title="Details">
-      <Facts isLong>
-        <Fact name="Id">
-          <code class="id">{id}</code>
-        </Fact>
-        <Fact name="Kind">{kind}</Fact>
-        <Fact name="Budget">
-          <BudgetLink name={budget} />
-        </Fact>
-        {owner === undefined ? null : (
-          <Fact name="Paid for">
-            <a href={budgetAddress(owner)}>{owner}</a>
-          </Fact>
-        )}
-        <Fact name="Caller">
-          <Who name={caller} of={update} definitions={view.definitions} />, via {via}
-        </Fact>
-        <Fact name="Month">from {dayNamed(month.slice('month:'.length))}</Fact>
-        {finishedAt === undefined ? null : (
-          <Fact name="Ended">
-            <Time at={finishedAt} zone={zone} />
-          </Fact>
-        )}
-        {force ? <Fact name="Forced">yes: skipped cool-down and freshness</Fact> : null}
-        {maxUnits === undefined ? null : <UnitsFact name="At most" units={maxUnits} />}
-        {tagEntries(tags).length === 0 ? null : (
-          <Fact name="Tags">
-            {tagEntries(tags).map(([key, value], at) => (
-              <>
-                {at === 0 ? '' : ', '}
-                {key}: <a href={addressWith('/dashboard/updates', { tag: `${key}:${value}` })}>{value}</a>
-              </>
-            ))}
-          </Fact>
-        )}
-        {query ? (
-          <Fact name="Query">
-            <code>{new URLSearchParams(query).toString()}</code>
-          </Fact>
-        ) : null}
-      </Facts>
+      <Facts isLong rows={rows} />
     </Section>
   )
 }
@@ -184,19 +156,12 @@ interface DecisionProps {
   readonly isDeciding: boolean
 }
 
-function DecisionSection({ visit, update, choices: { possible, whyNot }, isDeciding }: DecisionProps) {
+function DecisionSection({ visit: { frame }, update, choices: { possible, whyNot }, isDeciding }: DecisionProps) {
   if (possible.length + whyNot.length === 0) return null
   if (!isDeciding && possible.length > 0)
-    return (
-      <p class="buttons">
-        <a class="button" href={`${updateAddress(update.id)}?decide=`}>
-          Cancel update…
-        </a>
-      </p>
-    )
-  const isDoubt = update.state === 'in-doubt'
-  const { input, faults } = visit.frame.flash ?? {}
-  const field = (name: string) => ({ formId: 'decide', name, value: input?.[name], faults })
+    return <LinkButtons links={[['Cancel update…', `${updateAddress(update.id)}?decide=`]]} />
+  const field = fieldsOf(frame, 'decide')
+  const held = count(update.hold?.units ?? 0)
   return (
     <Section id="decide" title="Decide" class="decide">
       {whyNot.map((sentence) => (
@@ -204,17 +169,13 @@ function DecisionSection({ visit, update, choices: { possible, whyNot }, isDecid
       ))}
       {possible.length === 0 ? null : (
         <form method="post" action="/dashboard/decide">
-          <FormToken frame={visit.frame} />
+          <FormToken frame={frame} />
           <HiddenFields values={{ id: update.id, from: 'update' }} />
           <ShownUnitsField update={update} />
           <Consequences actions={possible} />
-          <ReasonField {...field('reason')} isOptional={!isDoubt} />
+          <ReasonField {...field('reason')} isOptional={update.state !== 'in-doubt'} />
           {possible.includes('ran') ? (
-            <TextField
-              {...field('units')}
-              label={`Units charged, if it ran (empty: the ${count(update.hold?.units ?? 0)} held)`}
-              isNumber
-            />
+            <TextField {...field('units')} label={`Units charged, if it ran (empty: the ${held} held)`} isNumber />
           ) : null}
           <ActionButtons actions={possible} />
         </form>

@@ -22,8 +22,6 @@ import {
   BudgetLink,
   bookAddress,
   budgetAddress,
-  Fact,
-  Facts,
   joined,
   LinkButtons,
   Section,
@@ -33,6 +31,7 @@ import {
 } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { SpentSection } from '../../components/spenders.tsx'
+import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
 import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
@@ -151,15 +150,13 @@ function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
   const below = childrenOf(view.definitions, budget.name).map(({ name }) => <BudgetLink name={name} />)
   return (
     <Section id="rules" title="Limits and rules">
-      <Facts isLong>
-        {fields
-          .filter((text) => texts[text] !== '')
-          .map((text) => (
-            <Fact name={labels[text]}>
-              {text === 'parent' ? <BudgetLink name={texts.parent} /> : words.valueText(text, texts[text])}
-            </Fact>
-          ))}
-      </Facts>
+      <Facts
+        isLong
+        rows={fields.map((text) => [
+          labels[text],
+          texts[text] && (text === 'parent' ? <BudgetLink name={texts.parent} /> : words.valueText(text, texts[text])),
+        ])}
+      />
       {below.length === 0 ? null : <p>Below it: {joined(below)}</p>}
       <LinkButtons links={isAdmin ? [['Change limits and rules', budgetAddress(budget.name, '/edit')]] : []} />
     </Section>

@@ -1,15 +1,18 @@
 import * as z from 'zod/mini'
+import { Refusal } from '../../../../shared/api/refusal.ts'
+import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { zoneOf } from '../../../../shared/guard/sentences.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import { budgetName } from '../../../../shared/records/fields.ts'
-import { BudgetTable, NoBudgets, tableFields } from '../../components/budget-table.tsx'
+import { BudgetTable, tableFields } from '../../components/budget-table.tsx'
 import { FillPatterns } from '../../components/charts.tsx'
-import { ChoiceField, Faults, ReasonField, TextField } from '../../components/fields.tsx'
-import { FormToken, type Frame } from '../../components/layout.tsx'
+import { ChoiceField, TextField } from '../../components/fields.tsx'
+import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section, ZoneNote } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
-import { asSentence, readFields, reasonOf, retryOnConflict } from '../../forms.ts'
+import { asSentence, inputOf, notDone, readFields, retryOnConflict } from '../../forms.ts'
+import { ActionForm, action, fieldsOf } from '../../kit/action.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
@@ -20,21 +23,45 @@ import { addStops } from './stops.tsx'
 
 const budgetsPath = '/dashboard/budgets'
 
-const tableQuerySchema = z.strictObject(tableFields)
+const createFields = ['name', 'parent', 'month', 'day', 'reason']
 
 export function addBudgetPages(routes: PageRoutes, services: PageServices): void {
   routes.page(budgetsPath, {
     GET: async (visit) => {
       visit.mustHave('read')
-      return showAll(visit, {})
+      const query = readFields(visit.query, z.strictObject(tableFields))
+      const { view, budgets } = await visit.guard.outlook()
+      const costs = await visit.guard.spentCosts(
+        view,
+        budgets.map(({ figures }) => figures),
+      )
+      const isAdmin = visit.permissions.scopes.has('admin')
+      const create = isAdmin
+        ? 'Create a budget for a team or a client: what it spends counts in the account, too, and it cannot spend more than its limit.'
+        : 'An administrator can create a budget for a team or a client here.'
+      return visit.show(
+        'Budgets',
+        <>
+          <FillPatterns />
+          {budgets.length === 1 && budgets[0]?.budget === rootBudget ? (
+            <p class="empty">{`There is only the account, and all callers share it. ${create}`}</p>
+          ) : null}
+          <BudgetTable {...{ view, budgets, query, costs, path: budgetsPath }} />
+          {isAdmin ? (
+            <CreateForm frame={visit.frame} parents={Object.keys(view.definitions.budgets).toSorted()} />
+          ) : null}
+          <ZoneNote zone={zoneOf(view)} />
+        </>,
+      )
     },
 
-    POST: async (visit) => {
-      visit.mustHave('admin')
-      const result = await createBudget(visit, services)
-      if (result.kind === 'invalid') return showAll(visit, result)
-      return visit.redirect({ done: [`Budget ${result.name} created.`], failed: [] }, budgetAddress(result.name))
-    },
+    POST: action({
+      scopes: ['admin'],
+      schema: z.looseObject({ reason: z.exactOptional(reason) }),
+      keeps: createFields,
+      back: () => `${budgetsPath}#create`,
+      act: (visit, { reason }) => createBudget(visit, services, reason),
+    }),
   })
 
   addBudget(routes, services)
@@ -44,47 +71,8 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
   addStops(routes)
 }
 
-async function showAll(visit: Visit, failure: CreateFailure) {
-  const query = readFields(visit.query, tableQuerySchema)
-  const { view, budgets } = await visit.guard.outlook()
-  const costs = await visit.guard.spentCosts(
-    view,
-    budgets.map(({ figures }) => figures),
-  )
-  const isAdmin = visit.permissions.scopes.has('admin')
-  const parents = Object.keys(view.definitions.budgets).toSorted()
-  return visit.show(
-    'Budgets',
-    <>
-      <FillPatterns />
-      {failure.detail === undefined ? null : <Faults faults={[failure.detail]} />}
-      {budgets.length === 0 ? <NoBudgets /> : null}
-      {budgets.length === 1 && budgets[0]?.budget === rootBudget ? <EmptyBudgets isAdmin={isAdmin} /> : null}
-      <BudgetTable {...{ view, budgets, query, costs, path: budgetsPath }} />
-      {isAdmin ? <CreateForm {...{ frame: visit.frame, parents, input: visit.form, ...failure }} /> : null}
-      <ZoneNote zone={zoneOf(view)} />
-    </>,
-  )
-}
-
-const EmptyBudgets = ({ isAdmin }: { isAdmin: boolean }) => (
-  <p class="empty">
-    There is only the account, and all callers share it.{' '}
-    {isAdmin
-      ? 'Create a budget for a team or a client: what it spends counts in the account, too, and it cannot spend more than its limit.'
-      : 'An administrator can create a budget for a team or a client here.'}
-  </p>
-)
-
-interface CreateFailure {
-  readonly detail?: string
-  readonly faults?: FieldFaults
-  readonly name?: string
-}
-
-type CreateResult = { readonly kind: 'created'; readonly name: string } | ({ readonly kind: 'invalid' } & CreateFailure)
-
-async function createBudget({ form, session, guard }: Visit, { kinds }: PageServices): Promise<CreateResult> {
+async function createBudget(visit: Visit, { kinds }: PageServices, reason: string | undefined) {
+  const { form, session, guard, redirect } = visit
   const { textsOf, toRequest } = budgetWords(kinds)
   const given = form.get('name')?.trim() ?? ''
   const name = budgetName.safeParse(given)
@@ -92,9 +80,10 @@ async function createBudget({ form, session, guard }: Visit, { kinds }: PageServ
   const parsed = toRequest(texts, [])
   if (!name.success || parsed.kind === 'invalid') {
     const [offered, nameFault] = name.success ? [given, {}] : offeredInstead(given, name.error.issues[0]?.message ?? '')
-    return { kind: 'invalid', name: offered, faults: { ...nameFault, ...(parsed.kind === 'invalid' && parsed.faults) } }
+    const input = { ...inputOf(form, ...createFields), name: offered }
+    const faults = { ...nameFault, ...(parsed.kind === 'invalid' && parsed.faults) }
+    return redirect({ done: [], failed: [notDone], input, faults }, `${budgetsPath}#create`)
   }
-  const reason = reasonOf(form)
   const by = { caller: session.sub, ...(reason !== undefined && { reason }) }
   const result = await retryOnConflict(async () => {
     const { definitions } = await guard.ledger.view()
@@ -107,54 +96,34 @@ async function createBudget({ form, session, guard }: Visit, { kinds }: PageServ
     const detail = `There is already a budget ${name.data}; nothing was changed.`
     return { kind: 'problem', problem: problem('wrong-state', detail) }
   })
-  return result.kind === 'changed'
-    ? { kind: 'created', name: name.data }
-    : { kind: 'invalid', name: given, detail: result.problem.detail }
+  if (result.kind === 'problem') throw new Refusal(result.problem)
+  return { done: [`Budget ${name.data} created.`], failed: [], to: budgetAddress(name.data) }
 }
 
 /** `acme-retail` for `Acme Retail`. */
 function offeredInstead(given: string, message: string): readonly [name: string, faults: FieldFaults] {
   const plain = given.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
-  const slug = plain
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 63)
+  const dashed = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
+  const slug = dashed.slice(0, 63)
   return budgetName.safeParse(slug).success
     ? [slug, { name: `“${given}” cannot be a name. How about ${slug}?` }]
     : [given, { name: asSentence(message) }]
 }
 
-interface CreateFormProps extends CreateFailure {
-  readonly frame: Frame
-  readonly parents: readonly string[]
-  readonly input: URLSearchParams
-}
-
-function CreateForm({ frame, parents, input, faults, name }: CreateFormProps) {
-  const field = (field: string) => ({ formId: 'create', name: field, value: input.get(field) ?? undefined, faults })
+function CreateForm({ frame, parents }: { frame: Frame; parents: readonly string[] }) {
+  const field = fieldsOf(frame, 'create')
+  const day = field('day')
   return (
     <Section id="create" title="New budget">
-      <form method="post" action={budgetsPath}>
-        <FormToken frame={frame} />
-        <div class="fields">
-          <TextField
-            {...field('name')}
-            value={name}
-            label="Name"
-            note="a-z, 0-9 and -, such as acme-retail."
-            isRequired
-          />
-          <ChoiceField {...field('parent')} label={labels.parent} options={parents.map((each) => [each, each])} />
-          <TextField {...field('month')} label={labels.month} note="Units, or “unlimited”." isNumber isRequired />
-          <TextField {...field('day')} value={input.get('day') ?? 'unlimited'} label={labels.day} isNumber isRequired />
-          <ReasonField formId="create" value={input.get('reason') ?? undefined} isOptional />
-        </div>
-        <p class="buttons">
-          <button type="submit" class="primary">
-            Create budget
-          </button>
-        </p>
-      </form>
+      <ActionForm
+        {...{ frame, id: 'create', action: budgetsPath, reason: 'optional' }}
+        buttons={[{ text: 'Create budget', tone: 'primary' }]}
+      >
+        <TextField {...field('name')} label="Name" note="a-z, 0-9 and -, such as acme-retail." isRequired />
+        <ChoiceField {...field('parent')} label={labels.parent} options={parents.map((each) => [each, each])} />
+        <TextField {...field('month')} label={labels.month} note="Units, or “unlimited”." isNumber isRequired />
+        <TextField {...day} value={day.value ?? 'unlimited'} label={labels.day} isNumber isRequired />
+      </ActionForm>
     </Section>
   )
 }

@@ -2,15 +2,16 @@ import type { MonthFigures } from '../../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
 import type { SpentOn } from '../../../../shared/guard/reports/spenders.ts'
 import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
-import { budgetNamed, limitOf, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { Bar, ChartFigure } from '../../components/charts.tsx'
 import { LeftAtReset, totalOf } from '../../components/outlook.tsx'
-import { Fact, Facts, Section, StateName, Time, UnitsFact, updateAddress } from '../../components/parts.tsx'
+import { Section, StateName, Time, Units, updateAddress } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { shortLabel } from '../../components/period.tsx'
 import { Shares } from '../../components/spenders.tsx'
+import { Facts } from '../../kit/facts.tsx'
 
 interface UnitsProps {
   readonly outlook: BudgetOutlook
@@ -23,44 +24,39 @@ interface UnitsProps {
 
 export function UnitsSection({ outlook, view, cost, over }: UnitsProps) {
   const { budget, figures, month, day, history } = outlook
-  const zone = zoneOf(view)
-  const definition = budgetNamed(view.definitions, budget)
-  const hasDay = definition !== undefined && limitOf(definition, 'day') !== 'unlimited'
+  const { limit, granted, spent, held, inDoubt } = figures
   const total = totalOf(figures)
+  const pace = month.pace.last7Days ?? month.pace.month
+  const unpriced =
+    month.unpriced === 1
+      ? ['One project of a plan has', 'is']
+      : [`${count(month.unpriced)} projects of plans have`, 'are']
   return (
     <Section
       id="figures"
       title={total === null ? 'No limit this month' : `${count(figures.available)} of ${units(total)} left`}
     >
       <p class="note">
-        {figures.limit === 'unlimited' ? 'No limit' : `Limit ${count(figures.limit)}`}
-        {figures.granted === 0 ? null : `, ${count(figures.granted)} granted`}; resets{' '}
-        <Time at={figures.end} zone={zone} />
+        {limit === 'unlimited' ? 'No limit' : `Limit ${count(limit)}`}
+        {granted === 0 ? '' : `, ${count(granted)} granted`}; resets <Time at={figures.end} zone={zoneOf(view)} />
       </p>
       {over === null ? null : <Observed over={over} />}
       <Bar figures={figures} committed={month.committed} />
-      <Facts>
-        <UnitsFact name="Spent" units={figures.spent} cost={cost} />
-        <UnitsFact name="Held" units={figures.held} />
-        <UnitsFact name="In doubt" units={figures.inDoubt} />
-        <UnitsFact name="Plans to come" units={month.committed} />
-        {month.ifResumed > 0 ? <UnitsFact name="If paused plans resumed" units={month.ifResumed} /> : null}
-        <Fact name="Left at reset">
-          <LeftAtReset outlook={outlook} />
-        </Fact>
-        <Fact name="Pace beside plans">
-          {month.pace.last7Days === null && month.pace.month === null
-            ? 'fewer than three days known'
-            : `${count(Math.round(month.pace.last7Days ?? month.pace.month ?? 0))} a day`}
-        </Fact>
-        <UnitsFact name="Updates it can still pay" units={month.updatesLeft} />
-        {hasDay && day.available !== null ? <UnitsFact name="Left today" units={day.available} /> : null}
-      </Facts>
+      <Facts
+        rows={[
+          ['Spent', <Units units={spent} cost={cost} />],
+          ['Held', count(held)],
+          ['In doubt', count(inDoubt)],
+          ['Plans to come', count(month.committed)],
+          month.ifResumed > 0 && ['If paused plans resumed', count(month.ifResumed)],
+          ['Left at reset', <LeftAtReset outlook={outlook} />],
+          ['Pace beside plans', pace === null ? 'fewer than three days known' : `${count(Math.round(pace))} a day`],
+          ['Updates it can still pay', <Units units={month.updatesLeft} />],
+          day.available !== null && ['Left today', count(day.available)],
+        ]}
+      />
       {month.unpriced === 0 ? null : (
-        <p class="note">
-          {month.unpriced === 1 ? 'One project of a plan has' : `${count(month.unpriced)} projects of plans have`} no
-          known price yet, and {month.unpriced === 1 ? 'is' : 'are'} missing in “Plans to come”.
-        </p>
+        <p class="note">{`${unpriced[0]} no known price yet, and ${unpriced[1]} missing in “Plans to come”.`}</p>
       )}
       <ChartFigure
         {...{ name: budget, view, history, forecast: month }}
@@ -95,12 +91,12 @@ export const UpdatesSection = ({ name, updates, view }: { name: string; updates:
   <Section id="updates" title="Latest updates">
     {updates.length === 0 ? <p class="empty">None among the newest updates of the last seven days.</p> : null}
     <ul class="lines">
-      {updates.map(({ id, project, state, charged, estimated, createdAt, ...update }) => (
+      {updates.map((update) => (
         <li>
-          <a href={updateAddress(id)}>{project}</a> <StateName state={state} />{' '}
-          {(charged ?? estimated) ? units(charged ?? estimated ?? 0) : null}{' '}
+          <a href={updateAddress(update.id)}>{update.project}</a> <StateName state={update.state} />{' '}
+          {(update.charged ?? update.estimated) ? units(update.charged ?? update.estimated ?? 0) : null}{' '}
           <span class="note">
-            <Time at={createdAt} zone={zoneOf(view)} /> by{' '}
+            <Time at={update.createdAt} zone={zoneOf(view)} /> by{' '}
             <Who name={update.caller} of={update} definitions={view.definitions} />
           </span>
         </li>
