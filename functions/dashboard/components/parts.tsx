@@ -118,62 +118,12 @@ export const BudgetLink = ({ name, unseen = name }: { name: string; unseen?: str
 
 export const words = (name: string): string => name.replaceAll('-', ' ')
 
-interface UnitsProps {
-  readonly units: number | null | undefined
-  /** In money. */
-  readonly cost?: string | undefined
-}
-
-export const Units = ({ units, cost }: UnitsProps) => (
+/** `cost` is in money. */
+export const Units = ({ units, cost }: { units: number | null | undefined; cost?: string | undefined }) => (
   <>
     <span class={units == null ? 'unknown' : 'units'}>{units == null ? '–' : count(units)}</span>
     {cost === undefined ? null : <span class="note money"> {cost}</span>}
   </>
-)
-
-export const TableHead = ({ columns }: { columns: readonly (string | { readonly number: string })[] }) => (
-  <thead>
-    <tr>
-      {columns.map((column) =>
-        typeof column === 'string' ? (
-          <th scope="col">{column}</th>
-        ) : (
-          <th scope="col" class="number">
-            {column.number}
-          </th>
-        ),
-      )}
-    </tr>
-  </thead>
-)
-
-export const numberColumns = (...names: readonly string[]) => names.map((number) => ({ number }))
-
-interface UnitsCellProps extends UnitsProps {
-  readonly name: string
-}
-
-export const UnitsCell = ({ name, ...units }: UnitsCellProps) => (
-  <td data-name={name} class="number">
-    <Units {...units} />
-  </td>
-)
-
-export const Facts = ({ isLong = false, children }: { isLong?: boolean; children: Child }) => (
-  <dl class={isLong ? 'facts long' : 'facts'}>{children}</dl>
-)
-
-export const Fact = ({ name, children }: { name: Child; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
-
-export const UnitsFact = ({ name, ...units }: UnitsProps & { name: Child }) => (
-  <Fact name={name}>
-    <Units {...units} />
-  </Fact>
 )
 
 export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`

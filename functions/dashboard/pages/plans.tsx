@@ -5,7 +5,7 @@ import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { weekdays } from '../../../shared/platform/clock.ts'
-import { budgetAddress, planAddress, Sign, shortDay, TableHead, Time, ZoneNote } from '../components/parts.tsx'
+import { budgetAddress, planAddress, Sign, shortDay, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
@@ -128,7 +128,13 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
     <div class="wide">
       <table class="calendar">
         <caption>What plans will do, at the prices last read</caption>
-        <TableHead columns={fromMonday} />
+        <thead>
+          <tr>
+            {fromMonday.map((weekday) => (
+              <th scope="col">{weekday}</th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {weeks.map((week) => (
             <tr>
