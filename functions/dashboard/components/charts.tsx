@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
 import { dayUses, type History } from '../../../shared/guard/reports/history.ts'
+import type { Spender } from '../../../shared/guard/reports/spenders.ts'
 import { count, type Figures, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
@@ -8,7 +9,8 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { totalOf } from './outlook.tsx'
-import { say, shortDay, Time } from './parts.tsx'
+import { Section, say, shortDay, Time } from './parts.tsx'
+import { PlanName } from './people.tsx'
 
 // Parts differ by pattern, not by colour alone. Numbers stand beside a drawing, where no line crosses them.
 
@@ -203,3 +205,39 @@ const stepsOf = ([first, ...points]: readonly (readonly [x: number, y: number])[
 const per1000 = (share: number): number => Math.round(share * 1000)
 
 const percent = (share: number): string => `${Math.round(share * 10_000) / 100}%`
+
+const maxShown = 5
+
+export const SpentSection = ({ id, title, spenders }: { id: string; title: string; spenders: readonly Spender[] }) => (
+  <Section id={id} title={title}>
+    {spenders.length === 0 ? <p class="empty">Nothing was spent.</p> : null}
+    <Shares
+      of={Math.max(1, ...spenders.map((each) => each.units))}
+      rows={spenders
+        .slice(0, maxShown)
+        .map((each) => [spenderName(each), each.units, `${Math.round(each.share * 100)} %`])}
+    />
+  </Section>
+)
+
+function spenderName({ kind, name }: Spender): Child {
+  if (kind === 'outside') return 'outside the guard'
+  if (kind === 'others' || name === null) return 'others'
+  if (kind === 'plan') return <PlanName name={name} />
+  return kind === 'person' ? name : <a href={addressWith('/dashboard/updates', { [kind]: name })}>{name}</a>
+}
+
+type Row = readonly [name: Child, units: number, note: string]
+
+export const Shares = ({ of, rows }: { of: number; rows: readonly Row[] }) => (
+  <ul class="shares">
+    {rows.map(([name, used, note]) => (
+      <li>
+        <span>{name}</span>
+        <ShareBar of={of} used={Math.max(0, used)} />
+        <span class="number">{count(used)}</span>
+        <span class="number note">{note}</span>
+      </li>
+    ))}
+  </ul>
+)

@@ -17,12 +17,13 @@ import type { View, ViewResult } from '../../../shared/ledger/views/views.ts'
 import { asSentence } from '../forms.ts'
 import { List } from '../kit/list.tsx'
 import { BudgetLink, Section, say, Time, Units, updateAddress, Warning } from './parts.tsx'
-import { Who } from './people.tsx'
+import { inView } from './people.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {
   const { state, estimated, hold, charged, approval, budget, caller, wouldHaveRefused = [] } = update
   const { definitions } = view
   const [asked] = view.results
+  const { time, who } = inView(view)
   const before = asked ? runBefore(asked, hold?.at ?? update.createdAt) : null
   const isCounted = ['running', 'in-doubt', 'settled'].includes(state)
   const counted = charged ?? (isCounted ? hold?.units : estimated)
@@ -41,8 +42,7 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
       />
       {approval ? (
         <p class="note">
-          <Who name={approval.by} of={update} definitions={definitions} /> approved up to {units(approval.units)} on{' '}
-          <Time at={approval.at} zone={zoneOf(view)} />.
+          {say`${who(approval.by, update)} approved up to ${units(approval.units)} on ${time(approval.at)}.`}
         </p>
       ) : null}
       {wouldHaveRefused.length > 0 ? (

@@ -8,7 +8,7 @@ import type { PageServices, Visit } from '../session.tsx'
 import { type Action, actionLabels, choicesFor, Evidence, isResolution, ShownUnitsField } from './decide.tsx'
 import { TextField } from './fields.tsx'
 import { BudgetLink, dayAndTime, say, Time, updateAddress, Warning, words } from './parts.tsx'
-import { Who } from './people.tsx'
+import { inView } from './people.tsx'
 
 export type ItemRow = ApprovalRow | DoubtEntry
 
@@ -29,8 +29,8 @@ export function InboxItem({ row, view, visit, services, isChosen }: ItemProps) {
   const ends = approvableUntil !== undefined && `ends ${dayAndTime(approvableUntil, zone)}`
   const deadline = isDoubt ? `in doubt; settles ${dayAndTime(row.deadline, zone)}` : ends
   const why = update.history.findLast(({ state }) => state === 'awaiting-approval')?.note
-  const askedBy = ({ caller, createdAt, ...of }: Update, how = '') =>
-    say`${<Who name={caller} of={{ caller, ...of }} definitions={view.definitions} />} asked${how} on ${<Time at={createdAt} zone={zone} />}`
+  const { time, who } = inView(view)
+  const askedBy = (by: Update, how = '') => say`${who(by.caller, by)} asked${how} on ${time(by.createdAt)}`
   return (
     <li>
       {possible.length > 0 ? (

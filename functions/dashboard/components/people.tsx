@@ -56,3 +56,10 @@ export function Who({ name, definitions, of }: WhoProps) {
   const shown = of ? shownIn(definitions, of, name) : shownCaller(definitions, name)
   return shown === name ? name : <span title={name}>{shown}</span>
 }
+
+/** People and times of a view, for sentences. */
+export const inView = (view: View) => ({
+  time: (at: number) => <Time at={at} zone={zoneOf(view)} />,
+  /** `of`: the record that names them. */
+  who: (name: string, of?: Decided) => <Who name={name} definitions={view.definitions} {...(of && { of })} />,
+})

@@ -5,8 +5,8 @@ import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { RiskSection } from '../components/outlook.tsx'
-import { inboxPath, joined, Section, Time, updateAddress, ZoneNote } from '../components/parts.tsx'
-import { Who } from '../components/people.tsx'
+import { inboxPath, joined, Section, updateAddress, ZoneNote } from '../components/parts.tsx'
+import { inView } from '../components/people.tsx'
 import { fieldsOf } from '../kit/action.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
@@ -70,8 +70,8 @@ function DecisionForm({ visit, services, inbox }: { visit: Visit; services: Page
           return (
             <li class="group">
               <p class="what">
-                <Who name={caller} of={first.update} definitions={view.definitions} /> asked for {count(items.length)}{' '}
-                updates: {units(entry.units)}
+                {inView(view).who(caller, first.update)}
+                {` asked for ${count(items.length)} updates: ${units(entry.units)}`}
               </p>
               <ul>{items}</ul>
             </li>
@@ -139,10 +139,9 @@ const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
     <ul class="lines">
       {decided.map(({ update, what, at, by, note }) => (
         <li>
-          <a href={updateAddress(update.id)}>{update.project}</a> {decisions[what]} by{' '}
-          <Who name={by} of={update} definitions={view.definitions} />{' '}
+          <a href={updateAddress(update.id)}>{update.project}</a> {decisions[what]} by {inView(view).who(by, update)}{' '}
           <span class="note">
-            <Time at={at} zone={zoneOf(view)} />
+            {inView(view).time(at)}
             {note === undefined || note === what ? null : `: ${note}`}
           </span>
         </li>

@@ -11,7 +11,7 @@ import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../shared/platform/clock.ts'
 import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
-import { ChartFigure, FillPatterns } from '../components/charts.tsx'
+import { ChartFigure, FillPatterns, SpentSection } from '../components/charts.tsx'
 import { gravesIn, RiskSection, totalOf } from '../components/outlook.tsx'
 import {
   askAddress,
@@ -25,7 +25,6 @@ import {
 } from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
 import { CostText } from '../components/plan-status.tsx'
-import { SpentSection } from '../components/spenders.tsx'
 import { Tiles } from '../components/tiles.tsx'
 import { readFields } from '../forms.ts'
 import { Facts } from '../kit/facts.tsx'

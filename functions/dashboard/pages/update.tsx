@@ -22,12 +22,12 @@ import {
   LinkButtons,
   Section,
   StateName,
-  Time,
+  say,
   updateAddress,
   Warning,
   ZoneNote,
 } from '../components/parts.tsx'
-import { CallerName, Who } from '../components/people.tsx'
+import { CallerName, inView } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
 import { whyText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
@@ -89,14 +89,14 @@ interface SummaryProps {
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
   const { state, problem, overrun, kind, reason, createdAt, approvableUntil } = update
   const why = problem === undefined ? whyText(update, view) : ''
+  const { time } = inView(view)
   return (
     <Section id="summary" title="Summary" isHidden>
       <p class="headline">
         <StateName state={state} />
         <span>
-          <CallerName update={update} definitions={view.definitions} /> asked for this {kind} update on{' '}
-          <Time at={createdAt} zone={zoneOf(view)} />
-          {reason === undefined ? '.' : <>: “{reason}”</>}
+          <CallerName update={update} definitions={view.definitions} />
+          {say` asked for this ${kind} update on ${time(createdAt)}${reason === undefined ? '.' : `: “${reason}”`}`}
         </span>
       </p>
       {problem ? (
@@ -109,9 +109,7 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
       ) : null}
       {why !== '' && why !== reason ? <p>{asSentence(why)}</p> : null}
       {state === 'awaiting-approval' && approvableUntil !== undefined ? (
-        <p>
-          It can be approved until <Time at={approvableUntil} zone={zoneOf(view)} />.
-        </p>
+        <p>It can be approved until {time(approvableUntil)}.</p>
       ) : null}
       {overrun === undefined ? null : <Warning>It cost {units(overrun)} more than were held.</Warning>}
       {endsWithoutRun(state) ? (
@@ -134,9 +132,9 @@ function DetailsSection({ update, view }: { update: Update; view: View }) {
     ['Kind', kind],
     ['Budget', <BudgetLink name={budget} />],
     owner !== undefined && ['Paid for', <BudgetLink name={owner} />],
-    ['Caller', [<Who name={caller} of={update} definitions={view.definitions} />, `, via ${via}`]],
+    ['Caller', [inView(view).who(caller, update), `, via ${via}`]],
     ['Month', `from ${dayNamed(month.slice('month:'.length))}`],
-    finishedAt !== undefined && ['Ended', <Time at={finishedAt} zone={zoneOf(view)} />],
+    finishedAt !== undefined && ['Ended', inView(view).time(finishedAt)],
     force && ['Forced', 'yes: skipped cool-down and freshness'],
     maxUnits !== undefined && ['At most', count(maxUnits)],
     tagLinks.length > 0 && ['Tags', joined(tagLinks)],
@@ -190,10 +188,8 @@ const History = ({ update, view }: { update: Update; view: View }) => (
       {update.history.map(({ state, at, by, note }) => (
         <li>
           <p>
-            <StateName state={state} /> <Time at={at} zone={zoneOf(view)} />{' '}
-            <span class="note">
-              by <Who name={by} of={update} definitions={view.definitions} />
-            </span>
+            <StateName state={state} /> {inView(view).time(at)}{' '}
+            <span class="note">by {inView(view).who(by, update)}</span>
           </p>
           {note === undefined ? null : <p>{note}</p>}
         </li>

@@ -1,23 +1,25 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
+import type { MonthFigures } from '../../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
-import { count, zoneOf } from '../../../../shared/guard/sentences.ts'
+import type { SpentOn } from '../../../../shared/guard/reports/spenders.ts'
+import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Budget,
   budgetNamed,
   childrenOf,
-  isEnforced,
   isWithin,
   rootBudget,
   unseenBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
+import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../../shared/platform/clock.ts'
-import { FillPatterns } from '../../components/charts.tsx'
-import { Pill, ReasonRow } from '../../components/outlook.tsx'
+import { Bar, ChartFigure, FillPatterns, Shares, SpentSection } from '../../components/charts.tsx'
+import { LeftAtReset, Pill, ReasonRow, totalOf } from '../../components/outlook.tsx'
 import {
   BudgetLink,
   bookAddress,
@@ -25,17 +27,20 @@ import {
   joined,
   LinkButtons,
   Section,
+  StateName,
+  say,
   Time,
+  Units,
+  updateAddress,
   words,
   ZoneNote,
 } from '../../components/parts.tsx'
-import { Who } from '../../components/people.tsx'
-import { SpentSection } from '../../components/spenders.tsx'
+import { inView } from '../../components/people.tsx'
+import { shortLabel } from '../../components/period.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
 import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
-import { MonthsSection, UnitsSection, UpdatesSection } from './figures.tsx'
 import { ProjectsSection } from './projects.tsx'
 
 const maxEntries = 10
@@ -66,58 +71,64 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
       const outlook = budgets.find((each) => each.budget === name)
       if (!budget || !outlook) throw new Refusal(noBudget(name))
       const cost = (await guard.spentCosts(view, [outlook.figures])).get(name)
-      const zone = zoneOf(view)
       const isAdmin = permissions.scopes.has('admin')
-      const updates = latest.rows.filter((update) => isWithin(view.definitions, update.budget, name))
+      const updates = latest.rows
+        .filter((update) => isWithin(view.definitions, update.budget, name))
+        .slice(0, maxUpdates)
+      const read = { budget, outlook, view, isAdmin, cost, spent, entries, updates, months }
       return show(
         `Budget ${name}`,
         <>
           <FillPatterns />
           <BudgetTrail budget={name} definitions={view.definitions} />
-          <StatusLine outlook={outlook} view={view} isAdmin={isAdmin} />
-          {isAdmin ? <Actions budget={budget} /> : null}
-          <UnitsSection {...{ outlook, view, cost }} over={isEnforced(budget) ? null : spent.wouldHaveRefused} />
+          <StatusLine {...read} />
+          {isAdmin ? <Actions {...budget} /> : null}
+          <UnitsSection {...read} />
           <div class="halves">
             <SpentSection id="projects-spent" title="Spent by project" spenders={spent.projects} />
             <SpentSection id="callers-spent" title="Spent by person and plan" spenders={spent.callers} />
           </div>
           <div class="halves">
-            <UpdatesSection name={name} updates={updates.slice(0, maxUpdates)} view={view} />
-            <MonthsSection months={months} zone={zone} />
+            <UpdatesSection {...read} />
+            <MonthsSection {...read} />
           </div>
-          <RulesSection budget={budget} view={view} words={words} isAdmin={isAdmin} />
-          <ProjectsSection
-            budget={budget}
-            definitions={view.definitions}
-            frame={frame}
-            isAdmin={isAdmin}
-            kinds={kinds}
-          />
-          <EntriesSection entries={entries} name={name} view={view} isAdmin={isAdmin} />
-          <ZoneNote zone={zone} />
+          <RulesSection {...{ ...read, words }} />
+          <ProjectsSection {...{ ...read, frame, kinds }} />
+          <EntriesSection {...read} />
+          <ZoneNote zone={zoneOf(view)} />
         </>,
       )
     },
   })
 }
 
-const StatusLine = ({ outlook, view, isAdmin }: { outlook: BudgetOutlook; view: View; isAdmin: boolean }) => (
+interface BudgetPage {
+  readonly budget: Budget
+  readonly outlook: BudgetOutlook
+  readonly view: View
+  readonly isAdmin: boolean
+  /** Of what is spent. */
+  readonly cost: string | undefined
+  readonly spent: SpentOn
+  readonly entries: Page<Entry>
+  readonly updates: readonly Update[]
+  readonly months: readonly MonthFigures[]
+}
+
+const StatusLine = ({ outlook: { budget, reasons, remedy }, view, isAdmin }: BudgetPage) => (
   <ul class="risks status">
-    {outlook.reasons.length === 0 ? (
+    {reasons.length === 0 ? (
       <li>
         <Pill reason={undefined} view={view} />
       </li>
     ) : null}
-    {outlook.reasons.map((reason, position) => (
-      <ReasonRow
-        {...{ reason, view, row: outlook.budget }}
-        remedy={isAdmin && position === 0 ? outlook.remedy : null}
-      />
+    {reasons.map((reason, position) => (
+      <ReasonRow {...{ reason, view, row: budget }} remedy={isAdmin && position === 0 ? remedy : null} />
     ))}
   </ul>
 )
 
-function Actions({ budget: { name, frozen } }: { budget: Budget }) {
+function Actions({ name, frozen }: Budget) {
   const isRoot = name === rootBudget
   const links = [
     ['Grant', bookAddress(name, 'grant')],
@@ -138,14 +149,91 @@ function Actions({ budget: { name, frozen } }: { budget: Budget }) {
   )
 }
 
-interface RulesProps {
-  readonly budget: Budget
-  readonly view: View
-  readonly words: BudgetWords
-  readonly isAdmin: boolean
+function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: { wouldHaveRefused } }: BudgetPage) {
+  const { figures, month, day, history } = outlook
+  const { limit, granted, held, inDoubt } = figures
+  const total = totalOf(figures)
+  const pace = month.pace.last7Days ?? month.pace.month
+  const unpriced =
+    month.unpriced === 1
+      ? ['One project of a plan has', 'is']
+      : [`${count(month.unpriced)} projects of plans have`, 'are']
+  return (
+    <Section
+      id="figures"
+      title={total === null ? 'No limit this month' : `${count(figures.available)} of ${units(total)} left`}
+    >
+      <p class="note">
+        {limit === 'unlimited' ? 'No limit' : `Limit ${count(limit)}`}
+        {granted === 0 ? '' : `, ${count(granted)} granted`}; resets <Time at={figures.end} zone={zoneOf(view)} />
+      </p>
+      {enforce === false ? <Observed over={wouldHaveRefused} /> : null}
+      <Bar figures={figures} committed={month.committed} />
+      <Facts
+        rows={[
+          ['Spent', <Units units={figures.spent} cost={cost} />],
+          ['Held', count(held)],
+          ['In doubt', count(inDoubt)],
+          ['Plans to come', count(month.committed)],
+          month.ifResumed > 0 && ['If paused plans resumed', count(month.ifResumed)],
+          ['Left at reset', <LeftAtReset outlook={outlook} />],
+          ['Pace beside plans', pace === null ? 'fewer than three days known' : `${count(Math.round(pace))} a day`],
+          ['Updates it can still pay', <Units units={month.updatesLeft} />],
+          day.available !== null && ['Left today', count(day.available)],
+        ]}
+      />
+      {month.unpriced === 0 ? null : (
+        <p class="note">{`${unpriced[0]} no known price yet, and ${unpriced[1]} missing in “Plans to come”.`}</p>
+      )}
+      <ChartFigure {...{ name, view, history, forecast: month }} budget={name === rootBudget ? undefined : name} />
+    </Section>
+  )
 }
 
-function RulesSection({ budget, view, words, isAdmin }: RulesProps) {
+const Observed = ({ over: { updates, units: charged } }: { over: SpentOn['wouldHaveRefused'] }) => (
+  <p class={updates === 0 ? 'note' : 'warning'}>
+    Its limits are only observed and refuse nothing.{' '}
+    {updates === 0
+      ? 'Enforcing would have refused no update that ended this month.'
+      : `Enforcing would have refused ${updates === 1 ? '1 update' : `${count(updates)} updates`} of ${units(charged)} this month.`}
+  </p>
+)
+
+const MonthsSection = ({ months, view }: BudgetPage) => (
+  <Section id="months" title="Month by month">
+    <Shares
+      of={Math.max(...months.map((each) => Math.max(each.spent, totalOf(each) ?? 0)))}
+      rows={months.map((each) => {
+        const total = totalOf(each)
+        return [shortLabel(each.month, zoneOf(view)), each.spent, total === null ? 'no limit' : `of ${count(total)}`]
+      })}
+    />
+  </Section>
+)
+
+const UpdatesSection = ({ budget: { name }, updates, view }: BudgetPage) => (
+  <Section id="updates" title="Latest updates">
+    {updates.length === 0 ? <p class="empty">None among the newest updates of the last seven days.</p> : null}
+    <ul class="lines">
+      {updates.map((update) => {
+        const cost = update.charged ?? update.estimated
+        const { time, who } = inView(view)
+        return (
+          <li>
+            <a href={updateAddress(update.id)}>{update.project}</a> <StateName state={update.state} />{' '}
+            {cost ? units(cost) : null}{' '}
+            <span class="note">{say`${time(update.createdAt)} by ${who(update.caller, update)}`}</span>
+          </li>
+        )
+      })}
+    </ul>
+    <p>
+      <a href={`/dashboard/updates?budget=${name}`}>All updates of {name}</a>
+    </p>
+  </Section>
+)
+
+function RulesSection({ budget, view, words, isAdmin }: BudgetPage & { words: BudgetWords }) {
   const texts = words.textsOf(budget)
   const below = childrenOf(view.definitions, budget.name).map(({ name }) => <BudgetLink name={name} />)
   return (
@@ -167,14 +255,7 @@ const correctableTypes: readonly Entry['type'][] = ['grant', 'transfer', 'extern
 
 const shownGiver = (budget: string): string => (budget === unseenBudget ? 'another budget' : budget)
 
-interface EntriesProps {
-  readonly entries: Page<Entry>
-  readonly name: string
-  readonly view: View
-  readonly isAdmin: boolean
-}
-
-const EntriesSection = ({ entries, name, view, isAdmin }: EntriesProps) => (
+const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage) => (
   <Section id="entries" title="Booked this month">
     {entries.rows.length === 0 ? (
       <p class="empty">Nothing was booked by hand this month. The pages of updates show what they cost.</p>
@@ -189,8 +270,7 @@ const EntriesSection = ({ entries, name, view, isAdmin }: EntriesProps) => (
             </p>
             <p>{reason}</p>
             <p class="note">
-              <Time at={at} zone={zoneOf(view)} /> by <Who name={by} definitions={view.definitions} />{' '}
-              <code class="id">{id}</code>{' '}
+              {say`${inView(view).time(at)} by ${inView(view).who(by)} ${<code class="id">{id}</code>} `}
               {isAdmin && correctableTypes.includes(type) ? (
                 <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
                   Correct

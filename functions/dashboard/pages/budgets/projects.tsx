@@ -6,14 +6,9 @@ import type { Author, ChangeResult } from '../../../../shared/guard/people/budge
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
-import {
-  type Budget,
-  budgetNamed,
-  type Definitions,
-  type OwnedProject,
-  ownerOf,
-} from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, type OwnedProject, ownerOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
 import { budgetName, project } from '../../../../shared/records/fields.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
@@ -173,17 +168,17 @@ function projectsAfter(projects: Budget['projects'], change: Change): Budget['pr
 
 interface SectionProps {
   readonly budget: Budget
-  readonly definitions: Definitions
+  readonly view: View
   readonly frame: Frame
   readonly isAdmin: boolean
   readonly kinds: Kinds
 }
 
-export function ProjectsSection({ budget, definitions, frame, isAdmin, kinds }: SectionProps) {
+export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: SectionProps) {
   const { name, projects } = budget
   const form = { frame, action: budgetAddress(name, '/projects') }
   const field = fieldsOf(frame, 'add')
-  const { [name]: _, ...without } = definitions.budgets
+  const { [name]: _, ...without } = view.definitions.budgets
   const others = Object.keys(without).map((each) => [each, each] as const)
   const button = (value: Change['do'], text: string) => ({ text, name: 'do', value })
   const rows = (
