@@ -42,15 +42,12 @@ type CookieName = 'unit-guard' | 'unit-guard-said'
 
 /** Not readable by scripts, not sent by other sites and, with https, not set by other hosts. */
 export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
+  const attributes = (c: Context<FaceEnv>, lastsMs: number) =>
+    ({ secure: isSecure(c), httpOnly: true, maxAge: Math.floor(lastsMs / 1000) }) as const
+
   function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
-    setCookie(c, name, value, {
-      ...(isSecure(c) && { prefix: 'host' as const }),
-      path: '/',
-      secure: isSecure(c),
-      httpOnly: true,
-      sameSite: 'Strict',
-      maxAge: Math.floor(lastsMs / 1000),
-    })
+    const prefix = isSecure(c) && ({ prefix: 'host' } as const)
+    setCookie(c, name, value, { ...attributes(c, lastsMs), ...prefix, path: '/', sameSite: 'Strict' })
   }
 
   /** One for each start. Lax, because the provider's redirect brings no strict cookie along. */
@@ -58,14 +55,8 @@ export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
     const earlier = Object.keys(getCookie(c)).filter((name) => name.includes(startPrefix))
     if (earlier.length >= maxStarts)
       for (const name of earlier) deleteCookie(c, name, { path: startPath, secure: name.startsWith('__Secure-') })
-    setCookie(c, startName(state), value, {
-      ...(isSecure(c) && { prefix: 'secure' as const }),
-      path: startPath,
-      secure: isSecure(c),
-      httpOnly: true,
-      sameSite: 'Lax',
-      maxAge: Math.floor(lastsMs / 1000),
-    })
+    const prefix = isSecure(c) && ({ prefix: 'secure' } as const)
+    setCookie(c, startName(state), value, { ...attributes(c, lastsMs), ...prefix, path: startPath, sameSite: 'Lax' })
   }
 
   return {
@@ -114,11 +105,11 @@ const claimsSchema = z.object({
   jti: z.string().check(z.minLength(1)),
   exp: z.number().check(z.int()),
   sub: z.string(),
-  scope: z.optional(z.string()),
-  budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
-  person: z.optional(z.string()),
-  readsBudgets: z.optional(z.array(z.string())),
-  issuer: z.optional(z.object({ name: z.string(), claims: z.record(z.string(), z.array(z.string())) })),
+  scope: z.exactOptional(z.string()),
+  budgets: z.exactOptional(z.union([z.literal('*'), z.array(z.string())])),
+  person: z.exactOptional(z.string()),
+  readsBudgets: z.exactOptional(z.array(z.string())),
+  issuer: z.exactOptional(z.object({ name: z.string(), claims: z.record(z.string(), z.array(z.string())) })),
 })
 
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
@@ -189,25 +180,11 @@ const claimsOf = ({ scopes, budgets, person, readsBudgets, issuer }: NonNullable
   ...(issuer && { issuer }),
 })
 
-function toSession({
-  jti,
-  sub,
-  exp,
-  scope,
-  budgets,
-  person,
-  readsBudgets,
-  issuer,
-}: z.output<typeof claimsSchema>): Session | null {
+function toSession(claims: z.output<typeof claimsSchema>): Session | null {
+  const { aud: _audience, jti, sub, exp, scope, budgets = [], ...others } = claims
   const session = { id: jti, sub, until: exp * 1000 }
   if (sub.startsWith('slack:')) return session
-  const isCaller = issuer ? sub.startsWith(`${issuer.name}:`) : subject.safeParse(sub).success
+  const isCaller = others.issuer ? sub.startsWith(`${others.issuer.name}:`) : subject.safeParse(sub).success
   if (scope === undefined || !isCaller) return null
-  const token = {
-    ...{ scopes: toScopes(scope), budgets: budgets ?? [] },
-    ...(person !== undefined && { person }),
-    ...(readsBudgets && { readsBudgets }),
-    ...(issuer && { issuer }),
-  }
-  return { ...session, token }
+  return { ...session, token: { scopes: toScopes(scope), budgets, ...others } }
 }

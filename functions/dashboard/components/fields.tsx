@@ -116,16 +116,29 @@ export const HiddenFields = ({ values }: { values: HiddenValues }) => (
 /** Enter presses the first button of a form, so this one does nothing. */
 export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
-export const Faults = ({ faults }: { faults: readonly string[] }) =>
-  faults.length === 0 ? null : (
-    <div role="alert" class="outcome">
-      {faults.map((sentence) => (
+interface SaidProps {
+  readonly done?: readonly string[]
+  readonly failed: readonly string[]
+  readonly role: 'status' | 'alert'
+}
+
+export const Said = ({ done = [], failed, role }: SaidProps) =>
+  done.length + failed.length === 0 ? null : (
+    <div role={role} class="outcome">
+      {done.map((sentence) => (
+        <p class="done">
+          <Sign name="check" /> {sentence}
+        </p>
+      ))}
+      {failed.map((sentence) => (
         <p class="failed">
           <Sign name="cross" /> {sentence}
         </p>
       ))}
     </div>
   )
+
+export const Faults = ({ faults }: { faults: readonly string[] }) => <Said failed={faults} role="alert" />
 
 export function inputAttributes(field: Omit<FieldProps, 'label'>) {
   const fault = faultOf(field)

@@ -1,7 +1,8 @@
 import type { Child } from 'hono/jsx'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
-import { callersAddress, eventsAddress, findPath, inboxPath, Sign } from './parts.tsx'
+import { Said } from './fields.tsx'
+import { callersAddress, eventsAddress, findPath, inboxPath } from './parts.tsx'
 
 export interface Frame {
   readonly sub: string
@@ -44,7 +45,7 @@ export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
       <Header {...(frame && { frame })} />
       <main id="content">
         <h1>{title}</h1>
-        {frame?.flash ? <FlashMessages flash={frame.flash} /> : null}
+        {frame?.flash ? <Said {...frame.flash} role="status" /> : null}
         {children}
       </main>
       <footer>
@@ -141,19 +142,4 @@ const ariaCurrentOf = (path: string, here: string | undefined): 'page' | 'true' 
 
 export const FormToken = ({ frame }: { frame: Pick<Frame, 'formToken'> }) => (
   <input type="hidden" name="form" value={frame.formToken} />
-)
-
-const FlashMessages = ({ flash: { done, failed } }: { flash: Flash }) => (
-  <div role="status" class="outcome">
-    {done.map((sentence) => (
-      <p class="done">
-        <Sign name="check" /> {sentence}
-      </p>
-    ))}
-    {failed.map((sentence) => (
-      <p class="failed">
-        <Sign name="cross" /> {sentence}
-      </p>
-    ))}
-  </div>
 )

@@ -23,12 +23,7 @@ export function PauseBanner(props: { status: PlanStatus; view: View; days: reado
         <a href={planAddress(plan.name)}>{plan.name}</a> is paused
       </strong>{' '}
       by <Who name={paused.by} definitions={view.definitions} /> since <Time at={paused.at} zone={zone} />:{' '}
-      {paused.reason}.{' '}
-      {next === null ? null : (
-        <>
-          If resumed, it runs on <Time at={next} zone={zone} />.{' '}
-        </>
-      )}
+      {paused.reason}. {next === null ? null : ['If resumed, it runs on ', <Time at={next} zone={zone} />, '. ']}
       {savedUnits === 0 ? null : `Until the reset, the pause saves ${units(savedUnits)}. `}
       {isAdmin ? <a href={planAddress(plan.name, '#stopping')}>Resume {plan.name}…</a> : null}
     </p>

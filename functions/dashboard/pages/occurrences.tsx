@@ -13,28 +13,15 @@ import { ActionForm } from '../kit/action.tsx'
 import { List } from '../kit/list.tsx'
 import type { Visit } from '../session.tsx'
 
-export function OccurrenceOutcome({
-  report: { occurrence, counts, unitsCharged, rows },
-  zone,
-}: {
-  report: OccurrenceReport
-  zone: string
-}) {
-  const title = (
-    <>
-      Run of <Time at={occurrence.time} zone={zone} />
-    </>
-  )
+export function OccurrenceOutcome({ report, zone }: { report: OccurrenceReport; zone: string }) {
+  const { occurrence, counts, unitsCharged, rows } = report
   return (
-    <Section id="became" title={title}>
+    <Section id="became" title={['Run of ', <Time at={occurrence.time} zone={zone} />]}>
       <p>
         {occurrenceInWords({ ...occurrence, counts, charged: 0 })}; {units(unitsCharged)} charged.
-        {occurrence.doneAt === undefined ? (
-          <>
-            {' '}
-            It continues at <Time at={occurrence.nextAt} zone={zone} />.
-          </>
-        ) : null}
+        {occurrence.doneAt === undefined
+          ? [' It continues at ', <Time at={occurrence.nextAt} zone={zone} />, '.']
+          : null}
       </p>
       <List
         isInset
@@ -84,31 +71,29 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
   const mayRun = !paused && mayRunPlans(permissions)
   return (
     <>
-      {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => {
-        return (
-          <Section id={only} title={title} class="decide">
-            <p>
-              {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {outcome}:{' '}
-              {projects.join(', ')}.
-            </p>
-            {paused ? <p class="note">Resume the plan first.</p> : null}
-            {mayRun ? (
-              <ActionForm
-                {...{ frame, id: only, action: `${planAddress(plan.name)}/${only}` }}
-                hidden={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
-                buttons={[{ text: title, tone: 'primary' }]}
-              >
-                <p class="tick">
-                  <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
-                  <label for={`confirm-${only}`}>
-                    Run {projects.length === 1 ? 'it' : 'them'} within five minutes: {consequence}
-                  </label>
-                </p>
-              </ActionForm>
-            ) : null}
-          </Section>
-        )
-      })}
+      {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => (
+        <Section id={only} title={title} class="decide">
+          <p>
+            {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {outcome}:{' '}
+            {projects.join(', ')}.
+          </p>
+          {paused ? <p class="note">Resume the plan first.</p> : null}
+          {mayRun ? (
+            <ActionForm
+              {...{ frame, id: only, action: `${planAddress(plan.name)}/${only}` }}
+              hidden={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
+              buttons={[{ text: title, tone: 'primary' }]}
+            >
+              <p class="tick">
+                <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
+                <label for={`confirm-${only}`}>
+                  Run {projects.length === 1 ? 'it' : 'them'} within five minutes: {consequence}
+                </label>
+              </p>
+            </ActionForm>
+          ) : null}
+        </Section>
+      ))}
     </>
   )
 }
@@ -138,15 +123,13 @@ const repeats = [
   },
 ] as const
 
-export const Occurrences = ({
-  occurrences,
-  plan,
-  zone,
-}: {
-  occurrences: readonly Occurrence[]
-  plan: string
-  zone: string
-}) => (
+interface OccurrencesProps {
+  readonly occurrences: readonly Occurrence[]
+  readonly plan: string
+  readonly zone: string
+}
+
+export const Occurrences = ({ occurrences, plan, zone }: OccurrencesProps) => (
   <Section id="occurrences" title="Recent runs">
     {occurrences.length === 0 ? (
       <p class="empty">

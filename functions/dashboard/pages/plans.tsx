@@ -84,12 +84,8 @@ const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) 
       {
         ...{ name: 'Plan', isHead: true },
         cell: ({ plan: { name } }) => <a href={planAddress(name)}>{name}</a>,
-        note: ({
-          plan: {
-            kind,
-            projects: { length },
-          },
-        }) => `${kind}, ${length === 1 ? '1 project' : `${count(length)} projects`}`,
+        note: ({ plan: { kind, projects } }) =>
+          `${kind}, ${projects.length === 1 ? '1 project' : `${count(projects.length)} projects`}`,
       },
       { name: 'Runs', cell: ({ plan }) => scheduleInWords(plan.schedule, zoneOf(view), view.now) },
       { name: 'Next run', cell: (status) => <NextTime status={status} view={view} /> },
@@ -141,10 +137,7 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
               {week.map((dayAhead, position) =>
                 dayAhead ? (
                   <CalendarDay
-                    dayAhead={dayAhead}
-                    zone={zone}
-                    isToday={dayAhead === first}
-                    weekday={fromMonday[position] ?? ''}
+                    {...{ dayAhead, zone, isToday: dayAhead === first, weekday: fromMonday[position] ?? '' }}
                   />
                 ) : (
                   <td class="passed" />
@@ -158,17 +151,14 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
   )
 }
 
-function CalendarDay({
-  dayAhead,
-  zone,
-  isToday,
-  weekday,
-}: {
-  dayAhead: DayAhead
-  zone: string
-  isToday: boolean
-  weekday: string
-}) {
+interface DayProps {
+  readonly dayAhead: DayAhead
+  readonly zone: string
+  readonly isToday: boolean
+  readonly weekday: string
+}
+
+function CalendarDay({ dayAhead, zone, isToday, weekday }: DayProps) {
   const { day, due, paused, runsOut, resetsAt, left, isLeftAtMost } = dayAhead
   const sum = due.reduce((total, { units }) => total + units, 0)
   const isQuiet = due.length + paused.length + runsOut.length === 0 && resetsAt === null
@@ -197,7 +187,7 @@ function CalendarDay({
                 <a href={planAddress(each.plan)}>{each.plan}</a>
               </s>{' '}
               <span class="note">
-                paused; if resumed: <CostText units={each.units} unpriced={each.unpriced} />
+                paused; if resumed: <CostText {...each} />
               </span>
             </li>
           ))}
@@ -230,12 +220,10 @@ const DuePlanItem = ({ duePlan: { plan, times, units, unpriced }, zone }: { dueP
     <a href={planAddress(plan)}>{plan}</a>{' '}
     <span class="note">
       {times.length > maxTimes ? `${count(times.length)} times from ` : null}
-      {(times.length > maxTimes ? times.slice(0, 1) : times).map((at, position) => (
-        <>
-          {position > 0 ? ', ' : null}
-          <Time at={at} zone={zone} isOfDay />
-        </>
-      ))}
+      {(times.length > maxTimes ? times.slice(0, 1) : times).map((at, position) => [
+        position > 0 ? ', ' : null,
+        <Time at={at} zone={zone} isOfDay />,
+      ])}
     </span>{' '}
     <CostText units={units} unpriced={unpriced} />
   </li>

@@ -1,12 +1,15 @@
+import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Caller,
+  type CallerDefaults,
   limitOf,
   limitsOfCaller,
   personOf,
+  unlistedCallers,
   windowKinds,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
@@ -18,11 +21,10 @@ import { callerAddress, callersAddress, Section, Sign, Time, Units, ZoneNote } f
 import { Who } from '../../components/people.tsx'
 import { forEachId } from '../../forms.ts'
 import { action, Buttons, fieldsOf } from '../../kit/action.tsx'
-import { Facts } from '../../kit/facts.tsx'
+import { type FactRow, Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
-import { UnlistedSection } from './unlisted.tsx'
 
 const recentUpdates = 100
 
@@ -113,16 +115,90 @@ function CallerList(lists: ListProps) {
         <p class="empty">
           No callers are listed: tokens allow what they say, and users in Slack may do nothing. Add a caller below.
         </p>
-      ) : (
-        <ul class="waiting-list">
-          {callers.map(([sub, caller]) => (
-            <CallerRow {...{ sub, caller, ...lists }} />
-          ))}
-        </ul>
-      )}
+      ) : null}
+      <ul class="waiting-list">{callers.map(([sub, caller]) => listedCaller(sub, caller, lists))}</ul>
     </Section>
   )
 }
+
+function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenAt }: ListProps) {
+  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors } = caller
+  const defaultText = isSlack(sub) ? 'none' : 'as the token says'
+  const isSelf = sub === visit.session.sub
+  const seen = seenAt.get(sub)
+  return (
+    <ChoosableCaller
+      {...{ sub, isSelf, link: 'Change', linkLabel: `Change what ${sub} may do` }}
+      title={[
+        <Who name={sub} definitions={{}} />,
+        person === undefined ? null : <span class="note"> is {person}</span>,
+        isSelf ? <span class="note"> (you: someone else has to disable you)</span> : null,
+      ]}
+      facts={[
+        ['Spent this month', <Units units={spentBy.get(personOf(view.definitions, sub)) ?? 0} />],
+        [
+          'Last update',
+          seen === undefined ? (
+            <span class="unknown">not among the latest {recentUpdates}</span>
+          ) : (
+            <Time at={seen} zone={zoneOf(view)} />
+          ),
+        ],
+        ['Scopes', scopes ? scopes.join(', ') || 'none' : defaultText],
+        ['Budgets', budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'],
+        readsBudgets && ['Reads only', readsBudgets.join(', ') || 'nothing'],
+        mayForce && ['May force', 'yes'],
+        mayChargeAncestors && ['May charge ancestors of an owner', 'yes'],
+        ...limitFacts(caller),
+      ]}
+      isDisabled={disabled}
+    >
+      {limitsOfCaller(view.definitions, sub).flatMap((limited) =>
+        windowKinds
+          .filter((window) => limitOf(limited, window) !== 'unlimited')
+          .map((window) => <p>{left(figuresOf(view, limited, window))}.</p>),
+      )}
+    </ChoosableCaller>
+  )
+}
+
+const limitFacts = ({ perUpdate, ratePerMinute }: CallerDefaults): readonly FactRow[] => [
+  perUpdate !== undefined && ['At most for one update', count(perUpdate)],
+  ratePerMinute !== undefined && ['Requests a minute', count(ratePerMinute)],
+]
+
+interface ChoosableProps {
+  readonly sub: string
+  readonly isSelf?: boolean
+  readonly isDisabled?: boolean | undefined
+  readonly title: Child
+  readonly facts: readonly FactRow[]
+  readonly link: string
+  /** For screen readers, as the link stands in every row. */
+  readonly linkLabel: string
+  readonly children?: Child
+}
+
+const ChoosableCaller = ({ sub, isSelf, isDisabled, title, facts, link, linkLabel, children }: ChoosableProps) => (
+  <li>
+    {isSelf ? <span class="no-box" /> : <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} />}
+    <div>
+      <p class="what">{title}</p>
+      {isDisabled ? (
+        <p class="failed">
+          <Sign name="cross" /> Disabled: every request is refused.
+        </p>
+      ) : null}
+      <Facts rows={facts} />
+      {children}
+      <p>
+        <a href={callerAddress(sub)} aria-label={linkLabel}>
+          {link}
+        </a>
+      </p>
+    </div>
+  </li>
+)
 
 /** Plans are callers, too, and follow their file. */
 function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
@@ -135,23 +211,13 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
       <p class="note">Callers of the latest {recentUpdates} updates. Their tokens allow what they say.</p>
       <ul class="waiting-list">
         {latest.map(({ caller, createdAt, token, via }) => (
-          <li>
-            <input type="checkbox" name="sub" value={caller} aria-label={`Choose ${caller}`} />
-            <div>
-              <p class="what">{caller}</p>
-              <Facts
-                rows={[
-                  ['Last update', [<Time at={createdAt} zone={zoneOf(view)} />, ` via ${via}`]],
-                  ['Token from', token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'],
-                ]}
-              />
-              <p>
-                <a href={callerAddress(caller)} aria-label={`Limit what ${caller} may do`}>
-                  Limit…
-                </a>
-              </p>
-            </div>
-          </li>
+          <ChoosableCaller
+            {...{ sub: caller, title: caller, link: 'Limit…', linkLabel: `Limit what ${caller} may do` }}
+            facts={[
+              ['Last update', [<Time at={createdAt} zone={zoneOf(view)} />, ` via ${via}`]],
+              ['Token from', token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'],
+            ]}
+          />
         ))}
       </ul>
     </Section>
@@ -166,12 +232,24 @@ const DisableFields = ({ frame }: { frame: Frame }) => (
       <ReasonField {...fieldsOf(frame, 'stop')('reason')} />
     </div>
     <IgnoreEnter />
-    <Buttons
-      of={[
-        { text: 'Disable', name: 'do', value: 'disable' },
-        { text: 'Enable', name: 'do', value: 'enable' },
-      ]}
-    />
+    <Buttons of={(['Disable', 'Enable'] as const).map((text) => ({ text, name: 'do', value: text.toLowerCase() }))} />
+  </Section>
+)
+
+/** The rules for callers that are not listed. */
+const UnlistedSection = ({
+  view: {
+    definitions: { unlisted },
+  },
+}: {
+  view: View
+}) => (
+  <Section id="unlisted" title="Callers that are not listed">
+    <Facts rows={limitFacts(unlisted ?? {})} />
+    <p>
+      {unlisted ? null : 'No rules are set: tokens allow what they say. '}
+      <a href={callerAddress(unlistedCallers)}>{unlisted ? 'Change these rules' : 'Set limits for them'}</a>
+    </p>
   </Section>
 )
 
@@ -180,76 +258,11 @@ const AddCallerForm = ({ frame }: { frame: Frame }) => (
     <form method="get" action={callerAddress()}>
       <div class="fields">
         <TextField
-          {...fieldsOf(frame, 'list')('sub')}
-          label="Name"
-          maxLength={256}
+          {...{ ...fieldsOf(frame, 'list')('sub'), label: 'Name', maxLength: 256, isRequired: true }}
           note="The sub of a token, a Slack member ID such as slack:U02ADA, or an issuer's caller such as okta:ada@acme.com."
-          isRequired
         />
       </div>
       <Buttons of={[{ text: 'Continue' }]} />
     </form>
   </Section>
 )
-
-function CallerRow({ sub, caller, view, visit, spentBy, seenAt }: ListProps & { sub: string; caller: Caller }) {
-  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors, perUpdate, ratePerMinute } =
-    caller
-  const defaultText = isSlack(sub) ? 'none' : 'as the token says'
-  return (
-    <li>
-      {sub === visit.session.sub ? (
-        <span class="no-box" />
-      ) : (
-        <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} />
-      )}
-      <div>
-        <p class="what">
-          <Who name={sub} definitions={{}} />
-          {person === undefined ? null : <span class="note"> is {person}</span>}
-          {sub === visit.session.sub ? <span class="note"> (you: someone else has to disable you)</span> : null}
-        </p>
-        {disabled ? (
-          <p class="failed">
-            <Sign name="cross" /> Disabled: every request is refused.
-          </p>
-        ) : null}
-        <Facts
-          rows={[
-            ['Spent this month', <Units units={spentBy.get(personOf(view.definitions, sub)) ?? 0} />],
-            ['Last update', <LastSeen at={seenAt.get(sub)} zone={zoneOf(view)} />],
-            ['Scopes', scopes ? scopes.join(', ') || 'none' : defaultText],
-            ['Budgets', budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'],
-            readsBudgets && ['Reads only', readsBudgets.join(', ') || 'nothing'],
-            mayForce && ['May force', 'yes'],
-            mayChargeAncestors && ['May charge ancestors of an owner', 'yes'],
-            perUpdate !== undefined && ['At most for one update', count(perUpdate)],
-            ratePerMinute !== undefined && ['Requests a minute', count(ratePerMinute)],
-          ]}
-        />
-        <CallerLimits sub={sub} view={view} />
-        <p>
-          <a href={callerAddress(sub)} aria-label={`Change what ${sub} may do`}>
-            Change
-          </a>
-        </p>
-      </div>
-    </li>
-  )
-}
-
-const LastSeen = ({ at, zone }: { at: number | undefined; zone: string }) =>
-  at === undefined ? <span class="unknown">not among the latest {recentUpdates}</span> : <Time at={at} zone={zone} />
-
-function CallerLimits({ sub, view }: { sub: string; view: View }) {
-  const [limitedCaller] = limitsOfCaller(view.definitions, sub)
-  if (!limitedCaller) return null
-  const windows = windowKinds.filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
-  return (
-    <>
-      {windows.map((window) => (
-        <p>{left(figuresOf(view, limitedCaller, window))}.</p>
-      ))}
-    </>
-  )
-}
