@@ -31,7 +31,7 @@ export function Bar({ figures, committed = 0 }: { figures: Figures; committed?: 
 }
 
 /** @param props.limit is marked where the bar passes it. */
-export function ShareBar(props: { of: number; used: number; committed?: number; limit?: number }) {
+function ShareBar(props: { of: number; used: number; committed?: number; limit?: number }) {
   const { of, used, committed = 0, limit = of } = props
   const share = (number: number) => percent(of === 0 ? 0 : number / of)
   return (
