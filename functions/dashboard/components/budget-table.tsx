@@ -33,7 +33,7 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
         {...{ isInset: true, class: 'dense' }}
         empty={show === 'all' ? noBudgets : `No budget is ${show}.`}
         rows={sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))}
-        rowClass={([, depth]) => (depth === 0 ? undefined : `depth-${depth}`)}
+        rowClass={([, depth]) => `depth-${depth}`}
         columns={[
           {
             ...{ name: 'Budget', isHead: true },

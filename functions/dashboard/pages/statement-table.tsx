@@ -8,7 +8,7 @@ import {
   type StatementSum,
   sumOfRows,
 } from '../../../shared/guard/reports/statements.ts'
-import { list, shownCaller, units } from '../../../shared/guard/sentences.ts'
+import { count, list, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
 import { budgetAddress } from '../components/parts.tsx'
@@ -91,7 +91,13 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
           ? { name: isPriced ? `Amount, ${currency}` : 'Amount', isNumber: true, cell: amount }
           : null,
         ...figureColumns('granted', 'held', 'inDoubt', 'refused'),
-        isByBudget ? { name: 'Paid elsewhere', units: ({ paidElsewhere }) => paidElsewhere } : null,
+        isByBudget
+          ? {
+              name: 'Paid elsewhere',
+              isNumber: true,
+              cell: ({ paidElsewhere: sum }) => sum !== undefined && count(sum),
+            }
+          : null,
         ...(isOver ? figureColumns(...figuresOverLimits) : []),
       ]}
     />

@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Statement } from '../../../shared/guard/reports/statements.ts'
-import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import { monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
+import { count, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { bookAsOf } from '../../../shared/ledger/book/book.ts'
+import { dayAt, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
@@ -97,7 +98,13 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
 }
 
 async function bookTable(guard: Guard, view: View, month: Window) {
-  const { figures } = await guard.pastMonth(view, month)
+  const { definitions, now } = view
+  const stored = month.name === view.month.name ? view.stored : await guard.ledger.bookNamed(month.name)
+  const day = dayAt(definitions.calendar, month.start).name
+  // The book of an ended month keeps the limits that held at its end.
+  const book = stored && now >= month.end ? stored : bookAsOf(stored, definitions, month.name, day)
+  const at = { ...view, month, book }
+  const figures = Object.values(definitions.budgets).map((budget) => figuresOf(at, budget, 'month'))
   const costs = await guard.spentCosts(view, figures, month)
   return (
     <List
