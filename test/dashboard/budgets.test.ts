@@ -68,7 +68,7 @@ describe('the tree', () => {
     const namesAt = async (query: string) =>
       [
         ...(await eve.get(`/dashboard/budgets${query}`)).html.matchAll(
-          /<th scope="row" class="depth-0"><a[^>]*>(\w+)/g,
+          /<tr class="depth-0"><th scope="row"><a[^>]*>(\w+)/g,
         ),
       ].map(([, name]) => name)
     expect(await namesAt('')).toEqual(['acme', 'agency', 'account', 'free'])
