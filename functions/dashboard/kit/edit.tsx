@@ -24,11 +24,11 @@ import { isConflict, notDone, reasonOf, retryUntilAnswered, stepOf } from '../fo
 import type { Visit } from '../session.tsx'
 import { ActionForm, Buttons } from './action.tsx'
 
-type Texts<Name extends string = string> = Readonly<Record<Name, string>>
+type Texts = Readonly<Record<string, string>>
 
 /** One field of a form; by default a line of text. */
-export interface EditField<Name extends string = string> {
-  readonly name: Name | (string & {})
+export interface EditField {
+  readonly name: string
   readonly label?: string
   readonly note?: Child | undefined
   readonly as?: 'number' | 'lines' | 'ticks'
@@ -39,23 +39,23 @@ export interface EditField<Name extends string = string> {
   readonly value?: string
 }
 
-export interface FieldGroup<Name extends string = string> {
+export interface FieldGroup {
   readonly id: string
   readonly title: string
   readonly note?: string
-  readonly fields: readonly (EditField<Name> | false)[]
+  readonly fields: readonly EditField[]
 }
 
 /** What is edited, as texts. */
-interface Subject<Name extends string> {
+interface Subject {
   readonly view: View
   readonly name: string
-  readonly current: Texts<Name>
+  readonly current: Texts
 }
 
-interface Input<Name extends string> {
+type Edit<Own extends Subject> = Own & {
   /** As they were typed. */
-  readonly texts: Texts<Name>
+  readonly texts: Own['current']
   readonly reason: string | undefined
   /** Others changed the same since the page was shown. */
   readonly isStale: boolean
@@ -73,20 +73,20 @@ interface Effect {
 type Possible = Extract<Preview, { kind: 'possible' }>
 
 /** How one kind of record is edited; `Own` is what its page reads in addition. */
-export interface EditedRecord<Name extends string, Own extends Subject<Name>> {
+export interface EditedRecord<Own extends Subject> {
   readonly kind: 'budget' | 'caller'
-  readonly labels: Texts<Name>
+  readonly labels: Texts
   /** @throws Refusal 404 */
   open(visit: Visit): Promise<Own | Response>
-  textsIn(form: URLSearchParams, otherwise: Texts<Name>): Texts<Name>
+  textsIn(form: URLSearchParams, otherwise: Own['current']): Own['current']
   /** A text as differences show it. */
-  shownText(name: Name, text: string, own: Own): string
-  groups(edit: Own & Input<Name>): readonly (FieldGroup<Name> | false)[]
+  shownText(name: string, text: string): string
+  groups(edit: Edit<Own>): readonly FieldGroup[]
   /** Why this user may not make the change. */
-  whyNot?(edit: Own & Input<Name>, visit: Visit): string | undefined
-  changeOf(edit: Own & Input<Name>, guard: Guard): Change
+  whyNot?(edit: Edit<Own>, visit: Visit): string | undefined
+  changeOf(edit: Edit<Own>, guard: Guard): Change
   /** What the change does, above the question and beside its button. */
-  effect(edit: Own & Input<Name>, possible: Possible, guard: Guard): Effect | Promise<Effect>
+  effect(edit: Edit<Own>, possible: Possible, guard: Guard): Effect | Promise<Effect>
   /** The form is posted to `path`, and leads to `back`. */
   readonly path: (own: Own) => string
   readonly back: (own: Own) => string
@@ -97,7 +97,7 @@ export interface EditedRecord<Name extends string, Own extends Subject<Name>> {
 }
 
 /** A form, a preview with the differences, and the change; for administrators. */
-export function editPage<Name extends string, Own extends Subject<Name>>(record: EditedRecord<Name, Own>) {
+export function editPage<Own extends Subject>(record: EditedRecord<Own>) {
   return {
     GET: async (visit: Visit): Promise<Response> => {
       visit.mustHave('admin')
@@ -122,15 +122,15 @@ export function editPage<Name extends string, Own extends Subject<Name>>(record:
   }
 }
 
-const hiddenIn = <Name extends string, Own extends Subject<Name>>(record: EditedRecord<Name, Own>, own: Own) => ({
+const hiddenIn = <Own extends Subject>(record: EditedRecord<Own>, own: Own) => ({
   ...record.hidden?.(own),
   seen: seenOf(own.current),
 })
 
-async function showForm<Name extends string, Own extends Subject<Name>>(
-  record: EditedRecord<Name, Own>,
+async function showForm<Own extends Subject>(
+  record: EditedRecord<Own>,
   visit: Visit,
-  edit: Own & Input<Name>,
+  edit: Edit<Own>,
   details: readonly string[] = [],
   faults: FieldFaults = {},
 ) {
@@ -143,9 +143,9 @@ async function showForm<Name extends string, Own extends Subject<Name>>(
         <Faults faults={[...stale, ...details]} />
         <FormToken frame={visit.frame} />
         <HiddenFields values={hiddenIn(record, edit)} />
-        {record
-          .groups(edit)
-          .map((group) => (group ? <Group {...{ group, labels: record.labels, texts: edit.texts, faults }} /> : null))}
+        {record.groups(edit).map((group) => (
+          <Group {...{ group, labels: record.labels, texts: edit.texts, faults }} />
+        ))}
         <Section id="save" title="Save">
           <ReasonField formId="edit" value={edit.reason} isOptional />
           <Buttons
@@ -160,14 +160,14 @@ async function showForm<Name extends string, Own extends Subject<Name>>(
   )
 }
 
-async function showPreview<Name extends string, Own extends Subject<Name>>(
-  record: EditedRecord<Name, Own>,
+async function showPreview<Own extends Subject>(
+  record: EditedRecord<Own>,
   visit: Visit,
-  edit: Own & Input<Name>,
+  edit: Edit<Own>,
   possible: Possible,
 ) {
   const { current, texts, reason } = edit
-  const names = (Object.keys(record.labels) as Name[]).filter((name) => current[name] !== texts[name])
+  const names = Object.keys(record.labels).filter((name) => current[name] !== texts[name])
   const { above, beside } = await record.effect(edit, possible, visit.guard)
   return visit.show(
     record.words.question(edit),
@@ -178,8 +178,8 @@ async function showPreview<Name extends string, Own extends Subject<Name>>(
             <div>
               <dt>{record.labels[name]}</dt>
               <dd>
-                {record.shownText(name, current[name], edit)} <span aria-hidden="true">→</span>
-                <span class="hidden">then</span> <strong>{record.shownText(name, texts[name], edit)}</strong>
+                {record.shownText(name, current[name] ?? '')} <span aria-hidden="true">→</span>
+                <span class="hidden">then</span> <strong>{record.shownText(name, texts[name] ?? '')}</strong>
               </dd>
             </div>
           ))}
@@ -191,7 +191,7 @@ async function showPreview<Name extends string, Own extends Subject<Name>>(
         {beside}
         <ConfirmForm
           {...{ action: record.path(edit), frame: visit.frame, confirmLabel: 'Save', back: record.back(edit) }}
-          hidden={{ ...hiddenIn(record, edit), ...texts, ...(reason !== undefined && { reason }) }}
+          hidden={{ ...hiddenIn(record, edit), ...texts, reason }}
         />
       </Section>
     </>,
@@ -199,15 +199,15 @@ async function showPreview<Name extends string, Own extends Subject<Name>>(
 }
 
 /** `null`: another change was faster. */
-async function previewOrChange<Name extends string, Own extends Subject<Name>>(
-  record: EditedRecord<Name, Own>,
+async function previewOrChange<Own extends Subject>(
+  record: EditedRecord<Own>,
   visit: Visit,
-  edit: Own & Input<Name>,
+  edit: Edit<Own>,
   step: 'preview' | 'confirm',
 ): Promise<Response | null> {
   const { view, current, texts, reason, isStale } = edit
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, record.back(edit))
-  const isUnchanged = Object.keys(current).every((name) => texts[name as Name] === current[name as Name])
+  const isUnchanged = Object.keys(current).every((name) => texts[name] === current[name])
   // The user pressed the button twice.
   if (isUnchanged)
     return isStale ? finish(record.words.already(edit)) : showForm(record, visit, edit, ['Nothing has changed.'])
@@ -262,7 +262,11 @@ interface GroupProps {
 const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
   <Section id={id} title={title}>
     {note === undefined ? null : <p class="note">{note}</p>}
-    <div class="fields">{fields.map((field) => (field ? <Field {...{ field, ...form }} /> : null))}</div>
+    <div class="fields">
+      {fields.map((field) => (
+        <Field {...{ field, ...form }} />
+      ))}
+    </div>
   </Section>
 )
 
@@ -280,7 +284,7 @@ const seenOf = (texts: Texts): string => digest('seen', JSON.stringify(texts))
 /** Who changed it last, and what. */
 async function stalenessOf(
   { ledger }: Guard,
-  { view, name, isStale }: Subject<string> & Input<string>,
+  { view, name, isStale }: Edit<Subject>,
   kind: 'budget' | 'caller',
 ): Promise<readonly string[]> {
   if (!isStale) return []

@@ -129,8 +129,7 @@ export function recordForm<Table extends Members>(members: Table) {
       const [, chosen] = choices.find(([choice]) => choice === text) ?? []
       return chosen ?? ((conversions[value] === words ? text.replaceAll(' ', ', ') : text) || 'none')
     },
-    fieldsIn: (section: string) =>
-      fields.filter((field) => field.section === section).map((field) => shownField(field) as EditField<Name>),
+    fieldsIn: (section: string) => fields.filter((field) => field.section === section).map(shownField),
   }
 }
 

@@ -22,7 +22,7 @@ export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): vo
   page('/dashboard/budgets/:name/edit', editPage(editedBudget(budgetWords(kinds))))
 }
 
-const editedBudget = (words: BudgetWords): EditedRecord<keyof Texts, OpenBudget> => ({
+const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
   ...{ kind: 'budget', labels, textsIn, shownText: words.valueText },
   open: async ({ c, guard }) => {
     const name = budgetNameOf(c)

@@ -13,7 +13,7 @@ import type { View } from '../../../../shared/ledger/views/views.ts'
 import { type Scope, scopes } from '../../../../shared/platform/words.ts'
 import { callerMembers } from '../../../../shared/records/caller.ts'
 import type { FieldGroup } from '../../kit/edit.tsx'
-import { allBudgets, type Field, fieldsIn, isSlack, namesIn, type Texts } from './caller-texts.ts'
+import { allBudgets, fieldsIn, isSlack, namesIn, type Texts } from './caller-texts.ts'
 
 export interface OpenCaller {
   readonly view: View
@@ -34,7 +34,7 @@ const scopeTexts: Readonly<Record<Scope, string>> = {
   admin: 'change budgets and callers, pause plans, book entries',
 }
 
-export const groupsOf = (edit: CallerEdit): readonly FieldGroup<Field>[] =>
+export const groupsOf = (edit: CallerEdit): readonly FieldGroup[] =>
   edit.name === unlistedCallers
     ? [
         {
@@ -44,7 +44,7 @@ export const groupsOf = (edit: CallerEdit): readonly FieldGroup<Field>[] =>
       ]
     : [mayDo(edit), budgetsOf(edit), person, ownLimits]
 
-const mayDo = ({ name }: CallerEdit): FieldGroup<Field> => ({
+const mayDo = ({ name }: CallerEdit): FieldGroup => ({
   ...{ id: 'may', title: 'What they may do' },
   note: isSlack(name)
     ? 'Users in Slack have no token: they may do only what is ticked here.'
@@ -55,7 +55,7 @@ const mayDo = ({ name }: CallerEdit): FieldGroup<Field> => ({
   ],
 })
 
-const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): FieldGroup<Field> => ({
+const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): FieldGroup => ({
   ...{ id: 'budgets', title: 'Which budgets' },
   fields: [
     {
@@ -84,12 +84,12 @@ const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): Fiel
   ],
 })
 
-const person: FieldGroup<Field> = { id: 'who', title: 'Person', fields: fieldsIn('who') }
+const person: FieldGroup = { id: 'who', title: 'Person', fields: fieldsIn('who') }
 
 const limitFields = fieldsIn('limits')
 const isWindow = (name: string) => windowKinds.some((window) => window === name)
 
-const ownLimits: FieldGroup<Field> = {
+const ownLimits: FieldGroup = {
   ...{ id: 'limits', title: 'Own limits', note: 'They count in addition to the limits of budgets.' },
   fields: limitFields,
 }
