@@ -1,10 +1,9 @@
-import type { GuardParts } from './options.ts'
+import type { PlannedParts } from './options.ts'
 import type { Approvals } from './people/approvals.ts'
 import { createInbox } from './people/inbox.ts'
 import { createCalendar } from './plans/calendar.ts'
 import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
-import type { Plan } from './plans/plans-file.ts'
 import { createDigest } from './reports/digest.ts'
 import { createRecent } from './reports/figures.ts'
 import { createMonths } from './reports/history.ts'
@@ -21,13 +20,7 @@ import type { Resume } from './update/resume.ts'
 
 export type Background = ReturnType<typeof createBackground>
 
-export function createBackground(
-  parts: Omit<GuardParts, 'plans'> & {
-    plans: readonly Plan[]
-    approvals: Approvals
-    resume: Resume
-  },
-) {
+export function createBackground(parts: PlannedParts & { approvals: Approvals; resume: Resume }) {
   const { ledger, resume } = parts
   const occurrences = createOccurrences({ ...parts, begin: resume.begin })
   const alerts = createAlerts(parts)

@@ -42,6 +42,19 @@ export interface GuardParts {
   mapToken?: MapToken
 }
 
+/** With the plans of the file as they are now. */
+export type PlannedParts = Omit<GuardParts, 'plans'> & { readonly plans: readonly Plan[] }
+
+type Methods<Parts> = Readonly<Record<string, (parts: Parts, ...of: never[]) => unknown>>
+
+/** These functions, with the parts as their first argument given. */
+export const withParts = <Parts, Of extends Methods<Parts>>(parts: Parts, of: Of) =>
+  Object.fromEntries(Object.entries(of).map(([name, method]) => [name, method.bind(null, parts)])) as {
+    [Name in keyof Of]: Of[Name] extends (parts: Parts, ...of: infer Rest) => infer Result
+      ? (...of: Rest) => Result
+      : never
+  }
+
 /** Time reserved to write the outcome of `run`: four attempts of three seconds. */
 export const settleMarginMs = 12_000
 export const approvalLastsMs = dayMs

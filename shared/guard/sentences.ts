@@ -11,7 +11,7 @@ import {
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import { latestRenewal, type Window } from '../ledger/book/windows.ts'
-import type { Update } from '../ledger/updates/update.ts'
+import type { Grant, Update } from '../ledger/updates/update.ts'
 import type { View } from '../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
 import { grouped, issuerForm, reservedNames } from '../platform/words.ts'
@@ -119,21 +119,15 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
   }
 }
 
-interface Lacked {
-  readonly budget: string
-  readonly window: WindowKind
-  readonly units: number
-}
-
 /** What limits that are only observed lacked for an update. */
-export const lackedInWords = (lacked: readonly Lacked[]): string =>
+export const lackedInWords = (lacked: readonly Grant[]): string =>
   `enforcing would have refused it: ${list(lacked.map((each) => shortage(each, 'had', 'was')))}`
 
 /** The same before it runs. */
-export const wouldRefuse = (lacked: readonly Lacked[]): string =>
+export const wouldRefuse = (lacked: readonly Grant[]): string =>
   `enforcing would refuse it: ${list(lacked.map((each) => shortage(each, 'has', 'is')))}`
 
-function shortage({ budget, window, units: lacking }: Lacked, has: string, is: string): string {
+function shortage({ budget, window, units: lacking }: Grant, has: string, is: string): string {
   const text = lacking === 0 ? `${has} nothing left` : `${is} ${units(lacking)} short`
   return `${budget} ${text} ${thisWindow(window)}`
 }

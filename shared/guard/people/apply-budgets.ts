@@ -11,6 +11,7 @@ import { isSame, type Member } from '../../ledger/book/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { maxProjects, type RemovableMember } from '../../records/budget.ts'
+import type { Fault } from '../../platform/faults.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import {
   type Author,
@@ -18,6 +19,7 @@ import {
   rootIsEnforced,
   staleness,
   toBudget,
+  toChangeResult,
   toProblem,
   whyNotReleased,
 } from './budgets.ts'
@@ -32,15 +34,15 @@ export interface BudgetDifference {
   readonly members: readonly Member[]
 }
 
-export type ApplyResult =
-  | {
-      readonly kind: 'applied'
-      readonly revision: number
-      readonly differences: readonly BudgetDifference[]
-      /** What the differences of single budgets do not say. */
-      readonly notes: readonly string[]
-    }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+interface Applied {
+  readonly kind: 'applied'
+  readonly revision: number
+  readonly differences: readonly BudgetDifference[]
+  /** What the differences of single budgets do not say. */
+  readonly notes: readonly string[]
+}
+
+export type ApplyResult = Applied | { readonly kind: 'problem'; readonly problem: Problem }
 
 /** One revision; deletes none. */
 export function createBudgetsFile({
@@ -52,56 +54,37 @@ export function createBudgetsFile({
 }) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: Author, how: ApplyOptions): Promise<ApplyResult> {
     const plans = await readPlans()
+    const make = (definitions: Definitions) => {
+      const made = staleness(definitions, by) ?? merged(definitions, wanted, by, how)
+      if ('slug' in made) return made
+      const notes = moveNotes({ before: { definitions }, after: made }, plans)
+      const { differences } = made
+      const done: Applied = { kind: 'applied', revision: definitions.revision, differences, notes }
+      return whyNotReleased(definitions, made.definitions, by) ?? { definitions: made.definitions, done }
+    }
     if (how.dryRun) {
       const view = await ledger.view()
-      const { definitions } = view
-      const stale = staleness(definitions, by)
-      if (stale) return { kind: 'problem', problem: stale }
-      const made = merged(definitions, wanted, by, how)
+      const made = make(view.definitions)
       if ('slug' in made) return { kind: 'problem', problem: made }
-      const released = whyNotReleased(definitions, made.definitions, by)
-      if (released) return { kind: 'problem', problem: released }
       const faults = await ledger.faultsOfChange(view, made.definitions)
-      if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
-      const notes = moveNotes({ before: { definitions }, after: made }, plans)
-      return { kind: 'applied', revision: definitions.revision, differences: made.differences, notes }
+      return faults.length > 0 ? { kind: 'problem', problem: toProblem(faults) } : made.done
     }
-    let differences: readonly BudgetDifference[] = []
-    let notes: readonly string[] = []
-    let revision = 0
+    let done: Applied = { kind: 'applied', revision: 0, differences: [], notes: [] }
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
-      const stale = staleness(definitions, by)
-      if (stale) return { refused: stale }
-      const made = merged(definitions, wanted, by, how)
+      const made = make(definitions)
       if ('slug' in made) return { refused: made }
-      const released = whyNotReleased(definitions, made.definitions, by)
-      if (released) return { refused: released }
-      differences = made.differences
-      notes = moveNotes({ before: { definitions }, after: made }, plans)
-      revision = definitions.revision
-      if (differences.length === 0) return { refused: null }
-      const { length } = differences
+      done = made.done
+      const { length } = done.differences
+      if (length === 0) return { refused: null }
       const reason = by.reason ?? `${length} ${length === 1 ? 'budget' : 'budgets'} from a file`
       return { definitions: made.definitions, note: { type: 'limit', budget: rootBudget, reason } }
     })
-    switch (outcome.kind) {
-      case 'changed':
-        return { kind: 'applied', revision: outcome.definitions.revision, differences, notes }
-      case 'refused':
-        return outcome.refused === null
-          ? { kind: 'applied', revision, differences, notes }
-          : { kind: 'problem', problem: outcome.refused as Problem }
-      case 'faulty':
-        return { kind: 'problem', problem: toProblem(outcome.faults) }
-    }
+    if (outcome.kind === 'changed') return { ...done, revision: outcome.definitions.revision }
+    const result = toChangeResult(outcome)
+    return result.kind === 'problem' ? result : done
   }
 
   return { applyBudgets }
-}
-
-interface Fault {
-  readonly path: string
-  readonly message: string
 }
 
 interface ApplyOptions {

@@ -1,12 +1,9 @@
 import { Contention, ifUnavailable } from '../../ledger/errors.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
-import type { Log } from '../../platform/log.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
-import { type GuardOptions, maxDecisions } from '../options.ts'
+import { type GuardParts, maxDecisions, withParts } from '../options.ts'
 import { approvedWith } from '../plans/attempts.ts'
-import type { Plan } from '../plans/plans-file.ts'
 import { problem } from '../problems.ts'
 import { settle } from '../update/settle.ts'
 import {
@@ -44,21 +41,10 @@ export interface Resolution {
 
 type Canceller = Pick<Permissions, 'caller' | 'isAdmin'>
 
-export interface ApprovalsParts {
-  ledger: Ledger
-  log: Log
-  options: GuardOptions
-  plans: () => Promise<readonly Plan[]>
-}
+type ApprovalsParts = Pick<GuardParts, 'ledger' | 'log' | 'options' | 'plans'>
 
 /** Each decision is one conditional write, so one of two concurrent decisions wins. */
-export const createApprovals = (parts: ApprovalsParts) => ({
-  approve: (id: string, by: string, how?: ApprovalRequest) => approve(parts, id, by, how),
-  reject: (id: string, by: string, reason?: string, person?: string) => reject(parts, id, by, { reason, person }),
-  cancel: (id: string, by: Canceller, reason?: string) => cancel(parts, id, by, reason),
-  expire: (given: Pick<Update, 'id' | 'version'>, note: string) => expire(parts, given, note),
-  resolve: (id: string, by: string, resolution: Resolution) => resolve(parts, id, by, resolution),
-})
+export const createApprovals = (parts: ApprovalsParts) => withParts(parts, { approve, reject, cancel, expire, resolve })
 
 async function approve(
   parts: ApprovalsParts,
@@ -98,7 +84,8 @@ const reject = (
   parts: ApprovalsParts,
   id: string,
   by: string,
-  { reason, person }: { reason: string | undefined; person: string | undefined },
+  reason?: string,
+  person?: string,
 ): Promise<DecisionOutcome> =>
   decideOn(
     parts,
@@ -150,11 +137,10 @@ async function resolve(
 }
 
 async function decideOn(
-  parts: ApprovalsParts,
+  { ledger }: ApprovalsParts,
   id: string,
   change: (update: Update, view: View) => Update | Problem,
 ): Promise<DecisionOutcome> {
-  const { ledger } = parts
   for (let round = 0; round < maxDecisions; round++) {
     const view = await ledger.view([{ id }])
     const seen = view.results[0]?.update

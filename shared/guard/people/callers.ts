@@ -9,9 +9,9 @@ import {
   rootBudget,
   unlistedCallers,
 } from '../../ledger/book/definitions.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { membersForUnlisted } from '../../records/caller.ts'
+import { type GuardParts, withParts } from '../options.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import { list, shownCaller } from '../sentences.ts'
 import {
@@ -25,21 +25,12 @@ import {
   toChangeResult,
 } from './budgets.ts'
 
-export interface CallersParts {
-  ledger: Ledger
-}
+type Parts = Pick<GuardParts, 'ledger'>
 
-export const createCallers = (parts: CallersParts) => ({
-  putCaller: (name: string, caller: Caller, by: Author) => putCaller(parts, name, caller, by),
-  previewCaller: (name: string, caller: Caller, by: Author) => previewCaller(parts, name, caller, by),
-  disableCaller: (name: string, by: Author & { reason: string; disabled: boolean }) => disableCaller(parts, name, by),
-  deleteCaller: (name: string, by: Author) => deleteCaller(parts, name, by),
-  pausePlan: (plan: string, by: Author & { reason: string }) => pausePlan(parts, plan, by),
-  resumePlan: (plan: string, by: LiftRequest) => resumePlan(parts, plan, by),
-})
+export const createCallers = (parts: Parts) =>
+  withParts(parts, { putCaller, previewCaller, disableCaller, deleteCaller, pausePlan, resumePlan })
 
-async function putCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<ChangeResult> {
-  const { ledger } = parts
+async function putCaller({ ledger }: Parts, name: string, caller: Caller, by: Author): Promise<ChangeResult> {
   let created = false
   const outcome = await ledger.change(by.caller, (view) => {
     created = !listedAs(view.definitions, name)
@@ -48,19 +39,17 @@ async function putCaller(parts: CallersParts, name: string, caller: Caller, by: 
   return toChangeResult(outcome, () => created)
 }
 
-async function previewCaller(parts: CallersParts, name: string, caller: Caller, by: Author): Promise<Preview> {
-  const { ledger } = parts
+async function previewCaller({ ledger }: Parts, name: string, caller: Caller, by: Author): Promise<Preview> {
   const before = await ledger.view()
   return previewOf(ledger, before, callerChange(before, name, caller, by))
 }
 
 /** The caller's listing stays, so that enabling restores it. */
 async function disableCaller(
-  parts: CallersParts,
+  { ledger }: Parts,
   name: string,
   by: Author & { reason: string; disabled: boolean },
 ): Promise<ChangeResult> {
-  const { ledger } = parts
   const change: MakeChange = ({ definitions }) => {
     if (name === unlistedCallers && by.disabled) return { refused: noMember('disabled') }
     if (isPattern(name) && by.disabled) return { refused: noPatterns }
@@ -80,8 +69,7 @@ async function disableCaller(
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-async function deleteCaller(parts: CallersParts, name: string, by: Author): Promise<ChangeResult> {
-  const { ledger } = parts
+async function deleteCaller({ ledger }: Parts, name: string, by: Author): Promise<ChangeResult> {
   const change: MakeChange = ({ definitions }) => {
     if (!listedAs(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
     const stale = staleness(definitions, by)
@@ -101,8 +89,7 @@ async function deleteCaller(parts: CallersParts, name: string, by: Author): Prom
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-async function pausePlan(parts: CallersParts, plan: string, by: Author & { reason: string }): Promise<ChangeResult> {
-  const { ledger } = parts
+async function pausePlan({ ledger }: Parts, plan: string, by: Author & { reason: string }): Promise<ChangeResult> {
   const change: MakeChange = ({ definitions, now }) => {
     // A second pause keeps the first reason.
     if (pauseOf(definitions, plan)) return { refused: null }
@@ -113,8 +100,7 @@ async function pausePlan(parts: CallersParts, plan: string, by: Author & { reaso
   return toChangeResult(await ledger.change(by.caller, change))
 }
 
-async function resumePlan(parts: CallersParts, plan: string, by: LiftRequest): Promise<ChangeResult> {
-  const { ledger } = parts
+async function resumePlan({ ledger }: Parts, plan: string, by: LiftRequest): Promise<ChangeResult> {
   const change: MakeChange = (view) => {
     const { definitions } = view
     const pause = pauseOf(definitions, plan)

@@ -1,10 +1,9 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { HistoryLine, Run, State, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
-import { type Clock, dayMs } from '../../platform/clock.ts'
-import type { GuardOptions } from '../options.ts'
+import { dayMs } from '../../platform/clock.ts'
+import { type GuardParts, withParts } from '../options.ts'
 import type { Figures } from '../sentences.ts'
 import { inFlightUntil, runsOf } from '../update/duplicate-work.ts'
 import { countersOf, enforced } from '../update/limits.ts'
@@ -66,15 +65,9 @@ const maxShown = 100
 const maxDecided = 10
 const newest = { count: 100, ms: 7 * dayMs }
 
-export interface InboxParts {
-  ledger: Ledger
-  clock: Clock
-  options: GuardOptions
-}
+type InboxParts = Pick<GuardParts, 'ledger' | 'clock' | 'options'>
 
-export const createInbox = (parts: InboxParts) => ({
-  inbox: (limit?: number) => inbox(parts, limit),
-})
+export const createInbox = (parts: InboxParts) => withParts(parts, { inbox })
 
 /** The number of reads is fixed; a batch takes a hundred items. */
 async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): Promise<Inbox> {

@@ -8,6 +8,7 @@ import {
   type OwnedProject,
   ownerOf,
 } from '../../ledger/book/definitions.ts'
+import type { Fault } from '../../platform/faults.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { list } from '../sentences.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
@@ -19,11 +20,6 @@ export interface Move {
   readonly project: OwnedProject
   readonly from: string
   readonly to: string
-}
-
-interface Fault {
-  readonly path: string
-  readonly message: string
 }
 
 interface Moved {

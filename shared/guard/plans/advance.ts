@@ -1,12 +1,9 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { announce, type Occurrence, type OccurrenceState } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
-import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
-import type { Ids } from '../../platform/ids.ts'
-import type { Log } from '../../platform/log.ts'
+import { hourMs, minuteMs } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
-import { type GuardOptions, hasTime, planStepMs } from '../options.ts'
+import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
 import type { StartResult } from '../update/resume.ts'
 import {
@@ -29,15 +26,9 @@ export const overAfterMs = hourMs
 /** This many in a row mean the service is at fault, not the projects. */
 const maxFailuresInARow = 3
 
-export interface OccurrencesParts {
-  ledger: Ledger
+export interface OccurrencesParts extends PlannedParts {
   begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
   approvals: Pick<Approvals, 'approve'>
-  plans: readonly Plan[]
-  clock: Clock
-  ids: Ids
-  log: Log
-  options: GuardOptions
 }
 
 interface Pass {
@@ -149,12 +140,11 @@ async function attempt(
 
 async function renewed(parts: OccurrencesParts, occurrence: Occurrence): Promise<Occurrence> {
   const { clock, options, ledger } = parts
-  const { occurrences } = ledger
   const { lease } = occurrence
   const now = clock.now()
   if (!lease || lease.until - now > 2 * planStepMs(options)) return occurrence
   const longer = { ...occurrence, version: occurrence.version + 1, lease: { ...lease, until: now + leaseMs(options) } }
-  if (await occurrences.change(longer, occurrence)) return longer
+  if (await ledger.occurrences.change(longer, occurrence)) return longer
   throw new Error(`another process has taken over the occurrence ${occurrence.id}`)
 }
 

@@ -91,25 +91,22 @@ export interface Results {
   readonly rows: readonly { readonly project: string; readonly update: Update | null }[]
 }
 
-const counted = [
-  'settled',
-  'upToDate',
-  'refused',
-  'released',
-  'inDoubt',
-  'awaitingApproval',
-  'requested',
-  'expired',
-  'unsent',
-] as const
-export type ResultKind = (typeof counted)[number]
+/** And how they are called. */
+export const resultKinds = {
+  ...{ settled: 'settled', upToDate: 'up to date', refused: 'refused', released: 'released', inDoubt: 'in doubt' },
+  ...{ awaitingApproval: 'awaiting approval', requested: 'requested', expired: 'expired', unsent: 'not sent' },
+} as const
+export type ResultKind = keyof typeof resultKinds
 
 /** After the occurrence's end no requested update starts. */
 export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {
   const rows = tried.map(({ project, updates }) => ({ project, update: outcomeOf(updates) }))
   const isOver = doneAt !== undefined
   const counts = Object.fromEntries(
-    counted.map((name) => [name, rows.filter(({ update }) => countedAs(update, isOver) === name).length]),
+    Object.keys(resultKinds).map((name) => [
+      name,
+      rows.filter(({ update }) => countedAs(update, isOver) === name).length,
+    ]),
   ) as Record<ResultKind, number>
   return {
     counts,

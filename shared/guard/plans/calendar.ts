@@ -1,13 +1,12 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
 import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
 import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
-import type { GuardOptions } from '../options.ts'
+import { type PlannedParts, withParts } from '../options.ts'
 import type { Recent } from '../reports/figures.ts'
 import { lastRunOf, paceOf } from '../reports/history.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
@@ -53,21 +52,13 @@ export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
 /** A leap day may be years away. */
 const lookedAheadMs = 9 * 366 * dayMs
 
-export interface CalendarParts {
-  ledger: Ledger
-  plans: readonly Plan[]
+interface CalendarParts extends PlannedParts {
   prices: () => Promise<readonly Price[]>
-  options: Pick<GuardOptions, 'separator'>
   recent: Recent
 }
 
-export const createCalendar = (parts: CalendarParts) => ({
-  planStatuses: (given?: Promise<View>) => planStatuses(parts, given),
-  forecast: (given?: View | Promise<View>) => forecast(parts, given),
-  forecastWith: (given?: View | Promise<View>) => forecastWith(parts, given),
-  upcoming: (weeks: number, given?: Promise<View>) => upcoming(parts, weeks, given),
-  budgetsOf: (name: string) => budgetsOf(parts, name),
-})
+export const createCalendar = (parts: CalendarParts) =>
+  withParts(parts, { planStatuses, forecast, forecastWith, upcoming, budgetsOf })
 
 async function planStatuses(
   parts: CalendarParts,
@@ -212,8 +203,7 @@ async function lastPrices(
 /** Sweeps are five minutes apart, and add what a plan charged to the summary of its day. */
 const countedWithinMs = 6 * minuteMs
 
-async function budgetsOf(parts: CalendarParts, name: string): Promise<readonly string[]> {
-  const { ledger, plans } = parts
+async function budgetsOf({ ledger, plans }: CalendarParts, name: string): Promise<readonly string[]> {
   const { definitions } = await ledger.view()
   const plan = plans.find((each) => each.name === name)
   return [...new Set(plan?.projects.flatMap((project) => countersOf(definitions, plan, project).slice(0, 1)))]

@@ -1,13 +1,10 @@
 import { type Calendar, dayAt, type Window } from '../../ledger/book/windows.ts'
 import type { Cost, Demand } from './forecast.ts'
 
-export interface DuePlan {
+export interface DuePlan extends Pick<Cost, 'units' | 'unpriced'> {
   readonly plan: string
   /** Ascending instants in ms; at least one. */
   readonly times: readonly number[]
-  readonly units: number
-  /** How many updates `units` leaves out, because they lack a price. */
-  readonly unpriced: number
 }
 
 /** @param weeks this week is the first; the last ends on its Sunday. */

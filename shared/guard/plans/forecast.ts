@@ -1,30 +1,20 @@
 import { usedOf } from '../../ledger/book/book.ts'
 import type { WindowKind } from '../../ledger/book/definitions.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { Price } from '../../ledger/views/projects.ts'
-import { type Clock, dayMs, hourMs } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import { dayMs, hourMs } from '../../platform/clock.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import type { Tracking } from '../../tracking/tracking.ts'
-import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
+import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
 import { noPace, type Pace } from '../reports/history.ts'
+import type { Figures } from '../sentences.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
 
 /** Instants in ms. */
-export type ForecastCounter = {
-  readonly budget: string
-  readonly window: WindowKind
+export type ForecastCounter = Pick<Figures, 'budget' | 'window' | 'start' | 'end' | 'held' | 'inDoubt' | 'spent'> & {
   /** `null`: unlimited. */
   readonly available: number | null
-  /** `end` belongs to the next window. */
-  readonly start: number
-  readonly end: number
-  readonly held: number
-  readonly inDoubt: number
-  readonly spent: number
   /** What the tightest counter of the chain has left. `null`: all are unlimited. */
   readonly payable: number | null
 }
@@ -213,15 +203,7 @@ const older = (one: number | null, other: number | null): number | null =>
 const nightMs = 12 * hourMs
 
 /** Reads prices once a night, so that forecasts need no estimates. */
-export function createPrices(parts: {
-  ledger: Ledger
-  tracking: Tracking
-  plans: readonly Plan[]
-  clock: Clock
-  log: Log
-  options: GuardOptions
-}) {
-  const { ledger, tracking, plans, clock, log, options } = parts
+export function createPrices({ ledger, tracking, plans, clock, log, options }: PlannedParts) {
   const priced = [
     ...new Map(
       plans.flatMap(({ kind, projects, query, enabled }) =>

@@ -2,7 +2,7 @@ import { callerNamed, type Definitions, pauseOf } from '../../ledger/book/defini
 import { type Occurrence, occurrenceId, type Rerun, type RunAgain, rerunId } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
-import { requestLastsMs } from '../options.ts'
+import { requestLastsMs, withParts } from '../options.ts'
 import { problem } from '../problems.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
@@ -25,19 +25,11 @@ const earlyByMs = 2 * minuteMs
  * Each occurrence is a task in the table, leased to one process at a time. Progress is derived from the update records,
  * so any process can resume it.
  */
-export const createOccurrences = (parts: OccurrencesParts) => ({
-  fire: (name: string, time: number, endsAt: number) => fire(parts, name, time, endsAt),
-  runAgain: (name: string, time: number, only: RunAgain, endsAt: number) => runAgain(parts, name, time, only, endsAt),
-  askToRunAgain: (name: string, time: number, asked: Pick<Rerun, 'only' | 'seenVersion' | 'by'>) =>
-    askToRunAgain(parts, name, time, asked),
-  runAsked: (rerun: Rerun, endsAt: number) => runAsked(parts, rerun, endsAt),
-  advance: (id: string, endsAt: number) => advance(parts, id, endsAt),
-  report: (occurrence: Occurrence) => report(parts, occurrence),
-})
+export const createOccurrences = (parts: OccurrencesParts) =>
+  withParts(parts, { fire, runAgain, askToRunAgain, runAsked, advance, report })
 
 async function fire(parts: OccurrencesParts, name: string, time: number, endsAt: number): Promise<OccurrenceResult> {
   const { ledger, log } = parts
-  const { occurrences } = ledger
   const plan = enabledPlan(parts, name)
   if ('slug' in plan) return { kind: 'problem', problem: plan }
   const { definitions, now } = await ledger.view()
@@ -55,7 +47,7 @@ async function fire(parts: OccurrencesParts, name: string, time: number, endsAt:
     nextAt: now,
     ...(refused ? { ...refused, doneAt: now } : { state: 'running' as const }),
   }
-  const isNew = await occurrences.add(fresh, refused ? [ended(fresh, now)] : [])
+  const isNew = await ledger.occurrences.add(fresh, refused ? [ended(fresh, now)] : [])
   if (isNew) log.info('occurrence', { plan: name, time, state: fresh.state })
   return { kind: 'fired', occurrence: (await advance(parts, id, endsAt)) ?? fresh }
 }
@@ -158,24 +150,21 @@ async function planToRunAgain(parts: OccurrencesParts, { name, time, only, seen 
 
 /** A person may run a stopped or missed occurrence again anyway. */
 async function isThrough(
-  parts: OccurrencesParts,
+  { ledger }: OccurrencesParts,
   plan: Plan,
   seen: Occurrence,
   again: Pick<Occurrence, 'startedAt' | 'only'>,
 ) {
-  const { ledger } = parts
   if (seen.state !== 'done' && !again.only) return false
   return (await attemptsOf(ledger, plan, seen)).every((each) => !isUnfinished(each, again))
 }
 
-async function report(parts: OccurrencesParts, occurrence: Occurrence): Promise<OccurrenceReport> {
-  const { plans, ledger } = parts
+async function report({ plans, ledger }: OccurrencesParts, occurrence: Occurrence): Promise<OccurrenceReport> {
   const plan = plans.find(({ name }) => name === occurrence.plan)
   return { occurrence, ...resultsOf(plan ? await attemptsOf(ledger, plan, occurrence) : [], occurrence) }
 }
 
-function enabledPlan(parts: OccurrencesParts, name: string): Plan | Problem {
-  const { plans } = parts
+function enabledPlan({ plans }: OccurrencesParts, name: string): Plan | Problem {
   const plan = plans.find((each) => each.name === name)
   if (!plan) return problem('not-found', `There is no plan ${name}.`)
   return plan.enabled

@@ -1,6 +1,7 @@
 import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
 import { count, list, onTheWall, shownCounter, units } from '../sentences.ts'
+import { resultKinds } from './attempts.ts'
 import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -83,25 +84,13 @@ function inMonths(text: string): string | null {
   return names.every((name) => name !== undefined) ? ` in ${list(names)}` : null
 }
 
-const countWords: Readonly<Record<string, string>> = {
-  settled: 'settled',
-  upToDate: 'up to date',
-  refused: 'refused',
-  released: 'released',
-  inDoubt: 'in doubt',
-  awaitingApproval: 'awaiting approval',
-  requested: 'requested',
-  expired: 'expired',
-  unsent: 'not sent',
-}
-
 type Outcome = Pick<Occurrence, 'state' | 'reason' | 'counts' | 'charged'>
 
 /** `3 refused`, because “done” says nothing about the projects. */
 export function occurrenceInWords({ state, reason, counts, charged = 0 }: Outcome): string {
   if (state !== 'done')
     return reason === undefined || reason.startsWith(state) ? (reason ?? state) : `${state}: ${reason}`
-  const parts = Object.entries(countWords).flatMap(([name, words]) => {
+  const parts = Object.entries(resultKinds).flatMap(([name, words]) => {
     const number = counts?.[name] ?? 0
     return number > 0 ? [`${count(number)} ${words}`] : []
   })

@@ -8,10 +8,9 @@ import type { Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-item.ts'
 import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { type Clock, dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Measurements } from '../../platform/metrics.ts'
-import { refusalsWithinMs } from '../options.ts'
+import { type GuardParts, refusalsWithinMs, withParts } from '../options.ts'
 import { type Outlook, thresholdsOf } from '../reports/outlook.ts'
 import { figuresOfChain } from '../sentences.ts'
 
@@ -22,7 +21,7 @@ const burst = 10
 const readAtMost = 200
 
 /** Ids derive from their subjects, so several processes announce a subject once. */
-export function createAlerts({ ledger, clock }: { ledger: Ledger; clock: Clock }) {
+export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clock'>) {
   const tellOnce = createTellOnce(ledger)
 
   async function checkThresholds(): Promise<void> {
@@ -126,33 +125,26 @@ function expiryOf(token: string): number | null {
 }
 
 /** Announces two weeks before the token ends, daily in the last week, and once after. */
-export function createTokenExpiry(parts: {
-  ledger: Ledger
-  serviceToken: () => Promise<string>
-  clock: Clock
-  log: Log
-}) {
-  const { ledger, serviceToken, clock, log } = parts
+export const createTokenExpiry = (parts: TokenParts) => withParts(parts, { checkTokenExpiry })
 
-  async function checkTokenExpiry(): Promise<void> {
-    const expiresAt = expiryOf(await serviceToken())
-    const now = clock.now()
-    if (expiresAt === null || expiresAt - now > warnedBeforeMs) return
-    const daysLeft = Math.max(-1, Math.floor((expiresAt - now) / dayMs))
-    log.error('service-token-expires', { expiresAt: new Date(expiresAt).toISOString(), daysLeft })
-    const told = daysLeft > 7 ? 'two-weeks' : String(daysLeft)
-    const about = { kind: 'token-expires', expiresAt, daysLeft } as const
-    await ledger.announcements.add(announcement(`token-expires#${expiresAt}#${told}`, now, about))
-  }
+type TokenParts = Pick<GuardParts, 'ledger' | 'serviceToken' | 'clock' | 'log'>
 
-  return { checkTokenExpiry }
+async function checkTokenExpiry({ ledger, serviceToken, clock, log }: TokenParts): Promise<void> {
+  const expiresAt = expiryOf(await serviceToken())
+  const now = clock.now()
+  if (expiresAt === null || expiresAt - now > warnedBeforeMs) return
+  const daysLeft = Math.max(-1, Math.floor((expiresAt - now) / dayMs))
+  log.error('service-token-expires', { expiresAt: new Date(expiresAt).toISOString(), daysLeft })
+  const told = daysLeft > 7 ? 'two-weeks' : String(daysLeft)
+  const about = { kind: 'token-expires', expiresAt, daysLeft } as const
+  await ledger.announcements.add(announcement(`token-expires#${expiresAt}#${told}`, now, about))
 }
 
 const maxAnnouncements = 100
 
 const readAtOnce = 50
 
-export function createMetrics({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
+export function createMetrics({ ledger, clock, log }: Pick<GuardParts, 'ledger' | 'clock' | 'log'>) {
   async function measure(): Promise<Measurements> {
     const view = await ledger.view()
     const used = usedPercent(view)

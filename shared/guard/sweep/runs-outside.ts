@@ -1,16 +1,14 @@
-import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
 import type { KnownDates } from '../../ledger/views/projects.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { type Clock, dayMs } from '../../platform/clock.ts'
+import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import type { Log } from '../../platform/log.ts'
 import { inParallel } from '../../platform/parallel.ts'
-import { datedKinds, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
-import { type Tracking, targetOf } from '../../tracking/tracking.ts'
-import { type GuardOptions, runsAtOnce, settleMarginMs } from '../options.ts'
+import { datedKinds, type Kind, productKinds } from '../../tracking/kinds.ts'
+import { targetOf } from '../../tracking/tracking.ts'
+import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 
 export interface OutsideRun {
@@ -32,15 +30,7 @@ interface Look {
 }
 
 /** Looks once a night for runs from the vendor's screen, or past the guard. */
-export function createRunsOutside(parts: {
-  ledger: Ledger
-  tracking: Tracking
-  plans: readonly Plan[]
-  clock: Clock
-  log: Log
-  options: GuardOptions
-  kinds?: Kinds
-}) {
+export function createRunsOutside(parts: PlannedParts) {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)
 

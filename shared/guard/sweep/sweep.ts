@@ -5,10 +5,9 @@ import { type Occurrence, occurrenceId, type Rerun } from '../../ledger/updates/
 import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-item.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { type Clock, dayMs } from '../../platform/clock.ts'
-import { aboutUpdate, type Log } from '../../platform/log.ts'
-import type { Tracking } from '../../tracking/tracking.ts'
-import { beginLateAfterMs, type GuardOptions, hasTime, planStepMs, requestLastsMs } from '../options.ts'
+import { dayMs } from '../../platform/clock.ts'
+import { aboutUpdate } from '../../platform/log.ts'
+import { beginLateAfterMs, type GuardParts, hasTime, planStepMs, requestLastsMs, withParts } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { targetOfRequest } from '../update/quote.ts'
@@ -35,24 +34,16 @@ type MayAsk = () => boolean
 
 type StepResult = keyof SweepResult | null
 
-export interface SweepParts {
-  ledger: Ledger
-  tracking: Tracking
+interface SweepParts extends Pick<GuardParts, 'ledger' | 'tracking' | 'clock' | 'log' | 'options'> {
   approvals: Approvals
   start: (id: string, endsAt: number) => Promise<Update | null>
   advance: (id: string, endsAt: number) => Promise<Occurrence | null>
   runAsked: (rerun: Rerun, endsAt: number) => Promise<Occurrence | null>
   alerts: Alerts
-  clock: Clock
-  log: Log
-  options: GuardOptions
 }
 
 /** Each step may be repeated. The sweep never gives units back. */
-export const createSweep = (parts: SweepParts) => ({
-  sweep: (endsAt: number) => sweep(parts, endsAt),
-  advanceOccurrences: (endsAt: number) => advanceOccurrences(parts, endsAt),
-})
+export const createSweep = (parts: SweepParts) => withParts(parts, { sweep, advanceOccurrences })
 
 async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
   const { clock, alerts, log, ledger } = parts
@@ -87,19 +78,17 @@ async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
 }
 
 async function doubt(parts: SweepParts, update: Update): Promise<StepResult> {
-  const { clock } = parts
-  if (update.state !== 'running' || !update.hold || clock.now() < update.hold.leaseUntil) return null
+  if (update.state !== 'running' || !update.hold || parts.clock.now() < update.hold.leaseUntil) return null
   const note = 'its sender has not reported; it may have run'
   const { changed } = await settle(parts, update, { kind: 'unknown', from: 'sweep', by: 'sweep', note })
   return changed ? 'doubted' : null
 }
 
 async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<StepResult> {
-  const { clock, options, ledger, tracking } = parts
-  const { evidenceFor } = createEvidence({ ledger, tracking })
+  const { clock, options } = parts
   const { hold, doubt } = update
   if (update.state !== 'in-doubt' || !hold || !doubt) return null
-  const date = clock.now() >= inFlightUntil(update, options) && mayAsk() ? await evidenceFor(update) : null
+  const date = clock.now() >= inFlightUntil(update, options) && mayAsk() ? await evidenceFor(parts, update) : null
   if (date) return prove(parts, update, hold, `the service has data of ${date} that it did not have before`)
   if (clock.now() - doubt.at < doubtLastsMs) return null
   const note = 'no evidence within seven days; charged as held, because it may have run'
@@ -109,11 +98,10 @@ async function clear(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise
 
 /** Looks for seven days for evidence against a person's "did not run". */
 async function watch(parts: SweepParts, update: Update, mayAsk: MayAsk): Promise<StepResult> {
-  const { clock, ledger, tracking } = parts
-  const { evidenceFor } = createEvidence({ ledger, tracking })
+  const { clock, ledger } = parts
   const { hold, finishedAt } = update
   if (!hold || finishedAt === undefined || !mayAsk()) return null
-  const date = await evidenceFor(update)
+  const date = await evidenceFor(parts, update)
   if (date !== null) {
     return prove(parts, update, hold, `it did run: the service has data of ${date} that it did not have before`)
   }
@@ -137,8 +125,7 @@ async function expireApproval(parts: SweepParts, update: Update): Promise<StepRe
 }
 
 async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, endsAt: number): Promise<StepResult> {
-  const { clock } = parts
-  const age = clock.now() - (update.requestedAt ?? update.createdAt)
+  const age = parts.clock.now() - (update.requestedAt ?? update.createdAt)
   if (age >= requestLastsMs) return expire(parts, update, 'could not begin within an hour')
   if (age < beginLateAfterMs || !mayAsk()) return null
   const begun = await parts.start(update.id, endsAt)
@@ -146,8 +133,7 @@ async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, ends
 }
 
 async function expire(parts: SweepParts, update: Update, note: string): Promise<StepResult> {
-  const { approvals } = parts
-  const { kind } = await approvals.expire(update, note)
+  const { kind } = await parts.approvals.expire(update, note)
   return kind === 'done' ? 'expired' : null
 }
 
@@ -184,38 +170,34 @@ const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
 /** Evidence is a new date around the fence that no other update of the work can have made. */
-function createEvidence({ ledger, tracking }: { ledger: Ledger; tracking: Tracking }) {
-  async function evidenceFor(update: Update): Promise<string | null> {
-    const { hold } = update
-    if (!hold?.datesBefore) return null
-    const reading = await tracking.dates(targetOfRequest(update))
-    if (reading.kind !== 'dates') return null
-    const { kind, project } = update
-    const view = await ledger.view([{ work: { kind, project, keys: hold.works ?? [] } }])
-    const fresh = datesSince(view, hold).filter((date) => reading.dates.includes(date))
-    if (fresh.length === 0) return null
-    const latest = view.results[0]?.works.flatMap(({ work }) => (work ? [work.update] : [])) ?? []
-    const rivals = await rivalsOf(update.id, hold, latest)
-    if (!rivals) return null
-    return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
-  }
+async function evidenceFor({ ledger, tracking }: SweepParts, update: Update): Promise<string | null> {
+  const { hold } = update
+  if (!hold?.datesBefore) return null
+  const reading = await tracking.dates(targetOfRequest(update))
+  if (reading.kind !== 'dates') return null
+  const { kind, project } = update
+  const view = await ledger.view([{ work: { kind, project, keys: hold.works ?? [] } }])
+  const fresh = datesSince(view, hold).filter((date) => reading.dates.includes(date))
+  if (fresh.length === 0) return null
+  const latest = view.results[0]?.works.flatMap(({ work }) => (work ? [work.update] : [])) ?? []
+  const rivals = await rivalsOf(ledger, update.id, hold, latest)
+  if (!rivals) return null
+  return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
+}
 
-  /** Other updates of the work that may have run. `null`: too many to tell. */
-  async function rivalsOf(own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
-    const rivals: Hold[] = []
-    const ids = new Set(latest)
-    for (const id of ids) {
-      if (ids.size > maxWalk) return null
-      const rival = await ledger.update(id)
-      if (!rival?.hold || rival.hold.at < hold.at - rivalsWithinMs) continue
-      const didNotRun = rival.state === 'released' && rival.closedBy === 'sender'
-      if (rival.id !== own && !didNotRun) rivals.push(rival.hold)
-      for (const before of rival.hold.previous ?? []) ids.add(before)
-    }
-    return rivals
+/** Other updates of the work that may have run. `null`: too many to tell. */
+async function rivalsOf(ledger: Ledger, own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
+  const rivals: Hold[] = []
+  const ids = new Set(latest)
+  for (const id of ids) {
+    if (ids.size > maxWalk) return null
+    const rival = await ledger.update(id)
+    if (!rival?.hold || rival.hold.at < hold.at - rivalsWithinMs) continue
+    const didNotRun = rival.state === 'released' && rival.closedBy === 'sender'
+    if (rival.id !== own && !didNotRun) rivals.push(rival.hold)
+    for (const before of rival.hold.previous ?? []) ids.add(before)
   }
-
-  return { evidenceFor }
+  return rivals
 }
 
 /** Dates that would prove this update ran. `null`: none can. */

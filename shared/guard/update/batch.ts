@@ -1,10 +1,10 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
-import { aboutUpdate, type Log } from '../../platform/log.ts'
+import { aboutUpdate } from '../../platform/log.ts'
 import { createSlots, inParallel } from '../../platform/parallel.ts'
 import { maxUnits } from '../../platform/words.ts'
-import { type GuardOptions, runsAtOnce } from '../options.ts'
+import { type GuardParts, runsAtOnce, withParts } from '../options.ts'
 import { ledgerProblem } from '../problems.ts'
 import { zoneOf } from '../sentences.ts'
 import { decideEarly } from './decide.ts'
@@ -26,7 +26,7 @@ export type Batch = ReturnType<typeof createBatch>
 
 type QuotedUpdate = { readonly known: DecisionInput; readonly quoted: QuoteResult }
 
-type Candidate = { readonly known: DecisionInput; readonly quote: TimedQuote }
+type Candidate = Priced & { readonly quote: TimedQuote }
 
 interface InOrder {
   readonly isWhole: boolean
@@ -35,18 +35,12 @@ interface InOrder {
   put(known: DecisionInput, row: Row): void
 }
 
-export interface BatchParts {
+interface BatchParts extends Pick<GuardParts, 'serviceToken' | 'log' | 'options'> {
   execution: Execution
   quotes: Quotes
-  serviceToken: () => Promise<string>
-  log: Log
-  options: GuardOptions
 }
 
-export const createBatch = (parts: BatchParts) => ({
-  perform: (knowns: readonly DecisionInput[], whenShort: WhenShort, endsAt: number) =>
-    perform(parts, knowns, whenShort, endsAt),
-})
+export const createBatch = (parts: BatchParts) => withParts(parts, { perform })
 
 /** `refuse` admits all or none: every estimate must be known, and the sum must fit. */
 async function perform(
@@ -87,12 +81,11 @@ const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Pro
 
 /** With `isWhole` it holds none, if an estimate is missing or the sum is short. */
 async function admissible(
-  parts: BatchParts,
+  { execution }: BatchParts,
   quotes: readonly QuotedUpdate[],
   short: Problem | null,
   { isWhole, put }: Pick<InOrder, 'isWhole' | 'put'>,
 ): Promise<Candidate[]> {
-  const { execution } = parts
   const priced: Candidate[] = []
   const unknown: Problem[] = []
   for (const { known, quoted } of quotes) {
@@ -118,8 +111,7 @@ async function renewed(
   [next, ...later]: readonly [Candidate, ...Candidate[]],
   how: InOrder,
 ): Promise<Candidate[]> {
-  const { execution } = parts
-  const known = await execution.look(next.known.request)
+  const known = await parts.execution.look(next.known.request)
   return admissible(parts, await quoteAll(parts, [known, ...later.map((each) => each.known)]), null, how)
 }
 

@@ -1,11 +1,10 @@
 import { type CounterOwner, chainOf, type Unowned, unownedRuleOf } from '../../ledger/book/definitions.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { Grant, Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type GuardOptions, runsAtOnce } from '../options.ts'
+import { type GuardParts, runsAtOnce, withParts } from '../options.ts'
 import { type CallerIdentity, keptOf, permissionsOf, whyNotSubmit } from '../people/permissions.ts'
 import { invalidRequest } from '../problems.ts'
 import { whyNotSeen } from '../reads/sees.ts'
@@ -52,23 +51,18 @@ export interface EstimateRequest {
   readonly whenShort?: 'ask'
 }
 
-export interface EstimatesParts {
-  ledger: Ledger
+interface EstimatesParts extends Pick<GuardParts, 'ledger' | 'options'> {
   quotes: Quotes
-  options: GuardOptions
 }
 
-export const createEstimates = (parts: EstimatesParts) => ({
-  estimate: (wanted: EstimateRequest, asker: CallerIdentity & { readonly via: Via }) => estimate(parts, wanted, asker),
-})
+export const createEstimates = (parts: EstimatesParts) => withParts(parts, { estimate })
 
 /** Spends and records nothing. */
 async function estimate(
-  parts: EstimatesParts,
+  { ledger, options, quotes }: EstimatesParts,
   wanted: EstimateRequest,
   asker: CallerIdentity & { readonly via: Via },
 ): Promise<Estimate | Problem> {
-  const { ledger, options, quotes } = parts
   const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
   const allowed = permissionsOf(view.definitions, asker)
   const unseen = whyNotSeen(view.definitions, allowed, wanted)

@@ -1,41 +1,31 @@
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import { Contention, LedgerUnavailable } from '../../ledger/errors.ts'
 import { WrongLedger } from '../../ledger/identity.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
-import { type Clock, toRfc3339 } from '../../platform/clock.ts'
-import type { Ids } from '../../platform/ids.ts'
-import { type Log, noteCount } from '../../platform/log.ts'
-import type { RunResult, Tracking } from '../../tracking/tracking.ts'
+import { toRfc3339 } from '../../platform/clock.ts'
+import { noteCount } from '../../platform/log.ts'
+import type { RunResult } from '../../tracking/tracking.ts'
 import type { HoldFields, RunFields } from '../log-lines.ts'
 import {
   estimateLastsMs,
-  type GuardOptions,
+  type GuardParts,
   hasTime,
-  type MapToken,
   maxDecisionPauseMs,
   minRunMs,
   settleMarginMs,
+  withParts,
 } from '../options.ts'
-import type { Plan } from '../plans/plans-file.ts'
 import { decide } from './decide.ts'
 import { type DecisionInput, type Quote, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { isPlausible, neverSent, runOutcomeOf, settle } from './settle.ts'
 import { sameWorkWaiting } from './waiting-work.ts'
 
-export interface ExecutionParts {
-  readonly ledger: Ledger
-  readonly tracking: Tracking
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly log: Log
-  readonly options: GuardOptions
-  /** Read for each decision, because the file says what a plan may charge. */
-  readonly plans: () => Promise<readonly Plan[]>
-  readonly mapToken?: MapToken
-}
+type ExecutionParts = Pick<
+  GuardParts,
+  'ledger' | 'tracking' | 'clock' | 'ids' | 'log' | 'options' | 'plans' | 'mapToken'
+>
 
 interface Admission {
   readonly update: Update
@@ -49,10 +39,7 @@ export function createExecution(parts: ExecutionParts) {
   // One-shot latch: never runs a hold twice.
   const passed = new WeakSet<Hold>()
   return {
-    look: (request: UpdateRequest) => look(parts, request),
-    admit: (first: DecisionInput, quote: TimedQuote, endsAt: number) => admit(parts, first, quote, endsAt),
-    refuse: (known: DecisionInput, problem: Problem, quote?: Quote) => refuse(parts, known, problem, quote),
-    queue: (known: DecisionInput, note?: string) => queue(parts, known, note),
+    ...withParts(parts, { look, admit, refuse, queue }),
     run: (held: Update, token: string) => run(parts, passed, held, token),
   }
 }
@@ -64,10 +51,10 @@ const mayBegin = (parts: ExecutionParts, endsAt: number) =>
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
 async function look(parts: ExecutionParts, request: UpdateRequest): Promise<DecisionInput> {
-  const { ledger } = parts
+  // Read for each decision, because the file says what a plan may charge.
   const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
   const token = request.token?.issuer ? ((await parts.mapToken?.(request.token)) ?? null) : undefined
-  const view = await ledger.view([askFor(request)])
+  const view = await parts.ledger.view([askFor(request)])
   return { view, asked: onlyOf(view), request, ...(token !== undefined && { token }), ...(plan && { plan }) }
 }
 
@@ -117,8 +104,7 @@ const reasonOf = async ({ ledger }: ExecutionParts, known: DecisionInput, reason
 
 /** Keeps the reading from before the estimate, unless a window has turned. */
 async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {
-  const { clock } = parts
-  const now = clock.now()
+  const now = parts.clock.now()
   const { view } = known
   if (now >= Math.min(view.month.end, view.day.end)) return look(parts, known.request)
   return { ...known, view: { ...view, now } }
@@ -137,8 +123,7 @@ const refuse = async (parts: ExecutionParts, known: DecisionInput, problem: Prob
 const queue = async (parts: ExecutionParts, known: DecisionInput, note?: string): Promise<Update> =>
   known.asked.update ?? keep(parts, known, requestedRecord(known, note))
 
-async function keep(parts: ExecutionParts, { asked }: DecisionInput, update: Update): Promise<Update> {
-  const { ledger } = parts
+async function keep({ ledger }: ExecutionParts, { asked }: DecisionInput, update: Update): Promise<Update> {
   if ((await ledger.record(update, asked.update)) === 'recorded') return update
   const found = await ledger.update(update.id)
   if (!found) throw new LedgerUnavailable(`the record ${update.id} was neither written nor found`)

@@ -1,10 +1,11 @@
 import type { KeptToken, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
-import { type Clock, minuteMs, toRfc3339 } from '../../platform/clock.ts'
-import { type Log, noteCount } from '../../platform/log.ts'
+import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
+import { noteCount } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
-import { type EstimateReading, type Target, type Tracking, targetOf } from '../../tracking/tracking.ts'
+import { type EstimateReading, type Target, targetOf } from '../../tracking/tracking.ts'
+import type { GuardParts } from '../options.ts'
 import { problem } from '../problems.ts'
 
 export interface DecisionInput {
@@ -44,12 +45,7 @@ export function createQuotes({
   clock,
   log,
   kinds = productKinds,
-}: {
-  tracking: Tracking
-  clock: Clock
-  log: Log
-  kinds?: Kinds
-}) {
+}: Pick<GuardParts, 'tracking' | 'clock' | 'log' | 'kinds'>) {
   async function quote(asked: QuoteRequest): Promise<QuoteResult> {
     const target = targetOfRequest(asked)
     const from = clock.now()

@@ -1,9 +1,8 @@
-import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Page } from '../../ledger/views/pages.ts'
-import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import { hourMs, minuteMs } from '../../platform/clock.ts'
+import type { GuardParts } from '../options.ts'
 
 /** A caller that repeats itself: replays of a key, and duplicates that are refused. */
 const repeatsToTell = 50
@@ -11,7 +10,7 @@ const repeatsWithinMs = 10 * minuteMs
 const maxCallers = 1_000
 
 /** Notices callers that repeat themselves. Replays write nothing, so they are counted in this process. */
-export function createRepeats({ ledger, clock, log }: { ledger: Ledger; clock: Clock; log: Log }) {
+export function createRepeats({ ledger, clock, log }: Pick<GuardParts, 'ledger' | 'clock' | 'log'>) {
   const callers = new Map<string, { times: number[]; toldAt?: number }>()
 
   /** Writes only with the repeat that is one too many. An answer never fails because a notice cannot be written. */

@@ -1,7 +1,6 @@
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
-import { aboutUpdate, type Log } from '../../platform/log.ts'
-import { type GuardOptions, requestLastsMs } from '../options.ts'
+import { aboutUpdate } from '../../platform/log.ts'
+import { type GuardParts, requestLastsMs, withParts } from '../options.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
 import type { Quotes } from './quote.ts'
@@ -13,25 +12,20 @@ export interface StartResult {
 
 export type Resume = ReturnType<typeof createResume>
 
-export interface ResumeParts {
-  ledger: Ledger
+interface ResumeParts extends Pick<GuardParts, 'ledger' | 'serviceToken' | 'log' | 'options'> {
   execution: Execution
   quotes: Quotes
-  serviceToken: () => Promise<string>
-  log: Log
-  options: GuardOptions
 }
 
 /** Starts updates that are queued, approved, or left by a process that ran out of time. */
 export const createResume = (parts: ResumeParts) => ({
-  start: (id: string, endsAt: number) => start(parts, id, endsAt),
+  ...withParts(parts, { start }),
   begin: (request: UpdateRequest, endsAt: number) => aboutUpdate(request, () => begin(parts, request, endsAt)),
 })
 
 /** Without an estimate the update stays `requested`, for the sweep. */
 async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
-  const { ledger } = parts
-  const found = await ledger.update(id)
+  const found = await parts.ledger.update(id)
   // Occurrences start a plan's updates in order. An approved update starts here.
   const isOfOccurrence = found?.plan !== undefined && !found.approval
   if (found?.state !== 'requested' || isOfOccurrence) return found

@@ -1,18 +1,15 @@
 import { budgetNamed } from '../../ledger/book/definitions.ts'
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import type { SettleOutcome } from '../../ledger/book/settle.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { ServiceAnswer, Update } from '../../ledger/updates/update.ts'
-import { aboutUpdate, type Log } from '../../platform/log.ts'
+import { aboutUpdate } from '../../platform/log.ts'
 import { isUnits, maxUnits, type Units } from '../../platform/words.ts'
 import type { RunResult, StatedUnits, StoredBody } from '../../tracking/tracking.ts'
+import type { GuardParts } from '../options.ts'
 import { problem } from '../problems.ts'
 import { count, units as inUnits } from '../sentences.ts'
 
-export interface SettleParts {
-  readonly ledger: Ledger
-  readonly log: Log
-}
+type SettleParts = Pick<GuardParts, 'ledger' | 'log'>
 
 export const settle = (parts: SettleParts, update: Update, outcome: RunOutcome): Promise<SettleOutcome> =>
   aboutUpdate(update, () => settleAndLog(parts, update, outcome))

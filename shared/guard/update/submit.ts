@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Unowned, unownedRuleOf } from '../../ledger/book/definitions.ts'
 import { ifUnavailable } from '../../ledger/errors.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import {
   type Problem,
   type Tags,
@@ -11,11 +10,11 @@ import {
   type Via,
 } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { digest, type Ids } from '../../platform/ids.ts'
+import { digest } from '../../platform/ids.ts'
 import { noteUpdate } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import type { GuardOptions } from '../options.ts'
+import { type GuardParts, withParts } from '../options.ts'
 import {
   type CallerIdentity,
   keptOf,
@@ -82,19 +81,13 @@ export interface Asker extends CallerIdentity {
   readonly traceparent?: string | undefined
 }
 
-export interface SubmitParts {
-  ledger: Ledger
+interface SubmitParts extends Pick<GuardParts, 'ledger' | 'ids' | 'options'> {
   execution: Execution
   batch: Batch
   repeats: Repeats
-  ids: Ids
-  options: GuardOptions
 }
 
-export const createSubmit = (parts: SubmitParts) => ({
-  submit: (asker: Asker, wanted: UpdatesRequest, how: { respondAsync: boolean; endsAt: number }) =>
-    submit(parts, asker, wanted, how),
-})
+export const createSubmit = (parts: SubmitParts) => withParts(parts, { submit })
 
 /** A known key gets its answer from the records, and retries updates that were not recorded. */
 async function submit(
@@ -186,11 +179,10 @@ async function queueAll(parts: SubmitParts, knowns: readonly DecisionInput[]): P
 }
 
 async function withEarlier(
-  parts: SubmitParts,
+  { ledger }: SubmitParts,
   rows: readonly Row[],
   sees: (update: Update) => boolean,
 ): Promise<Row[]> {
-  const { ledger } = parts
   return Promise.all(
     rows.map(async (row) => {
       if (!('update' in row) || row.update.problem?.slug !== 'already-updated') return row
