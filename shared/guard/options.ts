@@ -25,7 +25,7 @@ export interface GuardOptions {
 }
 
 /** Maps a kept token's claims by the present file of issuers; `null`: its issuer is not trusted any more. */
-export type MapToken = (kept: KeptToken) => Promise<KeptToken | null>
+type MapToken = (kept: KeptToken) => Promise<KeptToken | null>
 
 export interface GuardParts {
   unitPrices?: UnitPrices | null
@@ -85,13 +85,14 @@ const cooldown = z.pipe(
   z.transform(toCooldown),
 )
 
-const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
-
 export function toCooldown(text: string): Cooldown {
-  if (text === 'day') return 'day'
-  const unit = text.at(-1)
-  return unit === 'm' || unit === 'h' || unit === 'd' ? Number(text.slice(0, -1)) * unitMs[unit] : 0
+  return text === 'day' ? 'day' : msOf(text)
 }
+
+const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs }
+
+/** Of a text such as `30m`; `0`: no time. */
+const msOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.at(-1) ?? ''] ?? 0)
 
 export function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false

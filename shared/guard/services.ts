@@ -91,16 +91,7 @@ export function createServices(
   const options = optionsOf(settings, kinds, own.isStopping)
   return {
     guard: createGuard({
-      ledger,
-      tracking,
-      serviceToken,
-      clock,
-      ids: systemIds,
-      log,
-      options,
-      kinds,
-      plans,
-      unitPrices,
+      ...{ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, kinds, plans, unitPrices },
       mapToken: async (kept) => (await identity.identity())?.map(kept) ?? null,
     }),
     tracking,

@@ -21,7 +21,7 @@ export type DecisionOutcome =
   | { readonly kind: 'done'; readonly update: Update }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-export interface ApprovalRequest {
+interface ApprovalRequest {
   readonly reason?: string
   readonly replyTo?: string
   /** `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
@@ -32,7 +32,7 @@ export interface ApprovalRequest {
   readonly person?: string
 }
 
-export interface Resolution {
+interface Resolution {
   readonly outcome: 'ran' | 'did-not-run'
   /** Absent: the held units. */
   readonly units?: Units

@@ -15,7 +15,7 @@ export type OccurrenceResult =
   | { readonly kind: 'fired'; readonly occurrence: Occurrence }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-export type RerunResult =
+type RerunResult =
   | { readonly kind: 'asked' | 'running' | 'nothing-left' }
   | { readonly kind: 'problem'; readonly problem: Problem }
 

@@ -76,51 +76,55 @@ export function decide(known: DecisionInput, quote: Quote, options: GuardOptions
 /** Checks duplicate work, policy and empty budgets, which need no estimate. */
 export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
   const { view, asked, request } = known
-  const stopped = duplicateOf(known, options) ?? mayBeLost(known, options) ?? whyStopped(known)
-  if (stopped) return { kind: 'refuse', problem: stopped }
-  // A name that was clear when it was asked for, or planned, may have become near a listed one since.
-  const near = (asked.update || request.plan !== undefined) && whyNear(view.definitions, request.project)
-  if (near) return refuse('wrong-state', near)
-  const faults = spellingFaults(view.definitions, [spelledIn(request)], options.separator)
-  if (faults.length > 0) return { kind: 'refuse', problem: invalidRequest(faults) }
-  if (!budgetNamed(view.definitions, request.budget)) {
-    return refuse('not-found', `The budget ${request.budget} was deleted before the update could begin.`)
-  }
-  const beyond =
+  const { definitions } = view
+  const refusal =
+    duplicateOf(known, options) ??
+    mayBeLost(known, options) ??
+    whyStopped(known) ??
+    whyUnclear(known, options) ??
     whyNotListed(known) ??
-    whyNotPaid(view.definitions, request, mayChargeAncestors(known)) ??
-    whyNotUnowned(view.definitions, request.project)
-  if (beyond) return { kind: 'refuse', problem: beyond }
-  const nowhere = leavesToNoBudget(view.definitions, request)
-  if (nowhere) return { kind: 'refuse', problem: nowhere }
-  const chain = chainOf(view.definitions, request.budget)
-  const rules = ruledBy(view.definitions, request)
-  for (const budget of rules) {
-    const { frozen, kinds } = budget
-    if (frozen) {
-      const since = when(frozen.at, zoneOf(view))
-      return refuse(
-        'budget-frozen',
-        `${budget.name} was frozen by ${shownCaller(view.definitions, frozen.by)} on ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`,
-        { budget: budget.name },
-      )
-    }
-    if (kinds && !kinds.includes(request.kind)) {
-      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
-      return refuse('kind-not-allowed', `${budget.name} allows ${allowed}, and this is a ${request.kind} update.`, {
-        budget: budget.name,
-      })
-    }
-  }
+    whyNotPaid(definitions, request, mayChargeAncestors(known)) ??
+    whyNotUnowned(definitions, request.project) ??
+    leavesToNoBudget(definitions, request) ??
+    whyRuledOut(known)
+  if (refusal) return { kind: 'refuse', problem: refusal }
+  const chain = chainOf(definitions, request.budget)
   const empty = enforced(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
   const isRefused = empty.some(
     ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
   )
   if (isRefused) return { kind: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
-  return { kind: 'pass', chain, rules, runs: runsOf(asked) }
+  return { kind: 'pass', chain, rules: ruledBy(definitions, request), runs: runsOf(asked) }
 }
 
-const spelledIn = ({ project, target }: UpdateRequest) => ({ project, segment: target?.segment })
+/** The name, or the budget that it is charged to. */
+function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
+  const { project, target, plan, budget } = request
+  // A name that was clear when it was asked for, or planned, may have become near a listed one since.
+  const near = (asked.update || plan !== undefined) && whyNear(definitions, project)
+  if (near) return problem('wrong-state', near)
+  const faults = spellingFaults(definitions, [{ project, segment: target?.segment }], options.separator)
+  if (faults.length > 0) return invalidRequest(faults)
+  if (budgetNamed(definitions, budget)) return null
+  return problem('not-found', `The budget ${budget} was deleted before the update could begin.`)
+}
+
+/** Frozen, or not of a kind that its budgets allow. */
+function whyRuledOut({ view, request }: DecisionInput): Problem | null {
+  for (const { name, frozen, kinds } of ruledBy(view.definitions, request)) {
+    if (frozen) {
+      const since = `${shownCaller(view.definitions, frozen.by)} on ${when(frozen.at, zoneOf(view))}`
+      const detail = `${name} was frozen by ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`
+      return problem('budget-frozen', detail, { budget: name })
+    }
+    if (kinds && !kinds.includes(request.kind)) {
+      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
+      const detail = `${name} allows ${allowed}, and this is a ${request.kind} update.`
+      return problem('kind-not-allowed', detail, { budget: name })
+    }
+  }
+  return null
+}
 
 const mayChargeAncestors = (known: DecisionInput): boolean =>
   (known.request.plan === undefined ? allowedNow(known) : known.plan)?.mayChargeAncestors ?? false

@@ -13,7 +13,7 @@ import { allOrNothing, neededTogether } from './batch.ts'
 import { decide } from './decide.ts'
 import { countersOf, lackedBy, observed } from './limits.ts'
 import { budgetFor, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
-import type { DecisionInput, Quotes } from './quote.ts'
+import { type DecisionInput, type Quotes, resultAt } from './quote.ts'
 import { sameWorkWaiting } from './waiting-work.ts'
 
 export interface Estimate {
@@ -42,7 +42,7 @@ interface EstimatedProject {
   readonly problem?: Problem
 }
 
-export interface EstimateRequest {
+interface EstimateRequest {
   readonly kind: Kind
   readonly projects: readonly string[]
   readonly budget?: string
@@ -75,8 +75,7 @@ async function estimate(
   const mayAsk = whyNotSubmit(asker.caller, allowed) === null
   const { via, token } = mayAsk ? asker : ({ via: 'http', token: null } as const)
   const knownOf = (project: string, position: number): DecisionInput => {
-    const asked = view.results[position]
-    if (!asked) throw new Error('a view shows all that was asked for')
+    const asked = resultAt(view, position)
     const budget = budgetFor(view.definitions, wanted, project)
     const request = {
       ...{ id: '', kind: wanted.kind, project, budget, caller: asker.caller, via },

@@ -2,7 +2,7 @@ import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import { Contention, LedgerUnavailable } from '../../ledger/errors.ts'
 import { WrongLedger } from '../../ledger/identity.ts'
 import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
-import type { View, ViewResult } from '../../ledger/views/views.ts'
+import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { noteCount } from '../../platform/log.ts'
 import type { RunResult } from '../../tracking/tracking.ts'
@@ -17,7 +17,7 @@ import {
   withParts,
 } from '../options.ts'
 import { decide } from './decide.ts'
-import { type DecisionInput, type Quote, type TimedQuote, targetOfRequest } from './quote.ts'
+import { type DecisionInput, type Quote, resultAt, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { isPlausible, neverSent, runOutcomeOf, settle } from './settle.ts'
 import { sameWorkWaiting } from './waiting-work.ts'
@@ -54,8 +54,9 @@ async function look(parts: ExecutionParts, request: UpdateRequest): Promise<Deci
   // Read for each decision, because the file says what a plan may charge.
   const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
   const token = request.token?.issuer ? ((await parts.mapToken?.(request.token)) ?? null) : undefined
-  const view = await parts.ledger.view([askFor(request)])
-  return { view, asked: onlyOf(view), request, ...(token !== undefined && { token }), ...(plan && { plan }) }
+  const { id, kind, project } = request
+  const view = await parts.ledger.view([{ id, work: { kind, project } }])
+  return { view, asked: resultAt(view, 0), request, ...(token !== undefined && { token }), ...(plan && { plan }) }
 }
 
 /**
@@ -176,32 +177,9 @@ function takenUnder({ asked: { update }, request }: DecisionInput): Update | nul
   return isOurs ? null : update
 }
 
-const askFor = (request: UpdateRequest) => ({
-  id: request.id,
-  work: { kind: request.kind, project: request.project },
-})
-
-function onlyOf(view: View): ViewResult {
-  const [asked] = view.results
-  if (!asked) throw new Error('a view of one thing shows one thing')
-  return asked
-}
-
-const holdFields = (update: Update, hold: Hold): HoldFields => ({
-  update: update.id,
-  kind: update.kind,
-  project: update.project,
-  budget: update.budget,
-  budgets: hold.budgets,
-  owners: hold.owners,
-  month: update.month,
-  day: hold.day,
-  caller: update.caller,
-  via: update.via,
-  plan: update.plan,
-  held: hold.units,
-  heldAt: toRfc3339(hold.at),
-  grants: hold.grants,
+const holdFields = ({ id, kind, project, budget, month, caller, via, plan }: Update, hold: Hold): HoldFields => ({
+  ...{ update: id, kind, project, budget, budgets: hold.budgets, owners: hold.owners, month, day: hold.day },
+  ...{ caller, via, plan, held: hold.units, heldAt: toRfc3339(hold.at), grants: hold.grants },
 })
 
 const runFields = (

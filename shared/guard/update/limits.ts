@@ -51,17 +51,11 @@ const thisNeeds = (_leave: number) => 'this needs'
 
 const missing = ({ figures, needed }: Shortage): number => (needed ?? 0) - figures.available
 
-const row = ({ figures, needed }: Shortage) => ({
-  budget: figures.budget,
-  window: figures.window,
-  limit: figures.limit,
-  held: figures.held,
-  inDoubt: figures.inDoubt,
-  spent: figures.spent,
-  available: figures.available,
-  short: needed === null ? null : needed - figures.available,
-  resetsAt: toRfc3339(figures.end),
-})
+const row = ({ figures, needed }: Shortage) => {
+  const { budget, window, limit, held, inDoubt, spent, available, end } = figures
+  const short = needed === null ? null : needed - available
+  return { budget, window, limit, held, inDoubt, spent, available, short, resetsAt: toRfc3339(end) }
+}
 
 function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): string[] {
   const most = Math.min(...short.map(({ figures, leave = 0 }) => figures.available - leave))

@@ -21,6 +21,13 @@ export interface DecisionInput {
   readonly isOldKey?: boolean
 }
 
+/** What a view shows of the thing asked for at this position. */
+export function resultAt({ results }: View, position: number): ViewResult {
+  const asked = results[position]
+  if (!asked) throw new Error('a view shows all that was asked for')
+  return asked
+}
+
 export interface Quote {
   readonly units: Units
   /** Sorted dates with data; `null`: unreadable, or this kind leaves no dates. */

@@ -55,26 +55,13 @@ const saysWhatIsCharged = (outcome: RunOutcome, { charged }: Update): boolean =>
 
 export function runOutcomeOf(result: RunResult, held: Units): RunOutcome {
   const said = { from: 'sender', by: 'service' } as const
-  switch (result.kind) {
-    case 'ran': {
-      const { units, note } = charge(result.stated, held)
-      return { kind: 'ran', units, ...said, note, service: toAnswer(result.answer) }
-    }
-    case 'did-not-run': {
-      const service = result.answer ? { service: toAnswer(result.answer) } : {}
-      return {
-        kind: 'did-not-run',
-        ...said,
-        note: result.reason,
-        problem: refusalOf(result.status, result.reason),
-        ...service,
-      }
-    }
-    case 'unknown': {
-      const service = result.answer ? { service: toAnswer(result.answer) } : {}
-      return { kind: 'unknown', ...said, note: result.reason, ...service }
-    }
+  if (result.kind === 'ran') {
+    const { units, note } = charge(result.stated, held)
+    return { kind: 'ran', units, ...said, note, service: toAnswer(result.answer) }
   }
+  const seen = { ...said, note: result.reason, ...(result.answer && { service: toAnswer(result.answer) }) }
+  if (result.kind === 'unknown') return { kind: 'unknown', ...seen }
+  return { kind: 'did-not-run', ...seen, problem: refusalOf(result.status, result.reason) }
 }
 
 export const isPlausible = (stated: number): stated is Units => isUnits(stated) && stated <= maxUnits
@@ -89,39 +76,26 @@ export const neverSent = (reason: string): RunOutcome => ({
 
 /** Charges the hold, unless the answer states more, or a configured pointer names the units. */
 function charge(stated: StatedUnits | null, held: Units): { units: Units; note: string } {
-  if (!stated)
-    return { units: held, note: `ran; the answer states no units, so the ${inUnits(held)} held were charged` }
-  const { units, source } = stated
-  if (!isPlausible(units))
-    return {
-      units: held,
-      note: `ran; the answer states ${units} at ${source}, which cannot be, so the ${inUnits(held)} held were charged`,
-    }
-  if (units > held)
-    return {
-      units,
-      note: `ran; the answer states ${count(units)} at ${source}, ${count(units - held)} more than were held`,
-    }
-  if (units < held && !stated.byPointer)
-    return {
-      units: held,
-      note: `ran; the answer states only ${count(units)} at ${source}, which is not configured to be believed, so the ${inUnits(held)} held were charged`,
-    }
-  return { units, note: `ran; the answer states ${inUnits(units)} at ${source}` }
+  const asHeld = (states: string) => {
+    const note = `ran; the answer states ${states}, so the ${inUnits(held)} held were charged`
+    return { units: held, note }
+  }
+  if (!stated) return asHeld('no units')
+  const { units, source, byPointer } = stated
+  if (!isPlausible(units)) return asHeld(`${units} at ${source}, which cannot be`)
+  if (units < held && !byPointer)
+    return asHeld(`only ${count(units)} at ${source}, which is not configured to be believed`)
+  const over = `${count(units)} at ${source}, ${count(units - held)} more than were held`
+  return { units, note: `ran; the answer states ${units > held ? over : `${inUnits(units)} at ${source}`}` }
 }
 
 function refusalOf(status: number | null, reason: string) {
-  if (status === null)
-    return problem(
-      'service-unreachable',
-      `The service could not be reached, so the update provably did not run: ${reason}. The units were given back.`,
-      { serviceStatus: null },
-    )
-  return problem(
-    'service-refused',
-    `The service refused the update with status ${status}, so it provably did not run: ${reason}. The units were given back.`,
-    { serviceStatus: status },
-  )
+  const [slug, what] =
+    status === null
+      ? (['service-unreachable', 'The service could not be reached, so the update'] as const)
+      : (['service-refused', `The service refused the update with status ${status}, so it`] as const)
+  const detail = `${what} provably did not run: ${reason}. The units were given back.`
+  return problem(slug, detail, { serviceStatus: status })
 }
 
 const toAnswer = ({ status, contentType, body, truncated }: StoredBody): ServiceAnswer => ({

@@ -40,7 +40,7 @@ import {
   whyNotPaid,
   wrongBudget,
 } from './projects.ts'
-import type { DecisionInput } from './quote.ts'
+import { type DecisionInput, resultAt } from './quote.ts'
 import { type Repeats, repeatedIn } from './repeats.ts'
 
 interface Target {
@@ -125,8 +125,7 @@ async function submit(
   }
 
   const knowns = asks.map(({ id, work: { project } }, position): DecisionInput => {
-    const asked = view.results[position]
-    if (!asked) throw new Error('a view shows all that was asked for')
+    const asked = resultAt(view, position)
     const budget = budgetFor(view.definitions, wanted, project)
     const owned = ownedBy(view.definitions, project, wanted.budget === undefined)
     const target = targetAt(wanted, position)
