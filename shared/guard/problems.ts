@@ -13,6 +13,14 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
   members,
 })
 
+/** As a result. */
+export interface Refused {
+  readonly kind: 'problem'
+  readonly problem: Problem
+}
+
+export const refused = (problem: Problem): Refused => ({ kind: 'problem', problem })
+
 export const invalidRequest = (errors: readonly { readonly path: string; readonly message: string }[]): Problem =>
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 

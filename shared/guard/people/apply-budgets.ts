@@ -13,13 +13,14 @@ import type { Problem } from '../../ledger/updates/update.ts'
 import { maxProjects, type RemovableMember } from '../../records/budget.ts'
 import type { Fault } from '../../platform/faults.ts'
 import type { Plan } from '../plans/plans-file.ts'
+import { type Refused, refused } from '../problems.ts'
 import {
   type Author,
   type Enforcement,
+  refusalOf,
   rootIsEnforced,
   staleness,
   toBudget,
-  toChangeResult,
   toProblem,
   whyNotReleased,
 } from './budgets.ts'
@@ -42,7 +43,7 @@ interface Applied {
   readonly notes: readonly string[]
 }
 
-export type ApplyResult = Applied | { readonly kind: 'problem'; readonly problem: Problem }
+export type ApplyResult = Applied | Refused
 
 /** One revision; deletes none. */
 export function createBudgetsFile({
@@ -65,9 +66,9 @@ export function createBudgetsFile({
     if (how.dryRun) {
       const view = await ledger.view()
       const made = make(view.definitions)
-      if ('slug' in made) return { kind: 'problem', problem: made }
+      if ('slug' in made) return refused(made)
       const faults = await ledger.faultsOfChange(view, made.definitions)
-      return faults.length > 0 ? { kind: 'problem', problem: toProblem(faults) } : made.done
+      return faults.length > 0 ? refused(toProblem(faults)) : made.done
     }
     let done: Applied = { kind: 'applied', revision: 0, differences: [], notes: [] }
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
@@ -80,8 +81,7 @@ export function createBudgetsFile({
       return { definitions: made.definitions, note: { type: 'limit', budget: rootBudget, reason } }
     })
     if (outcome.kind === 'changed') return { ...done, revision: outcome.definitions.revision }
-    const result = toChangeResult(outcome)
-    return result.kind === 'problem' ? result : done
+    return refusalOf(outcome) ?? done
   }
 
   return { applyBudgets }

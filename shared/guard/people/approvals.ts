@@ -4,7 +4,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { type GuardParts, maxDecisions, withParts } from '../options.ts'
 import { approvedWith } from '../plans/attempts.ts'
-import { problem } from '../problems.ts'
+import { problem, type Refused, refused } from '../problems.ts'
 import { settle } from '../update/settle.ts'
 import {
   outgrown,
@@ -17,9 +17,7 @@ import {
   wrongState,
 } from './permissions.ts'
 
-export type DecisionOutcome =
-  | { readonly kind: 'done'; readonly update: Update }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+export type DecisionOutcome = { readonly kind: 'done'; readonly update: Update } | Refused
 
 interface ApprovalRequest {
   readonly reason?: string
@@ -122,9 +120,9 @@ async function resolve(
   const { outcome, reason } = resolution
   const view = await ledger.view([{ id }])
   const found = view.results[0]?.update
-  if (!found) return { kind: 'problem', problem: noUpdate(id) }
+  if (!found) return refused(noUpdate(id))
   const refusal = whyNotResolve(found, view, outcome, options)
-  if (refusal || !found.hold) return { kind: 'problem', problem: refusal ?? wrongState(view, found, 'resolved') }
+  if (refusal || !found.hold) return refused(refusal ?? wrongState(view, found, 'resolved'))
   const said = { from: 'person', by, note: reason } as const
   const { update, changed } = await settle(
     parts,
@@ -133,7 +131,7 @@ async function resolve(
       ? { kind: 'ran', units: resolution.units ?? found.hold.units, ...said }
       : { kind: 'did-not-run', ...said },
   )
-  return changed ? { kind: 'done', update } : { kind: 'problem', problem: wrongState(view, update, 'resolved') }
+  return changed ? { kind: 'done', update } : refused(wrongState(view, update, 'resolved'))
 }
 
 async function decideOn(
@@ -144,9 +142,9 @@ async function decideOn(
   for (let round = 0; round < maxDecisions; round++) {
     const view = await ledger.view([{ id }])
     const seen = view.results[0]?.update
-    if (!seen) return { kind: 'problem', problem: noUpdate(id) }
+    if (!seen) return refused(noUpdate(id))
     const changed = change(seen, view)
-    if ('slug' in changed) return { kind: 'problem', problem: changed }
+    if ('slug' in changed) return refused(changed)
     if ((await ledger.record(changed, seen)) === 'recorded') return { kind: 'done', update: changed }
   }
   throw new Contention(`the record ${id} keeps changing`)

@@ -19,7 +19,7 @@ import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
-import { noBudget, problem } from '../problems.ts'
+import { noBudget, problem, type Refused, refused } from '../problems.ts'
 import { list, shownCaller, when, zoneOf } from '../sentences.ts'
 import { unownedPayer } from '../update/unowned.ts'
 import { moveNotes, moveRows, movesBetween } from './moves.ts'
@@ -38,13 +38,14 @@ export const toBudget = <Of extends Enforcement>({ enforce, ...rest }: Of) => ({
 
 export const rootIsEnforced = `${rootBudget} always enforces its limits; observe budgets below it`
 
-export type ChangeResult =
-  | { readonly kind: 'changed'; readonly created: boolean }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+export type ChangeResult = { readonly kind: 'changed'; readonly created: boolean } | Refused
 
 export type Preview =
   | { readonly kind: 'possible'; readonly before: View; readonly after: View; readonly notes: readonly string[] }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+  | Refused
+
+/** `null`: it is so already. */
+type Made = (Exclude<ReturnType<MakeChange>, { refused: unknown }> & { readonly created?: boolean }) | Problem | null
 
 export interface Author {
   readonly caller: string
@@ -75,14 +76,8 @@ export function createBudgets({
   plans = async () => [],
   options = { serviceFlightMs: defaultFlightMs },
 }: BudgetsParts) {
-  async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
-    let created = false
-    const outcome = await ledger.change(by.caller, (view) => {
-      created = !budgetNamed(view.definitions, wanted.name)
-      return budgetChange(view, wanted, by)
-    })
-    return toChangeResult(outcome, () => created)
-  }
+  const putBudget = (wanted: BudgetRequest, by: Author): Promise<ChangeResult> =>
+    changeAs(ledger, by, (view) => budgetChange(view, wanted, by))
 
   async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
     const before = await ledger.view()
@@ -90,52 +85,42 @@ export function createBudgets({
     return preview.kind === 'problem' ? preview : { ...preview, notes: moveNotes(preview, await plans()) }
   }
 
-  async function deleteBudget(name: string, by: Author): Promise<ChangeResult> {
-    const change: MakeChange = (view) => {
-      const absent = budgetNamed(view.definitions, name) ? null : `budget ${name}`
-      const refused = staleness(view.definitions, by, absent) ?? undeletable(view, name)
-      if (refused) return { refused }
+  const deleteBudget = (name: string, by: Author): Promise<ChangeResult> =>
+    changeAs(ledger, by, (view) => {
       const { [name]: _gone, ...budgets } = view.definitions.budgets
-      const released = whyNotReleased(view.definitions, { budgets }, by)
-      if (released) return { refused: released }
+      const stale = staleness(view.definitions, by, budgetNamed(view.definitions, name) ? null : `budget ${name}`)
+      const refusal = stale ?? undeletable(view, name) ?? whyNotReleased(view.definitions, { budgets }, by)
+      if (refusal) return refusal
       const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
       return { definitions: { ...view.definitions, budgets }, note, idle: name }
-    }
-    return toChangeResult(await ledger.change(by.caller, change))
-  }
+    })
 
-  async function freeze(name: string, by: Author & { reason: string }): Promise<ChangeResult> {
-    const change: MakeChange = ({ definitions, now }) => {
+  const freeze = (name: string, by: Author & { reason: string }): Promise<ChangeResult> =>
+    changeAs(ledger, by, ({ definitions, now }) => {
       const budget = budgetNamed(definitions, name)
-      if (!budget) return { refused: noBudget(name) }
+      if (!budget) return noBudget(name)
       const stale = staleness(definitions, by)
-      if (stale) return { refused: stale }
       // A second freeze keeps the first reason.
-      if (budget.frozen) return { refused: null }
+      if (stale || budget.frozen) return stale
       const frozen = { reason: by.reason, by: by.caller, at: now }
       const note = { type: 'freeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, { ...budget, frozen }), note }
-    }
-    return toChangeResult(await ledger.change(by.caller, change))
-  }
+    })
 
   async function unfreeze(name: string, by: LiftRequest): Promise<ChangeResult> {
     const early = await notReconciled(ledger, await ledger.view(), { budget: name, flightMs: options.serviceFlightMs })
-    if (early) return toChangeResult({ kind: 'refused', refused: early })
-    const change: MakeChange = (view) => {
+    if (early) return refused(early)
+    return changeAs(ledger, by, (view) => {
       const { definitions } = view
       const budget = budgetNamed(definitions, name)
-      if (!budget) return { refused: noBudget(name) }
-      const stale = staleness(definitions, by)
-      if (stale) return { refused: stale }
+      if (!budget) return noBudget(name)
       const { frozen, ...rest } = budget
-      if (!frozen) return { refused: null }
-      const later = laterStop(frozen, view, by, `The budget ${name} was frozen`)
-      if (later) return { refused: later }
+      const refusal =
+        staleness(definitions, by) ?? (frozen ? laterStop(frozen, view, by, `The budget ${name} was frozen`) : null)
+      if (refusal || !frozen) return refusal
       const note = { type: 'unfreeze', budget: name, reason: by.reason } as const
       return { definitions: withBudget(definitions, rest), note }
-    }
-    return toChangeResult(await ledger.change(by.caller, change))
+    })
   }
 
   return { putBudget, previewBudget, deleteBudget, freeze, unfreeze }
@@ -144,12 +129,12 @@ export function createBudgets({
 export async function previewOf(
   ledger: Ledger,
   before: View,
-  made: { readonly definitions: Omit<Definitions, 'revision'> } | { readonly refused: Problem },
+  made: { readonly definitions: Omit<Definitions, 'revision'> } | Problem,
 ): Promise<Preview> {
-  if ('refused' in made) return { kind: 'problem', problem: made.refused }
+  if ('slug' in made) return refused(made)
   const definitions = { ...made.definitions, revision: before.definitions.revision + 1 }
   const faults = await ledger.faultsOfChange(before, definitions)
-  if (faults.length > 0) return { kind: 'problem', problem: toProblem(faults) }
+  if (faults.length > 0) return refused(toProblem(faults))
   const book = bookAsOf(before.book, definitions, before.month.name, before.day.name)
   return { kind: 'possible', before, after: { ...before, definitions, book }, notes: [] }
 }
@@ -157,10 +142,10 @@ export async function previewOf(
 function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) {
   const old = budgetNamed(definitions, wanted.name)
   const stale = staleness(definitions, by, old ? null : `budget ${wanted.name}`)
-  if (stale) return { refused: stale }
-  if ((wanted.name === rootBudget) !== (wanted.parent === null)) return { refused: wrongParent(wanted) }
+  if (stale) return stale
+  if ((wanted.name === rootBudget) !== (wanted.parent === null)) return wrongParent(wanted)
   if (wanted.name === rootBudget && wanted.enforce === false)
-    return { refused: toProblem([{ path: 'enforce', message: rootIsEnforced }]) }
+    return toProblem([{ path: 'enforce', message: rootIsEnforced }])
   const month = wanted.limits.find(({ window }) => window === 'month')
   const note = {
     type: old ? 'limit' : 'budget-created',
@@ -174,10 +159,10 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
     mayMove: by.move !== undefined,
     pathOf: () => 'projects',
   })
-  if (moved.faults.length > 0) return { refused: toProblem(moved.faults) }
+  if (moved.faults.length > 0) return toProblem(moved.faults)
   const changed = { ...put, budgets: moved.budgets }
-  const refused = whyNotMoved(definitions, changed, wanted.name, by) ?? whyNotReleased(definitions, changed, by)
-  return refused ? { refused } : { definitions: changed, note }
+  const refusal = whyNotMoved(definitions, changed, wanted.name, by) ?? whyNotReleased(definitions, changed, by)
+  return refusal ?? { definitions: changed, note, created: !old }
 }
 
 const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
@@ -244,18 +229,25 @@ function undeletable({ definitions, book }: View, name: string): Problem | null 
   return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
 }
 
-/** @param created called after the change, which may run more than once. */
-export function toChangeResult(outcome: ChangeOutcome, created = () => false): ChangeResult {
-  switch (outcome.kind) {
-    case 'changed':
-      return { kind: 'changed', created: created() }
-    case 'refused':
-      return outcome.refused === null
-        ? { kind: 'changed', created: false }
-        : { kind: 'problem', problem: outcome.refused as Problem }
-    case 'faulty':
-      return { kind: 'problem', problem: toProblem(outcome.faults) }
-  }
+/** @param make may run more than once. */
+export async function changeAs(
+  ledger: Pick<Ledger, 'change'>,
+  { caller }: Author,
+  make: (view: View) => Made,
+): Promise<ChangeResult> {
+  let created = false
+  const outcome = await ledger.change(caller, (view) => {
+    const made = make(view)
+    if (made === null || 'slug' in made) return { refused: made }
+    created = made.created ?? false
+    return made
+  })
+  return refusalOf(outcome) ?? { kind: 'changed', created: outcome.kind === 'changed' && created }
+}
+
+export function refusalOf(outcome: ChangeOutcome): Refused | null {
+  if (outcome.kind === 'faulty') return refused(toProblem(outcome.faults))
+  return outcome.kind === 'changed' || outcome.refused === null ? null : refused(outcome.refused as Problem)
 }
 
 export function toProblem(faults: readonly Fault[]): Problem {

@@ -1,4 +1,3 @@
-import type { MakeChange } from '../../ledger/book/changes.ts'
 import {
   budgetNamed,
   type Caller,
@@ -17,12 +16,12 @@ import { list, shownCaller } from '../sentences.ts'
 import {
   type Author,
   type ChangeResult,
+  changeAs,
   type LiftRequest,
   laterStop,
   type Preview,
   previewOf,
   staleness,
-  toChangeResult,
 } from './budgets.ts'
 
 type Parts = Pick<GuardParts, 'ledger'>
@@ -30,14 +29,8 @@ type Parts = Pick<GuardParts, 'ledger'>
 export const createCallers = (parts: Parts) =>
   withParts(parts, { putCaller, previewCaller, disableCaller, deleteCaller, pausePlan, resumePlan })
 
-async function putCaller({ ledger }: Parts, name: string, caller: Caller, by: Author): Promise<ChangeResult> {
-  let created = false
-  const outcome = await ledger.change(by.caller, (view) => {
-    created = !listedAs(view.definitions, name)
-    return callerChange(view, name, caller, by)
-  })
-  return toChangeResult(outcome, () => created)
-}
+const putCaller = ({ ledger }: Parts, name: string, caller: Caller, by: Author): Promise<ChangeResult> =>
+  changeAs(ledger, by, (view) => callerChange(view, name, caller, by))
 
 async function previewCaller({ ledger }: Parts, name: string, caller: Caller, by: Author): Promise<Preview> {
   const before = await ledger.view()
@@ -45,74 +38,60 @@ async function previewCaller({ ledger }: Parts, name: string, caller: Caller, by
 }
 
 /** The caller's listing stays, so that enabling restores it. */
-async function disableCaller(
+const disableCaller = (
   { ledger }: Parts,
   name: string,
   by: Author & { reason: string; disabled: boolean },
-): Promise<ChangeResult> {
-  const change: MakeChange = ({ definitions }) => {
-    if (name === unlistedCallers && by.disabled) return { refused: noMember('disabled') }
-    if (isPattern(name) && by.disabled) return { refused: noPatterns }
+): Promise<ChangeResult> =>
+  changeAs(ledger, by, ({ definitions }) => {
+    if (name === unlistedCallers && by.disabled) return noMember('disabled')
+    if (isPattern(name) && by.disabled) return noPatterns
     const { disabled: was, ...rest } = callerNamed(definitions, name) ?? {}
-    if ((was ?? false) === by.disabled) return { refused: null }
-    const note = {
-      type: 'caller',
-      budget: rootBudget,
-      reason: disableReason(shownCaller(definitions, name), by),
-    } as const
+    if ((was ?? false) === by.disabled) return null
+    const reason = disableReason(shownCaller(definitions, name), by)
     const { [name]: _listed, ...callers } = definitions.callers ?? {}
     // An entry that only disabled would free the caller of the rules for unlisted callers.
     const isEmpty = !by.disabled && Object.keys(rest).length === 0
     const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
-    return { definitions: { ...definitions, callers: isEmpty ? callers : { ...callers, [name]: caller } }, note }
-  }
-  return toChangeResult(await ledger.change(by.caller, change))
-}
+    return {
+      definitions: { ...definitions, callers: isEmpty ? callers : { ...callers, [name]: caller } },
+      note: noteOf(reason),
+    }
+  })
 
-async function deleteCaller({ ledger }: Parts, name: string, by: Author): Promise<ChangeResult> {
-  const change: MakeChange = ({ definitions }) => {
-    if (!listedAs(definitions, name)) return { refused: problem('not-found', `${name} is not listed.`) }
+const deleteCaller = ({ ledger }: Parts, name: string, by: Author): Promise<ChangeResult> =>
+  changeAs(ledger, by, ({ definitions }) => {
+    if (!listedAs(definitions, name)) return problem('not-found', `${name} is not listed.`)
     const stale = staleness(definitions, by)
-    if (stale) return { refused: stale }
-    const note = {
-      type: 'caller',
-      budget: rootBudget,
-      reason: by.reason ?? `${shownCaller(definitions, name)} is not listed any more`,
-    } as const
+    if (stale) return stale
+    const note = noteOf(by.reason ?? `${shownCaller(definitions, name)} is not listed any more`)
     if (name === unlistedCallers) {
       const { unlisted: _gone, ...rest } = definitions
       return { definitions: rest, note }
     }
     const { [name]: _gone, ...callers } = definitions.callers ?? {}
     return { definitions: { ...definitions, callers }, note }
-  }
-  return toChangeResult(await ledger.change(by.caller, change))
-}
+  })
 
-async function pausePlan({ ledger }: Parts, plan: string, by: Author & { reason: string }): Promise<ChangeResult> {
-  const change: MakeChange = ({ definitions, now }) => {
+const pausePlan = ({ ledger }: Parts, plan: string, by: Author & { reason: string }): Promise<ChangeResult> =>
+  changeAs(ledger, by, ({ definitions, now }) => {
     // A second pause keeps the first reason.
-    if (pauseOf(definitions, plan)) return { refused: null }
+    if (pauseOf(definitions, plan)) return null
     const pause = { reason: by.reason, by: by.caller, at: now }
     const note = { type: 'pause', budget: rootBudget, plan, reason: by.reason } as const
     return { definitions: { ...definitions, pausedPlans: { ...definitions.pausedPlans, [plan]: pause } }, note }
-  }
-  return toChangeResult(await ledger.change(by.caller, change))
-}
+  })
 
-async function resumePlan({ ledger }: Parts, plan: string, by: LiftRequest): Promise<ChangeResult> {
-  const change: MakeChange = (view) => {
+const resumePlan = ({ ledger }: Parts, plan: string, by: LiftRequest): Promise<ChangeResult> =>
+  changeAs(ledger, by, (view) => {
     const { definitions } = view
     const pause = pauseOf(definitions, plan)
-    if (!pause) return { refused: null }
-    const later = laterStop(pause, view, by, `The plan ${plan} was paused`)
-    if (later) return { refused: later }
+    const later = pause && laterStop(pause, view, by, `The plan ${plan} was paused`)
+    if (!pause || later) return later ?? null
     const { [plan]: _resumed, ...pausedPlans } = definitions.pausedPlans ?? {}
     const note = { type: 'resume', budget: rootBudget, plan, reason: by.reason } as const
     return { definitions: { ...definitions, pausedPlans }, note }
-  }
-  return toChangeResult(await ledger.change(by.caller, change))
-}
+  })
 
 const noMember = (...members: string[]) =>
   invalidRequest(
@@ -133,23 +112,23 @@ const noPatterns = invalidRequest([
 export const listedAs = (definitions: Definitions, name: string): Caller | undefined =>
   name === unlistedCallers ? definitions.unlisted : callerNamed(definitions, name)
 
+const noteOf = (reason: string) => ({ type: 'caller', budget: rootBudget, reason }) as const
+
 function callerChange({ definitions }: View, name: string, caller: Caller, by: Author) {
-  if (isPattern(name)) return { refused: noPatterns }
-  const stale = staleness(definitions, by, listedAs(definitions, name) ? null : `caller ${name}`)
-  if (stale) return { refused: stale }
+  if (isPattern(name)) return noPatterns
+  const isListed = listedAs(definitions, name) !== undefined
+  const stale = staleness(definitions, by, isListed ? null : `caller ${name}`)
+  if (stale) return stale
   const given = { ...definitions, callers: { ...definitions.callers, [name]: caller } }
-  const reason = by.reason ?? `${shownCaller(given, name)} is listed`
-  const note = { type: 'caller', budget: rootBudget, reason } as const
+  const made = { note: noteOf(by.reason ?? `${shownCaller(given, name)} is listed`), created: !isListed }
   if (name === unlistedCallers) {
     const others = Object.keys(caller).filter((member) => !membersForUnlisted.some((each) => each === member))
-    return others.length > 0
-      ? { refused: noMember(...others) }
-      : { definitions: { ...definitions, unlisted: caller }, note }
+    return others.length > 0 ? noMember(...others) : { definitions: { ...definitions, unlisted: caller }, ...made }
   }
   const names = namesOf(given, name)
   if (new Set(names).size < names.length) {
     const message = `The persons of ${name} lead in a circle: ${names.slice(0, -1).join(', ')}. Name the person at the end of the chain.`
-    return { refused: invalidRequest([{ path: 'person', message }]) }
+    return invalidRequest([{ path: 'person', message }])
   }
   const errors = (['budgets', 'readsBudgets'] as const).flatMap((path) =>
     [caller[path] ?? []]
@@ -157,8 +136,8 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
       .filter((budget) => budget !== '*' && !budgetNamed(definitions, budget))
       .map((budget) => ({ path, message: `There is no budget ${budget}.` })),
   )
-  if (errors.length > 0) return { refused: invalidRequest(errors) }
-  return { definitions: given, note }
+  if (errors.length > 0) return invalidRequest(errors)
+  return { definitions: given, ...made }
 }
 
 const disableReason = (name: string, { disabled, reason }: { disabled: boolean; reason: string }): string =>

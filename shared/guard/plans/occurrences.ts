@@ -3,7 +3,7 @@ import { type Occurrence, occurrenceId, type Rerun, type RunAgain, rerunId } fro
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'
-import { problem } from '../problems.ts'
+import { problem, type Refused, refused } from '../problems.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
 import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
@@ -11,13 +11,9 @@ import type { Plan } from './plans-file.ts'
 
 export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
 
-export type OccurrenceResult =
-  | { readonly kind: 'fired'; readonly occurrence: Occurrence }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+export type OccurrenceResult = { readonly kind: 'fired'; readonly occurrence: Occurrence } | Refused
 
-type RerunResult =
-  | { readonly kind: 'asked' | 'running' | 'nothing-left' }
-  | { readonly kind: 'problem'; readonly problem: Problem }
+type RerunResult = { readonly kind: 'asked' | 'running' | 'nothing-left' } | Refused
 
 /** A time may come early, because clocks differ. */
 const earlyByMs = 2 * minuteMs
@@ -31,23 +27,16 @@ export const createOccurrences = (parts: OccurrencesParts) =>
 async function fire(parts: OccurrencesParts, name: string, time: number, endsAt: number): Promise<OccurrenceResult> {
   const { ledger, log } = parts
   const plan = enabledPlan(parts, name)
-  if ('slug' in plan) return { kind: 'problem', problem: plan }
+  if ('slug' in plan) return refused(plan)
   const { definitions, now } = await ledger.view()
-  if (time - now > earlyByMs) return { kind: 'problem', problem: tooEarly(name, time) }
-  const refused = refusedAt(time, now, pausedIn(definitions, name))
+  if (time - now > earlyByMs) return refused(tooEarly(name, time))
+  const notRun = refusedAt(time, now, pausedIn(definitions, name))
   const id = occurrenceId(name, time)
   const fresh: Occurrence = {
-    id,
-    version: 1,
-    createdAt: now,
-    plan: name,
-    time,
-    startedAt: now,
-    round: 0,
-    nextAt: now,
-    ...(refused ? { ...refused, doneAt: now } : { state: 'running' as const }),
+    ...{ id, version: 1, createdAt: now, plan: name, time, startedAt: now, round: 0, nextAt: now },
+    ...(notRun ? { ...notRun, doneAt: now } : { state: 'running' as const }),
   }
-  const isNew = await ledger.occurrences.add(fresh, refused ? [ended(fresh, now)] : [])
+  const isNew = await ledger.occurrences.add(fresh, notRun ? [ended(fresh, now)] : [])
   if (isNew) log.info('occurrence', { plan: name, time, state: fresh.state })
   return { kind: 'fired', occurrence: (await advance(parts, id, endsAt)) ?? fresh }
 }
@@ -65,7 +54,7 @@ async function runAgain(
   const seen = await occurrences.get(id)
   if (seen && seen.version !== (seenVersion ?? seen.version)) return { kind: 'fired', occurrence: seen }
   const found = await planToRunAgain(parts, { name, time, only, seen })
-  if ('slug' in found) return { kind: 'problem', problem: found }
+  if ('slug' in found) return refused(found)
   const { plan, again } = found
   const isReopened = !seen
     ? await occurrences.add({ id, version: 1, createdAt: again.startedAt, ...again })
@@ -90,15 +79,15 @@ async function askToRunAgain(
   const { only, seenVersion } = asked
   const seen = await occurrences.get(occurrenceId(name, time))
   const found = await planToRunAgain(parts, { name, time, only, seen })
-  if ('slug' in found) return { kind: 'problem', problem: found }
+  if ('slug' in found) return refused(found)
   const { plan, again, zone } = found
   if (seen && seen.doneAt === undefined) return { kind: 'running' }
   if (seen && (await isThrough(parts, plan, seen, again))) return { kind: 'nothing-left' }
-  if (seen?.version !== seenVersion) return { kind: 'problem', problem: hasChanged(name, time, zone) }
+  if (seen?.version !== seenVersion) return refused(hasChanged(name, time, zone))
   const id = rerunId(seen)
   const before = await reruns.get(id)
   if (before && before.doneAt === undefined)
-    return before.only === only ? { kind: 'asked' } : { kind: 'problem', problem: hasChanged(name, time, zone) }
+    return before.only === only ? { kind: 'asked' } : refused(hasChanged(name, time, zone))
   const rerun = { id, version: 1, createdAt: again.startedAt, plan: name, time, ...asked }
   // One that was refused changed nothing, so it may be asked for again.
   const isWritten = await (before ? reruns.change(rerun, before) : reruns.add(rerun))
@@ -113,11 +102,11 @@ async function runAsked(parts: OccurrencesParts, rerun: Rerun, endsAt: number): 
   const { plan, time, only, by, createdAt, seenVersion } = rerun
   if (rerun.doneAt !== undefined) return null
   const { definitions, now } = await ledger.view()
-  const refused = callerNamed(definitions, by)?.disabled
+  const why = callerNamed(definitions, by)?.disabled
     ? `${shownCaller(definitions, by)} asked for it and is disabled now.`
     : now - createdAt >= requestLastsMs && 'No sweep could begin it within an hour.'
-  const result: OccurrenceResult = refused
-    ? { kind: 'problem', problem: problem('wrong-state', refused) }
+  const result: OccurrenceResult = why
+    ? refused(problem('wrong-state', why))
     : await runAgain(parts, plan, time, only, endsAt, seenVersion)
   if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
   await ledger.reruns.change({ ...rerun, doneAt: now }, rerun)
@@ -138,11 +127,8 @@ async function planToRunAgain(parts: OccurrencesParts, { name, time, only, seen 
   const { definitions, now } = view
   const zone = zoneOf(view)
   if (time - now > earlyByMs) return tooEarly(name, time)
-  const pause = pauseOf(definitions, name)
-  if (pause) {
-    const detail = `The plan ${name} was paused by ${shownCaller(definitions, pause.by)}: ${pause.reason}. Resume it first.`
-    return problem('plan-paused', detail, { plan: name })
-  }
+  const paused = pausedIn(definitions, name)
+  if (paused !== null) return problem('plan-paused', `The plan ${name} was ${paused}. Resume it first.`, { plan: name })
   const mode = only === 'refused' ? { only } : {}
   const again = { plan: name, time, state: 'running' as const, startedAt: now, round: 0, nextAt: now, ...mode }
   return whyNotAgain(seen, { plan: name, time, only, zone }) ?? { plan, again, zone }

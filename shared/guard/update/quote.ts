@@ -6,7 +6,7 @@ import type { Units } from '../../platform/words.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { type EstimateReading, type Target, targetOf } from '../../tracking/tracking.ts'
 import type { GuardParts } from '../options.ts'
-import { problem } from '../problems.ts'
+import { problem, type Refused, refused } from '../problems.ts'
 
 export interface DecisionInput {
   readonly view: View
@@ -36,9 +36,7 @@ export interface Quote {
 
 export type TimedQuote = Quote & { readonly at: number }
 
-export type QuoteResult =
-  | ({ readonly kind: 'quote' } & TimedQuote)
-  | { readonly kind: 'problem'; readonly problem: Problem }
+export type QuoteResult = ({ readonly kind: 'quote' } & TimedQuote) | Refused
 
 type QuoteRequest = Pick<UpdateRequest, 'kind' | 'project' | 'query' | 'target'>
 
@@ -65,14 +63,14 @@ export function createQuotes({
       const wrong = whyWrongClock(estimate, at)
       if (wrong === null) return { kind: 'quote', units: estimate.units, dates, at }
       log.error('wrong-clock', { ...wrong.members, project: asked.project, updateKind: asked.kind })
-      return { kind: 'problem', problem: wrong }
+      return refused(wrong)
     }
     const { kind: found, ...fields } = estimate
     const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
     if (estimate.kind === 'unreadable') log.error('estimate-unreadable', seen)
     else if (estimate.status === 404) log.info('no-such-project', seen)
     else log.info('no-estimate', seen)
-    return { kind: 'problem', problem: problemOf(asked, estimate, kinds) }
+    return refused(problemOf(asked, estimate, kinds))
   }
 
   /** Without dates there is no freshness check, and no evidence later. */
