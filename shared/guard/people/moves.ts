@@ -56,7 +56,7 @@ export function moveRows(
     const fail = (message: string) => faults.push({ path, message })
     const own = ownRow(before, to, row)
     // A repeated move keeps the id, too.
-    if (own && how.mayMove) budgets[to] = withRow(budgets[to], { ...own, ...row })
+    if (own && how.mayMove) budgets[to] = withRow(budgets[to], row, { ...own, ...row })
     // Also where the same change takes it out of the old list: a project must not lose its id on the way.
     for (const { budget, project } of own ? [] : listingsBeside(before, to, row)) {
       const from = budget.name
@@ -67,8 +67,8 @@ export function moveRows(
       else if (!how.mayMove)
         fail(`${row.name} belongs to ${from}. To move it to ${to}, add move=true (in a file: apply --move)`)
       else {
-        budgets[from] = without(budgets[from], project)
-        budgets[to] = withRow(budgets[to], { ...project, ...row })
+        budgets[from] = withRow(budgets[from], project)
+        budgets[to] = withRow(budgets[to], row, { ...project, ...row })
       }
     }
   }
@@ -122,14 +122,11 @@ const isWhole = (listed: OwnedProject, row: OwnedProject): boolean =>
 
 const shown = ({ name, id }: OwnedProject): string => (id === undefined ? name : `${name} (id ${id})`)
 
-const without = (budget: Budget | undefined, { name }: OwnedProject): Budget => {
-  if (!budget) throw new Error('a project moves out of a budget that there is')
-  return { ...budget, projects: budget.projects.filter((each) => folded(each.name) !== folded(name)) }
-}
-
-const withRow = (budget: Budget | undefined, row: OwnedProject): Budget => {
-  if (!budget) throw new Error('a project moves into a budget that there is')
-  return { ...budget, projects: budget.projects.map((each) => (folded(each.name) === folded(row.name) ? row : each)) }
+/** @param row absent: the project leaves the list. */
+const withRow = (budget: Budget | undefined, { name }: OwnedProject, row?: OwnedProject): Budget => {
+  if (!budget) throw new Error('a project moves between budgets that there are')
+  const changed = (each: OwnedProject) => (folded(each.name) === folded(name) ? (row ?? []) : each)
+  return { ...budget, projects: budget.projects.flatMap(changed) }
 }
 
 /** Projects that have another owner afterwards, however the change says it. */

@@ -30,14 +30,13 @@ import { wantsUnownedApproval, whyNotUnowned } from '../update/unowned.ts'
 export function whyNotApprove(update: Update, view: View, by: string, person?: string): Problem | null {
   const { id, state, budget } = update
   if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')
-  if (isPast(update, view.now)) {
-    const until = when(update.approvableUntil ?? view.now, zoneOf(view))
-    const detail = `${nameOf(update, 'The')} could be approved until ${until}; ask for it again.`
-    return problem('wrong-state', detail, { update: id, state })
+  if (update.approvableUntil !== undefined && update.approvableUntil <= view.now) {
+    const until = when(update.approvableUntil, zoneOf(view))
+    return stuck(update, `${nameOf(update, 'The')} could be approved until ${until}; ask for it again.`)
   }
   if (budget !== unseenBudget && !budgetNamed(view.definitions, budget)) {
-    const detail = `${cannotBe('approved', update)}: its budget ${budget} was deleted; create ${budget} again, or reject the update.`
-    return problem('wrong-state', detail, { update: id, state })
+    const why = `its budget ${budget} was deleted; create ${budget} again, or reject the update.`
+    return stuck(update, `${cannotBe('approved', update)}: ${why}`)
   }
   const own = ownRequest({ by, person }, update, view)
   if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
@@ -45,10 +44,7 @@ export function whyNotApprove(update: Update, view: View, by: string, person?: s
   if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
   const why = whyNear(view.definitions, update.project) ?? moved?.detail
-  if (why !== undefined) {
-    const detail = `${cannotBe('approved', update)}: ${why}`
-    return problem('wrong-state', detail, { update: id, state })
-  }
+  if (why !== undefined) return stuck(update, `${cannotBe('approved', update)}: ${why}`)
   return whyNotAmongApprovers(view.definitions, update, { by, person, ...(update.short && { grants: update.short }) })
 }
 
@@ -84,18 +80,18 @@ function isApproverOf(definitions: Definitions, budget: string, { by, person }: 
 }
 
 export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {
-  const { id, state, estimated, approvedBefore } = update
+  const { estimated, approvedBefore } = update
   const agreed = shown === null ? approvedBefore : shown
   if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
   const detail = `${nameOf(update, 'The')} needs ${inUnits(estimated)} now, and you were shown ${count(agreed)}, so it was not approved. Nothing was spent; look at it again.`
-  return problem('wrong-state', detail, { update: id, state, units: estimated })
+  return stuck(update, detail, { units: estimated })
 }
 
 export function whyNotUpTo(update: Update, cap: Units): Problem | null {
-  const { id, state, estimated } = update
+  const { estimated } = update
   if (estimated === undefined || estimated <= cap) return null
   const detail = `${cannotBe('approved', update)} up to ${inUnits(cap)}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
-  return problem('wrong-state', detail, { update: id, state, units: estimated })
+  return stuck(update, detail, { units: estimated })
 }
 
 export function whyNotReject(update: Update, view: View, by: string, person?: string): Problem | null {
@@ -120,12 +116,11 @@ export function whyNotResolve(
   outcome: 'ran' | 'did-not-run',
   options: GuardOptions,
 ): Problem | null {
-  const { id, state, hold } = update
-  if (state !== 'in-doubt' || !hold) return wrongState(view, update, 'resolved')
+  if (update.state !== 'in-doubt' || !update.hold) return wrongState(view, update, 'resolved')
   const retryAt = inFlightUntil(update, options)
   if (outcome === 'ran' || view.now >= retryAt) return null
   const detail = `${nameOf(update, 'The')} may still take effect until ${when(retryAt, zoneOf(view))}. Until then you can only say that it ran.`
-  return problem('wrong-state', detail, { update: id, state, retryAt: toRfc3339(retryAt) })
+  return stuck(update, detail, { retryAt: toRfc3339(retryAt) })
 }
 
 function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'rejected'): Problem {
@@ -135,18 +130,16 @@ function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'reject
 }
 
 export function wrongState(view: View, update: Update, wanted: string, more = ''): Problem {
-  const { id, state, history } = update
-  const last = history.at(-1)
+  const last = update.history.at(-1)
   const since = last ? ` since ${when(last.at, zoneOf(view))} (${shownIn(view.definitions, update, last.by)})` : ''
-  const detail = `${cannotBe(wanted, update)}: it has been ${state}${since}${more}.`
-  return problem('wrong-state', detail, { update: id, state })
+  return stuck(update, `${cannotBe(wanted, update)}: it has been ${update.state}${since}${more}.`)
 }
+
+const stuck = ({ id, state }: Update, detail: string, more: Problem['members'] = {}): Problem =>
+  problem('wrong-state', detail, { update: id, state, ...more })
 
 const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
 const cannotBe = (wanted: string, update: Update) => `${nameOf(update, 'The')} cannot be ${wanted}`
-
-const isPast = (update: Update, now: number): boolean =>
-  update.approvableUntil !== undefined && update.approvableUntil <= now
 
 /** The start of the refusal if the approver made the request, also under another name (four eyes). */
 function ownRequest({ by, person }: Approver, update: Update, { definitions }: View): string | null {

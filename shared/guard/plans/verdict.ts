@@ -8,13 +8,13 @@ import {
   type Definitions,
   limitsOfCaller,
   rootBudget,
-  rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
 import { dayAt } from '../../ledger/book/windows.ts'
 import { leftOf } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { count, figuresOf, list, refuses, shownCaller, shownCounter, units } from '../sentences.ts'
 import { leavesToNoBudget } from '../update/decide.ts'
+import { strictFor } from '../update/limits.ts'
 import { budgetFor, ruledBy, spellingFaults, whyNotPaid } from '../update/projects.ts'
 import { whyNotUnowned } from '../update/unowned.ts'
 import { type Demand, dueIn, firstInstant, type PriceOf, takenUntil } from './forecast.ts'
@@ -135,11 +135,8 @@ function whyNever(
   const strict = rules.find(({ kinds }) => kinds && !kinds.includes(kind))
   if (strict) return `${strict.name} allows no ${kind} updates`
   const price = priceOf(kind, project)?.units ?? 0
-  const least = [
-    ...rules,
-    { name: shownCaller(definitions, caller), perUpdate: rulesOfCaller(definitions, caller)?.perUpdate },
-  ].find(({ perUpdate = Number.POSITIVE_INFINITY }) => price > perUpdate)
-  if (least) return `${least.name} allows ${count(least.perUpdate ?? 0)} for one update`
+  const least = strictFor(definitions, rules, { name: caller, shown: shownCaller(definitions, caller) }, price)
+  if (least) return `${least.shown} allows ${count(least.perUpdate ?? 0)} for one update`
   return (
     spellingFaults(definitions, [{ project }], separator)[0]?.message ??
     whyNotPaid(definitions, charge, plan.mayChargeAncestors)?.detail ??

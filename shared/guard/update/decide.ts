@@ -8,7 +8,6 @@ import {
   type Definitions,
   pauseOf,
   rootBudget,
-  rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
 import type { Grant, Problem, Run, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
@@ -35,6 +34,7 @@ import {
   overBudget,
   shortBehind,
   shortfall,
+  strictFor,
   whatNeeds,
   withNothingLeft,
 } from './limits.ts'
@@ -161,33 +161,21 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   const { view, asked, request, waiting = [] } = known
   const { units } = quote
   const { chain, rules, runs } = early
-  if (request.maxUnits !== undefined && units > request.maxUnits) {
-    return refuse(
-      'over-max-units',
-      `This update needs ${inUnits(units)}, and the request allows at most ${count(request.maxUnits)} (maxUnits).`,
-      { units, maxUnits: request.maxUnits },
-    )
+  const { maxUnits: most } = request
+  if (most !== undefined && units > most) {
+    const detail = `This update needs ${inUnits(units)}, and the request allows at most ${count(most)} (maxUnits).`
+    return refuse('over-max-units', detail, { units, maxUnits: most })
   }
-  const { caller } = request
-  const strictest = [
-    ...rules.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate })),
-    { name: caller, shown: askerIn(known), perUpdate: rulesOfCaller(view.definitions, caller)?.perUpdate },
-  ]
-  for (const { name, shown, perUpdate } of strictest) {
-    if (perUpdate === undefined || units <= perUpdate) continue
-    return refuse(
-      'over-update-limit',
-      `This update needs ${inUnits(units)}, and ${shown} allows at most ${count(perUpdate)} for one update.`,
-      { units, budget: name, perUpdate },
-    )
+  const strict = strictFor(view.definitions, rules, { name: request.caller, shown: askerIn(known) }, units)
+  if (strict) {
+    const { name: budget, shown, perUpdate = 0 } = strict
+    const detail = `This update needs ${inUnits(units)}, and ${shown} allows at most ${count(perUpdate)} for one update.`
+    return refuse('over-update-limit', detail, { units, budget, perUpdate })
   }
   const today = view.day.name.slice('day:'.length)
   if (!request.force && quote.dates?.includes(today)) {
-    return refuse(
-      'already-fresh',
-      `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`,
-      { units, date: today },
-    )
+    const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`
+    return refuse('already-fresh', detail, { units, date: today })
   }
   // Checked before any sum, because a sum could leave the safe integers.
   if (units > maxUnits) return { kind: 'refuse', problem: moreThanAnyHas('This update', units) }
@@ -204,10 +192,8 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
     units: toUnits(needed - available),
   }))
   if (!grants.every((grant) => isGrantable(grant, known, approval))) {
-    return {
-      kind: 'refuse',
-      problem: overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request)),
-    }
+    const problem = overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request))
+    return { kind: 'refuse', problem }
   }
   const needsApproval = isAboveCap
     ? `approved up to ${count(given.units)}, it now needs ${count(units)}`

@@ -11,30 +11,25 @@ import type { DecisionInput } from './quote.ts'
 
 export function duplicateOf({ view, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const same = `The ${request.kind} update of ${request.project}`
+  const zone = zoneOf(view)
   const holders = holdersOf(asked)
   const running = holders.find(({ state }) => state === 'running')
+  const is = (slug: 'duplicate-work' | 'already-updated', update: string, what: string) =>
+    problem(slug, `${same} ${what}`, { update })
   if (running)
-    return problem('duplicate-work', `${same} is already running as ${running.id}; ask again when it has ended.`, {
-      update: running.id,
-    })
+    return is('duplicate-work', running.id, `is already running as ${running.id}; ask again when it has ended.`)
   for (const holder of holders.filter(({ state }) => state === 'in-doubt')) {
     const until = doubtBlocksUntil(view, holder, options)
+    const again = `A person can resolve it; without that, the project may be updated again from ${when(until, zone)}.`
     if (view.now < until)
-      return problem(
-        'duplicate-work',
-        `${same} is in doubt as ${holder.id}: it may have run. A person can resolve it; without that, the project may be updated again from ${when(until, zoneOf(view))}.`,
-        { update: holder.id },
-      )
+      return is('duplicate-work', holder.id, `is in doubt as ${holder.id}: it may have run. ${again}`)
   }
   const [ran] = runsOf(asked)
   if (ran && !request.force) {
     const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
+    const then = `until ${when(until, zone)} that is the answer, and nothing is spent.`
     if (view.now < until)
-      return problem(
-        'already-updated',
-        `${same} was done at ${when(ran.at, zoneOf(view))} as ${ran.update}; until ${when(until, zoneOf(view))} that is the answer, and nothing is spent.`,
-        { update: ran.update },
-      )
+      return is('already-updated', ran.update, `was done at ${when(ran.at, zone)} as ${ran.update}; ${then}`)
   }
   return null
 }

@@ -2,9 +2,11 @@ import {
   type Budget,
   type CounterOwner,
   callerOfCounter,
+  type Definitions,
   isWithin,
   limitsOfCaller,
   rootBudget,
+  rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
 import { type Grant, leftOf, type Problem, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -129,6 +131,18 @@ export function shortfall(short: readonly Behind[], units: number, request: Upda
 
 const granted = ({ grant: { budget, window, units } }: Behind): string =>
   `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${thisWindow(window)}`
+
+/** The first rule that allows fewer units for one update: the owner's budgets', then the caller's. */
+export function strictFor(
+  definitions: Definitions,
+  rules: readonly Budget[],
+  caller: { readonly name: string; readonly shown: string },
+  units: number,
+) {
+  const own = { ...caller, perUpdate: rulesOfCaller(definitions, caller.name)?.perUpdate }
+  const all = [...rules.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate })), own]
+  return all.find(({ perUpdate = Number.POSITIVE_INFINITY }) => units > perUpdate) ?? null
+}
 
 export const countersOf = (
   view: View,

@@ -205,19 +205,13 @@ function contentOf({ query, content, tags, ...wanted }: UpdatesRequest): string 
 }
 
 function conflictOf(recorded: readonly Update[], content: string): Problem | null {
-  if (recorded.some((update) => update.content.digest !== content)) {
-    return problem(
-      'key-reused',
-      'This idempotency key was used before, for a request with other content; use a new key for a new request.',
-    )
-  }
+  const reused =
+    'This idempotency key was used before, for a request with other content; use a new key for a new request.'
+  if (recorded.some((update) => update.content.digest !== content)) return problem('key-reused', reused)
   const running = recorded.find(({ state, queued }) => state === 'running' && !queued)
   if (!running) return null
-  return problem(
-    'in-progress',
-    `The first request with this key is still running as ${running.id}; ask again in a moment.`,
-    { update: running.id },
-  )
+  const detail = `The first request with this key is still running as ${running.id}; ask again in a moment.`
+  return problem('in-progress', detail, { update: running.id })
 }
 
 type AllowedAsker = Asker & { readonly allowed: Permissions }
