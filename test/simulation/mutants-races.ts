@@ -6,8 +6,8 @@ export const raceMutants: readonly Mutant[] = [
     bug: 'an overrun is clipped',
     race: ['an update and a freeze', 1, 'cost 47 and was charged 40'],
     file: 'shared/guard/update/settle.ts',
-    find: 'if (units > held)\n    return {\n      units,',
-    replace: 'if (units > held)\n    return {\n      units: held,',
+    find: 'return { units, note: `ran;',
+    replace: 'return { units: units > held ? held : units, note: `ran;',
   },
   {
     bug: 'who asked can approve it under another name',
@@ -62,8 +62,8 @@ export const raceMutants: readonly Mutant[] = [
     bug: 'no sweep looks for evidence after a person said "did not run"',
     race: ['a late answer, and a wrong word of a person', 1, 'acme consumed 40 units, and 0 are counted'],
     file: 'shared/guard/sweep/sweep.ts',
-    find: 'const date = await evidenceFor(update)\n',
-    replace: 'const date = (await evidenceFor(update)) && null\n',
+    find: 'const date = await evidenceFor(parts, update)\n',
+    replace: 'const date = (await evidenceFor(parts, update)) && null\n',
   },
   {
     bug: 'the approvers of a budget are not asked for',

@@ -10,8 +10,8 @@ import {
 import { isSame, type Member } from '../../ledger/book/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import { maxProjects, type RemovableMember } from '../../records/budget.ts'
 import type { Fault } from '../../platform/faults.ts'
+import { maxProjects, type RemovableMember } from '../../records/budget.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { type Refused, refused } from '../problems.ts'
 import {
