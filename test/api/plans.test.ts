@@ -48,18 +48,6 @@ describe('GET /plans', () => {
     ])
   })
 
-  test('a plan with a rate is due from its last time on', async () => {
-    const { product, plansNow } = await withPlans()
-    await product.triggers.fire('weekly', Date.parse(due), product.endsAt())
-    expect((await plansNow())[1]).toMatchObject({
-      ...{ next: '2026-11-27T10:00:00.000Z', nextLocal: '27 Nov 2026 10:00 UTC' },
-      last: {
-        ...{ time: '2026-11-20T10:00:00.000Z', state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' },
-        counts: { settled: 1 },
-      },
-    })
-  })
-
   test('GET /plans shows the occurrence with the latest time as last', async () => {
     const { product, plansNow } = await withPlans([night])
     for (const time of ['2026-11-20T10:00:00Z', '2026-11-18T10:00:00Z']) {
@@ -101,14 +89,6 @@ describe('pause and resume', () => {
       ['resume', 'it has moved', 'ada'],
       ['pause', 'the site moves', 'ada'],
     ])
-  })
-
-  test('resuming a plan leaves the other plans paused', async () => {
-    const { product, plansNow } = await withPlans()
-    for (const name of ['night', 'weekly'])
-      await product.call('POST', `/plans/${name}/pause`, { body: { reason: 'the site moves' } })
-    await product.call('POST', '/plans/night/resume', { body: { reason: 'it has moved' } })
-    expect(await plansNow()).toMatchObject([{ paused: false }, { paused: { reason: 'the site moves' } }])
   })
 
   test.each(['pause', 'resume'])('%s is 404 for an unknown plan and 415 without a body', async (action) => {
@@ -246,14 +226,6 @@ describe('POST /plans/{name}/run', () => {
     expect([unsent.status, unsent.body.plan]).toEqual([402, 'night'])
     expect(product.service.requests).toEqual([])
   })
-
-  test('two people who run a plan at once make one occurrence', async () => {
-    const { product, run } = await withPlans([night])
-    const answers = await Promise.all([run({ time: due }), run({ time: due }), run({ time: due, only: 'unsent' })])
-    expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 202)).toEqual([])
-    expect(product.seen('run')).toHaveLength(2)
-    expect(await product.audit()).toBe(true)
-  })
 })
 
 describe('GET /forecast', () => {
@@ -305,30 +277,6 @@ describe('GET /forecast', () => {
     expect((await rows(product))[0]).toMatchObject({
       ...{ committed: 0, projected: 150, unpriced: 0, pricedAt: null, ifResumed: 1_500 },
     })
-  })
-
-  test('GET /forecast keeps an old price with its age if a new one cannot be read', async () => {
-    let isDown = false
-    const { product } = await withPlans([night], {
-      service: ({ url }) => (isDown && url.includes('/a/') ? { status: 502 } : undefined),
-    })
-    await product.triggers.digest(product.endsAt())
-    isDown = true
-    product.clock.advance(days(1))
-    await product.triggers.digest(product.endsAt())
-    expect((await rows(product))[0]).toMatchObject({
-      committed: 720,
-      unpriced: 0,
-      pricedAt: '2026-11-20T10:00:00.000Z',
-    })
-    expect((await rows(product))[2]).toMatchObject({ committed: 360, pricedAt: '2026-11-21T10:00:00.000Z' })
-  })
-
-  test('GET /forecast ignores disabled plans', async () => {
-    const { product } = await withPlans([{ ...night, enabled: false }])
-    await product.triggers.digest(product.endsAt())
-    expect(product.seen('estimate')).toEqual([])
-    expect((await rows(product))[0]).toMatchObject({ committed: 0, unpriced: 0 })
   })
 
   test("GET /forecast resets on the account's own day and zone", async () => {
