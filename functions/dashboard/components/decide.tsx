@@ -1,5 +1,5 @@
 import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../../shared/guard/people/permissions.ts'
-import { count, list, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, list } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { inFlightUntil } from '../../../shared/guard/update/duplicate-work.ts'
@@ -9,7 +9,8 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import type { Visit } from '../session.tsx'
 import { IgnoreEnter } from './fields.tsx'
-import { dayNamed, say, Time } from './parts.tsx'
+import { dayNamed, say } from './parts.tsx'
+import { inView } from './people.tsx'
 
 export const actions = ['approve', 'reject', 'cancel', 'ran', 'did-not-run'] as const
 export type Action = (typeof actions)[number]
@@ -98,7 +99,7 @@ export const ActionButtons = ({ actions, labels = actionLabels }: ButtonsProps) 
 type EvidenceProps = { update: Update; view: View } & Pick<Services, 'options' | 'kinds'>
 
 export function Evidence({ update, view, options, kinds }: EvidenceProps) {
-  const zone = zoneOf(view)
+  const { time } = inView(view)
   const noEffectFrom = inFlightUntil(update, options)
   const settledAt = (update.doubt?.at ?? view.now) + doubtLastsMs
   return (
@@ -106,11 +107,11 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
       <li>{evidenceSentence(update, view, kinds)}</li>
       <li>
         {view.now < noEffectFrom
-          ? say`The request may still take effect. You can say now that it ran, and from ${<Time at={noEffectFrom} zone={zone} />} on that it did not run.`
+          ? say`The request may still take effect. You can say now that it ran, and from ${time(noEffectFrom)} on that it did not run.`
           : 'The request can no longer take effect, so you can choose either answer.'}
       </li>
       <li>
-        {say`Without an answer it is settled on ${<Time at={settledAt} zone={zone} />} at the ${count(update.hold?.units ?? 0)} held.`}
+        {say`Without an answer it is settled on ${time(settledAt)} at the ${count(update.hold?.units ?? 0)} held.`}
       </li>
     </ul>
   )

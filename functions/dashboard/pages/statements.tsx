@@ -12,7 +12,7 @@ import { activityPath, BudgetLink, say, ZoneNote } from '../components/parts.tsx
 import { PeriodLinks, periodOf } from '../components/period.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
-import { addressWith, List } from '../kit/list.tsx'
+import { addressWith, Chips, List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { StatementTable } from './statement-table.tsx'
 
@@ -44,13 +44,12 @@ export function addStatements({ page }: PageRoutes): void {
               </a>
             </span>
           </div>
-          <nav aria-label="Statements" class="chips">
-            {[...tabs, ...tagTabs(by, details?.statement.tagKeys ?? [])].map(([tab, label]) => (
-              <a href={addressWith(statementsPath, { ...filters, by: tab })} aria-current={by === tab && 'page'}>
-                {label}
-              </a>
-            ))}
-          </nav>
+          <Chips
+            label="Statements"
+            of={[...tabs, ...tagTabs(by, details?.statement.tagKeys ?? [])].map(
+              ([tab, text]) => [text, addressWith(statementsPath, { ...filters, by: tab }), by === tab] as const,
+            )}
+          />
           {details === null ? (
             await bookTable(guard, view, month)
           ) : (
