@@ -225,7 +225,8 @@ async function showPage(
         show(c, { title, frame: await withBadge(counted), children: content }, 200),
       redirect: async (flash, to) => {
         await flashes.write(c, session, flash)
-        return c.redirect(to, 303)
+        // A browser that scrolls to a fragment does not focus the faulty field.
+        return c.redirect(flash.faults ? to.replace(/#.*/, '') : to, 303)
       },
     })
   } catch (error) {
