@@ -100,3 +100,22 @@ export const ActionForm = (form: ActionFormProps) => (
     <Buttons of={form.buttons} cancel={form.cancel} />
   </form>
 )
+
+/** After a preview. */
+interface ConfirmProps {
+  readonly action: string
+  readonly frame: Frame
+  readonly hidden: HiddenValues
+  readonly confirmLabel: string
+  readonly back: string
+}
+
+export const ConfirmForm = ({ confirmLabel, back, ...form }: ConfirmProps) => (
+  <ActionForm
+    {...{ ...form, id: 'confirm', cancel: back }}
+    buttons={[
+      { text: confirmLabel, name: 'step', value: 'confirm', tone: 'primary' },
+      { text: 'Back to the form', name: 'step', value: 'edit' },
+    ]}
+  />
+)

@@ -17,12 +17,12 @@ import {
   TextField,
   TicksField,
 } from '../components/fields.tsx'
-import { FormToken, type Frame } from '../components/layout.tsx'
+import { FormToken } from '../components/layout.tsx'
 import { Section } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isConflict, notDone, reasonOf, retryUntilAnswered, stepOf } from '../forms.ts'
 import type { Visit } from '../session.tsx'
-import { ActionForm, Buttons } from './action.tsx'
+import { Buttons, ConfirmForm } from './action.tsx'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -233,24 +233,6 @@ async function previewOrChange<Own extends Subject>(
       return showPreview(record, visit, edit, outcome)
   }
 }
-
-interface ConfirmProps {
-  readonly action: string
-  readonly frame: Frame
-  readonly hidden: HiddenValues
-  readonly confirmLabel: string
-  readonly back: string
-}
-
-export const ConfirmForm = ({ confirmLabel, back, ...form }: ConfirmProps) => (
-  <ActionForm
-    {...{ ...form, id: 'confirm', cancel: back }}
-    buttons={[
-      { text: confirmLabel, name: 'step', value: 'confirm', tone: 'primary' },
-      { text: 'Back to the form', name: 'step', value: 'edit' },
-    ]}
-  />
-)
 
 interface GroupProps {
   readonly group: FieldGroup

@@ -17,8 +17,7 @@ import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { flashOf, retryOnConflict } from '../../forms.ts'
-import { ActionForm, action, fieldsOf } from '../../kit/action.tsx'
-import { ConfirmForm } from '../../kit/edit.tsx'
+import { ActionForm, action, ConfirmForm, fieldsOf } from '../../kit/action.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 
 const changeSchema = z.pipe(
