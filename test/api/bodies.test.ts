@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { anyProject, type Fault, startRefusing } from '../support/inputs/refusals.ts'
 import { type Called, type Product, startProduct } from '../support/product.ts'
-import { anyProject, type Fault, startRefusing } from '../support/refusing.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Hostile bodies, keys and names; the members of bodies and queries are in inputs.test.ts.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openApiDocument } from '../../infra/openapi/document.ts'
-import { startRefusing } from '../support/refusing.ts'
-import { bodyWith, type Parameter, type Schema, wrongBodies, wrongQueries } from '../support/wrong-inputs.ts'
+import { startRefusing } from '../support/inputs/refusals.ts'
+import { bodyWith, type Parameter, type Schema, wrongBodies, wrongQueries } from '../support/inputs/wrong-inputs.ts'
 
 // Each member and parameter of the OpenAPI document is sent missing, of a wrong type, too long and in two spellings. The
 // golden file has what each is answered with. What a schema cannot say is a row of `more`.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describe as described } from '../../shared/guard/problem-types.ts'
+import { describe as described, problems } from '../../shared/guard/problem-types.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import {
   count,
@@ -208,7 +208,7 @@ describe('an answer', () => {
   })
 
   test('an unknown problem becomes an internal one', () => {
-    expect(described('over-budget')).toMatchObject({ status: 402, title: 'Not enough units available' })
-    expect(described('constructor')).toMatchObject({ status: 500, title: 'Something went wrong on our side' })
+    expect(described('over-budget')).toBe(problems['over-budget'])
+    expect(described('constructor')).toBe(problems.internal)
   })
 })

@@ -254,7 +254,7 @@ describe('where a ledger may be opened', () => {
     },
   )
 
-  test('says how to find or begin a ledger where there is none', () => {
+  test('says how to find or begin a missing ledger', () => {
     expect(emptyFault(null)).toEqual({
       text: 'the table holds no ledger yet: begin it once with npm run account -- begin',
     })

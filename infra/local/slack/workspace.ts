@@ -24,8 +24,7 @@ export function createWorkspace(
     const headers = signatureOf(signingSecret, body, Math.floor(Date.now() / 1000))
     return (await fetch(`${guardUrl}/slack/${path}`, { method: 'POST', headers, body })).text()
   }
-  const sendForm = (path: string, form: Record<string, string>) =>
-    sendToGuard(path, new URLSearchParams(form).toString())
+  const sendForm = (path: string, form: Record<string, string>) => sendToGuard(path, `${new URLSearchParams(form)}`)
 
   // Pages of other sites may not press buttons.
   app.use(async (c, next) => {

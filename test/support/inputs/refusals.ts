@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { keyOf, type Store, type Write } from '../../shared/ledger/store/store.ts'
-import { type Called, json, startProduct } from './product.ts'
-import type { Recorded } from './scripted-service.ts'
-import { createMemoryStore } from './store/memory-store.ts'
+import { keyOf, type Store, type Write } from '../../../shared/ledger/store/store.ts'
+import { type Called, json, startProduct } from '../product.ts'
+import type { Recorded } from '../scripted-service.ts'
+import { createMemoryStore } from '../store/memory-store.ts'
 
 export type Fault = readonly [path: string, message: string]
 
