@@ -11,6 +11,7 @@ import {
   counterOwnerNamed,
   counterOwnersIn,
   type Definitions,
+  isWithin,
   limitOf,
   limitsOfCaller,
   ownerOf,
@@ -299,6 +300,16 @@ describe('the tree', () => {
     ['nine deep', chain(9), 'b9'],
   ])('refuses a broken chain of budgets: %s', (_name, broken, name) => {
     expect(() => chainOf(broken, name)).toThrow(/^the chain of budget .* is broken/)
+  })
+
+  test.each([
+    ['blog', 'blog', true],
+    ['blog', 'seo', true],
+    ['blog', 'account', true],
+    ['seo', 'blog', false],
+    ['missing', 'account', false],
+  ])('%s is within %s: %s', (name, above, is) => {
+    expect(isWithin(definitions, name, above)).toBe(is)
   })
 
   test('finds budgets by own members only', () => {

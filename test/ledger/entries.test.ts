@@ -362,6 +362,34 @@ describe('the figure on the vendor’s screen', () => {
     expect(await counter('account', 'day')).toMatchObject({ spent: 0 })
   })
 
+  test('a reconciliation books the difference that its preview showed, and no other', async () => {
+    const request = asked({ ...reconcile, unitsLeft: 4_200 }) as EntryRequest & { type: 'reconcile' }
+    const numbers =
+      "of the vendor's 4,200 units, 0 were spent in the last minutes, 0 are held and 0 in doubt, so account goes from 5,000 to 4,200 available, a difference of 800. Send the same with the difference 800 to book it."
+    expect(await ledger.enter(request)).toEqual({
+      kind: 'not-possible',
+      why: `Nothing is booked without a preview: ${numbers}`,
+    })
+    expect(await ledger.enter({ ...request, shown: 799 })).toEqual({
+      kind: 'not-possible',
+      why: `The difference is not 799 any more: ${numbers}`,
+    })
+    clock.advance(120_000)
+    const early = { ...request, id: 'ent_early', asOf: clock.now() - 60_000 }
+    await enter({ type: 'external-spend', budget: 'account', units: 300 })
+    expect(await ledger.enter(early)).toMatchObject({
+      why: expect.stringContaining('300 were spent since, 0 are held'),
+    })
+    expect(await ledger.enter({ ...early, unitsLeft: toUnits(5_001) })).toMatchObject({
+      why: expect.stringContaining('the vendor had 1 more left than the book, and only a figure of now'),
+    })
+    const again = { ...request, unitsLeft: toUnits(4_000), shown: 700 }
+    expect(await ledger.enter(again)).toMatchObject({ kind: 'entered', again: false })
+    expect(await ledger.enter(again)).toMatchObject({ kind: 'entered', again: true })
+    expect(await ledger.enter({ ...again, shown: 701 })).toEqual({ kind: 'key-reused' })
+    expect(await ledger.previewEntry(again)).toMatchObject({ kind: 'entered', again: true })
+  })
+
   test('a reconciliation gives back what the vendor did not count, down to nothing spent', async () => {
     await enter({ type: 'external-spend', budget: 'account', units: 300 })
     expect(await entered({ ...reconcile, unitsLeft: 5_000 })).toMatchObject({ units: -300 })

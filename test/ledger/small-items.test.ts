@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import type { Item } from '../../shared/ledger/store/store.ts'
+import { itemSize } from '../../shared/ledger/store/item-size.ts'
+import type { Item, Value } from '../../shared/ledger/store/store.ts'
 import { announcement, type Occurrence, occurrenceId, occurrencesOf } from '../../shared/ledger/updates/tasks.ts'
 import { begin } from '../../shared/ledger/updates/update.ts'
 import type { ProjectChange } from '../../shared/ledger/views/projects.ts'
@@ -493,5 +494,30 @@ describe('keys of an issuer', () => {
     await ledger.issuerKeys.keep(keys)
     damage('issuer-keys', { fetchedAt: 'now' })
     await expect(ledger.issuerKeys.read('okta')).rejects.toThrow('issuer-keys#okta (issuer-keys) is damaged: fetchedAt')
+  })
+})
+
+describe('the size of an item, as DynamoDB counts it', () => {
+  test.each([
+    [{}, 0],
+    [{ ab: 'cde' }, 5],
+    [{ é: 'ü' }, 4],
+    [{ n: 7 }, 3],
+    [{ n: 12 }, 3],
+    [{ n: 123 }, 4],
+    [{ n: -1234 }, 4],
+    [{ n: 1.5 }, 3],
+    [{ n: 101_000 }, 4],
+    [{ n: 0 }, 2],
+    [{ t: true }, 2],
+    [{ z: null }, 2],
+    [{ u: undefined }, 2],
+    [{ l: [] }, 4],
+    [{ l: ['ab', 7] }, 10],
+    [{ m: {} }, 4],
+    [{ m: { ab: 'c' } }, 8],
+    [{ a: 'b', m: { l: [{ x: 'yz' }] } }, 19],
+  ] as [Readonly<Record<string, Value | undefined>>, number][])('%j takes %i bytes', (members, bytes) => {
+    expect(itemSize(members)).toBe(bytes)
   })
 })

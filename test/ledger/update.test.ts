@@ -11,8 +11,15 @@ import {
   states,
   type Update,
 } from '../../shared/ledger/updates/update.ts'
-import { fromUpdateItem, toUpdateItem } from '../../shared/ledger/updates/update-item.ts'
+import {
+  budgetsIn,
+  fromUpdateItem,
+  isUpdateKey,
+  toUpdateItem,
+  withoutBudgets,
+} from '../../shared/ledger/updates/update-item.ts'
 import { toUnits } from '../../shared/platform/words.ts'
+import { updateOf } from '../support/records.ts'
 
 const at = Date.parse('2026-11-20T10:00:00Z')
 const later = at + 60_000
@@ -499,3 +506,31 @@ function withoutHold({ hold: _hold, ...update }: Update): Update {
 
 const nameOf = (outcome: RunOutcome) =>
   `${outcome.kind}${outcome.kind === 'ran' ? ` ${outcome.units}` : ''} (${outcome.from})`
+
+describe('the place of an update in lists', () => {
+  const createdAt = at
+  const placeOf = (changes: Partial<Update>) =>
+    toUpdateItem(updateOf({ id: 'upd_upd_1', createdAt, history: [], ...changes }))
+
+  test.each([
+    [{ budget: 'seo' }, '2026-11-20T10:00:00.000Z#upd_1#seo', ['seo']],
+    [{ budget: 'seo', owner: 'seo' }, '2026-11-20T10:00:00.000Z#upd_1#seo', ['seo']],
+    [{ budget: 'account', owner: 'seo' }, '2026-11-20T10:00:00.000Z#upd_1#account,seo', ['account', 'seo']],
+  ])('names the budgets that %j belongs to', (changes, place, budgets) => {
+    const item = placeOf(changes)
+    expect([item.listedAt, budgetsIn(String(item.listedAt))]).toEqual([place, budgets])
+  })
+
+  test('an update without history is open since it was created', () => {
+    expect(placeOf({ budget: 'seo', state: 'running' }).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1#seo')
+  })
+
+  test('a place without budgets has none, and a cursor leaves them out', () => {
+    expect(budgetsIn('2026-11-20T10:00:00.000Z#upd_1')).toEqual([])
+    const position = (sort: string) => ({ pk: 'update#upd_1', sk: 'update', sort })
+    expect(withoutBudgets(position('at#1#seo'), true).sort).toBe('at#1#')
+    expect(withoutBudgets(position('at#1#seo'), false).sort).toBe('at#1#~')
+    expect(withoutBudgets(position('at#1'), false).sort).toBe('at#1')
+    expect(['update#upd_1', 'entry#ent_1'].map(isUpdateKey)).toEqual([true, false])
+  })
+})
