@@ -120,13 +120,13 @@ export function showBudget(
   kindNames: readonly Kind[],
   outlook?: Pick<BudgetOutlook, 'status' | 'sentence'>,
 ) {
-  const { name, kinds, frozen, approvers, freezeOnOverrun, ...others } = budget
+  const { name, parent, kinds, frozen, approvers, freezeOnOverrun, ...others } = budget
   const isOpen = view.month.start <= view.now && view.now < view.month.end
   const windows = windowKinds.filter(
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
   )
   return {
-    name,
+    ...{ name, parent },
     ...others,
     kinds: kinds ?? kindNames,
     frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,

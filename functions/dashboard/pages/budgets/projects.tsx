@@ -91,7 +91,9 @@ async function changeProjects({ c, guard, session }: Visit, change: Change, move
   const reason = `${release ? 'no longer owns' : 'owns'} ${list(change.names)}`.slice(0, 500).toWellFormed()
   const by = { caller: session.sub, reason, release, ...(move && { move: { from: move.from } }) }
   const result = await retryOnConflict(() => putProjects(guard, move?.to ?? name, by, change))
-  return result.kind === 'changed' ? flashOf(result, await doneText(guard, name, change)) : flashOf(result, '')
+  if (result.kind === 'changed') return flashOf(result, await doneText(guard, name, change))
+  // The guard says which projects have another owner by now.
+  return move ? { done: [], failed: [result.problem.detail] } : flashOf(result, '')
 }
 
 async function putProjects(guard: Guard, name: string, by: Author, change: Change): Promise<ChangeResult> {
