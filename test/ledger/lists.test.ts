@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { unseenBudget } from '../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import { BadCursor } from '../../shared/ledger/errors.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import type { Key, Store } from '../../shared/ledger/store/store.ts'
 import { begin, next, type State, type Update } from '../../shared/ledger/updates/update.ts'
-import { matches, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
+import { matches, meets, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
 import { all } from '../../shared/ledger/views/pages.ts'
 import type { Sees } from '../../shared/ledger/views/seen-lists.ts'
 import { toUnits } from '../../shared/platform/words.ts'
@@ -208,6 +209,12 @@ describe.each(stores)('lists: %s', (_name, create) => {
       const open = await own.open('in-doubt', 5)
       expect(open.rows.map(({ id }) => id)).toEqual(['upd_116', 'upd_109', 'upd_102', 'upd_095', 'upd_088'])
       expect((await pages((cursor) => own.open('in-doubt', 5, cursor))).flat()).toHaveLength(17)
+      expect((await own.oldestOpen('in-doubt', 2)).rows.map(({ id }) => id)).toEqual(
+        records
+          .filter(({ state }) => state === 'in-doubt')
+          .slice(0, 2)
+          .map(({ id }) => id),
+      )
       const [first] = open.rows
       if (!first) throw new Error('nothing is open')
       const released = next(first, 'released', { closedBy: 'person' }, { at: clock.now(), by: 'ada' })
@@ -451,4 +458,17 @@ test('a list whose reader sees no row of a busy month reads on to its end', asyn
   const page = await lists.updates({}, 2)
   expect(page.rows.map(({ id }) => id)).toEqual(['upd_000000'])
   expect(Buffer.from(page.next ?? '', 'base64url').toString()).not.toContain('upd_')
+})
+
+test.each([
+  [{ budget: 'seo', owner: null }, undefined, true],
+  [{ budget: 'seo', owner: null }, 'seo', true],
+  [{ budget: 'seo', owner: 'blog' }, 'blog', false],
+  [{ budget: unseenBudget, owner: 'blog' }, 'blog', true],
+  [{ budget: unseenBudget, owner: 'blog' }, 'seo', false],
+])('an update of %j is found under the budget %s: %s', (update, budget, isFound) => {
+  const record = { ...update, project: 'acme', tags: {}, state: 'settled' }
+  expect(meets(record, { ...(budget && { budget }) })).toBe(isFound)
+  expect(meets(record, { ...(budget && { budget }), state: undefined } as object)).toBe(isFound)
+  expect(meets(record, { state: 'refused' })).toBe(false)
 })
