@@ -104,7 +104,7 @@ export const budgetMembers = {
   approvalIfGrown: {
     value: 'number',
     schema: () => perCent(0, 10_000),
-    text: 'A person has to agree where the project’s last update cost so many per cent less.',
+    text: 'A person has to agree if the update costs more than so many per cent above the project’s last one.',
     label: 'Approval if grown by more than (per cent)',
     ...{ note: 'Against the project’s last update. Empty: no such rule.', section: 'rules', removable: true },
   },

@@ -52,7 +52,7 @@ async function send(
   return response
 }
 
-/** Headers of one connection (RFC 9110, section 7.6.1) or of the service's origin, and headers that the guard sets. */
+/** Not passed on: headers of one connection (RFC 9110, section 7.6.1) or of the service's site, and those that the guard sets. */
 const droppedHeaders: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
@@ -86,7 +86,7 @@ const droppedHeaders: ReadonlySet<string> = new Set([
   'x-frame-options',
   'x-request-id',
 ])
-/** Headers of the guard, and permissions of the guard's origin. */
+/** Not passed on either: headers of the guard, and CORS headers, which the guard sets. */
 const droppedFamilies = /^(?:unit-guard|access-control)-/
 
 /** Returns names and values in turn. */
@@ -132,7 +132,7 @@ function sendOn(
   if (Buffer.isBuffer(content)) outgoing.end(content)
   else {
     outgoing.flushHeaders()
-    // Each stream closes the other: half an answer must not look complete, and no answer is fetched without a reader.
+    // Each stream closes the other: half an answer must not look complete, and nothing is fetched once the client has gone.
     pipeline(content, outgoing, () => {})
   }
   return alreadySent()

@@ -41,7 +41,7 @@ export async function openLedger(keptIn: string | null, shutdown: Shutdown): Pro
   }
 }
 
-/** Other writes report a failure. */
+/** A failure is ignored: the next write that fails reports it. */
 function passTimeIn(file: SqliteFile): void {
   const pass = () => void file.write(() => passTime(file.db, systemClock.now())).catch(() => {})
   setInterval(pass, passEveryMs).unref()
@@ -64,7 +64,7 @@ const openMemory = (clock: Clock = systemClock) => ({
   id: undefined,
 })
 
-/** What the pages in memory say is wrong after a fault of the disk, so the process ends as if it was killed. */
+/** After a fault of the disk the pages in memory cannot be trusted, so the process ends as if it was killed. */
 function endNow(sentence: string): void {
   console.error(`unit-guard: ${sentence}`)
   process.exit(1)
@@ -79,7 +79,7 @@ async function openServed(directory: string, shutdown: Shutdown) {
   return opened
 }
 
-/** An empty file is not made where a marker says that there was a ledger. */
+/** Makes no empty file if a marker says that a ledger was here. */
 async function mustHaveLedger(directory: string): Promise<void> {
   if (['', '-journal'].some((end) => existsSync(join(directory, `${ledgerFile}${end}`)))) return
   const known = await fileMarker(directory).read()
@@ -114,7 +114,7 @@ export async function openSandbox(local: LocalSettings, token: string) {
   })
 }
 
-/** A new state would have charged nothing of what the ledger has counted. */
+/** A new state would not know the units that the ledger has counted. */
 async function mustHaveState(directory: string): Promise<void> {
   const path = join(directory, sandboxFile)
   const size = await stat(path).then(
@@ -143,7 +143,7 @@ export async function openSandboxState(keptIn: string | null, clock: Clock): Pro
   const { file } = await openFile(keptIn, sandboxFile, { mustCheck: true, onDamage: endNow })
   passTimeIn(file)
   const state = createState(demonstration, createSqliteStore(file, { clock: systemClock }))
-  // Begins an empty file now: a request may find the disk full.
+  // Writes an empty file now, so that a full disk shows at the start and not in a request.
   await state.faults().catch((error) => {
     throw new CannotContinue(`${join(keptIn, sandboxFile)}: ${reasonOf(error)}; set DATA_DIR to another folder`)
   })

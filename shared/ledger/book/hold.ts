@@ -34,7 +34,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   let prepared = ''
 
   /**
-   * Hold and fence. Holds wait for each other inside a process: on AWS two at once would cancel each other.
+   * Sets the units aside, and fences the work for this process. Inside a process holds run one by one: on AWS two at once would cancel each other.
    * @param until after this time nothing is sent, not even after a conflict: `moved`.
    */
   async function hold(
@@ -63,7 +63,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
         prepared = wanted
         return 'held'
       } catch (error) {
-        // This process may continue only with its own fence.
+        // The answer was lost: continue only if the stored hold is ours.
         if (error instanceof AnswerLost && (await isOurs(store, update, held.attempt))) return 'held'
         if (error instanceof Contention) return 'moved'
         throw error
@@ -83,7 +83,7 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   return { hold, record }
 }
 
-/** The book of a closed month keeps its own limits. What the record says that observed limits lacked is a condition. */
+/** The book of a closed month keeps its own limits. If the record says what observed limits lacked, the write applies only while that is still true. */
 function moveBook(view: View, update: Update, hold: Hold): Write {
   const { book, definitions } = view
   const unitsIn = (grants: readonly Grant[] | undefined, window: WindowKind, budget: string) =>

@@ -61,8 +61,8 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
         'Callers',
         <>
           <p class="note">
-            A listing narrows what a caller's token allows. Users in Slack may do only what is listed. A disabled caller
-            can do nothing from the next request on.
+            An entry in this list can only narrow what a caller's token allows. Users in Slack may do only what is
+            listed. A disabled caller can do nothing from the next request on.
           </p>
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
@@ -226,7 +226,7 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
 
 const DisableFields = ({ frame }: { frame: Frame }) => (
   <Section id="stop" title="Disable or enable">
-    <p class="note">Disables the callers chosen above, and one that is not listed, such as a leaked token's.</p>
+    <p class="note">For the callers chosen above, and one that is not listed, such as a leaked token's.</p>
     <div class="fields">
       <TextField {...fieldsOf(frame, 'stop')('other')} label="Another caller (optional)" maxLength={256} />
       <ReasonField {...fieldsOf(frame, 'stop')('reason')} />
