@@ -143,13 +143,16 @@ function seenEntry(sight: Sight, { budget, units, reason, changed, ...entry }: E
 
 function seenDifference(sight: Sight, difference: Difference): Difference | null {
   if (difference.kind !== 'budget' || !sight.seesBudget(difference.name)) return null
-  const members = difference.members.map(({ member, ...values }) => {
-    const isHidden = (value: unknown) =>
-      member === 'parent' ? !sight.seesBudget(String(value)) : sight.isTelling(JSON.stringify(value))
-    const [from, to] = [values.from, values.to].map((value) => (isHidden(value) ? null : value))
-    return { member, from, to }
+  const isTelling = (value: unknown) => sight.isTelling(JSON.stringify(value ?? null))
+  const members = difference.members.flatMap(({ member, from, to }) => {
+    const [before, after] = [from, to].map((value) => {
+      if (member === 'parent') return sight.seesBudget(String(value)) ? value : null
+      return Array.isArray(value) ? value.filter((each) => !isTelling(each)) : value
+    })
+    const isSame = JSON.stringify(before) === JSON.stringify(after) && JSON.stringify(from) !== JSON.stringify(to)
+    return isSame || isTelling(before) || isTelling(after) ? [] : [{ member, from: before, to: after }]
   })
-  return { ...difference, members: members.filter(({ member, from, to }) => member !== 'parent' || from !== to) }
+  return members.length === 0 && difference.how === 'changed' ? null : { ...difference, members }
 }
 
 /** As `seenUpdate` for the updates that the row sums up. */

@@ -255,6 +255,26 @@ test('activity and its CSV name a move by both budgets', async () => {
   expect(text).not.toContain('− initech')
 })
 
+test('a reader of the old budget reads its bookings after a project has moved away', async () => {
+  const product = await start()
+  await product.call('PUT', '/callers/mia', { body: { readsBudgets: ['acme', 'press'] } })
+  await product.put('away', { projects: [initech] }, '?move=true')
+  await product.put('press', { parent: 'clients', projects: [{ name: 'hooli' }] }, '?move=true')
+  const token = product.signed({ sub: 'mia', scope: 'read' })
+  const csv = await product.call('GET', '/budgets/acme/entries', { token, headers: { accept: 'text/csv' } })
+  expect([csv.status, csv.text.match(/,budget acme[^\r;]*/g)]).toEqual([
+    200,
+    [',budget acme: 1 → 0 projects (hooli moves from acme to press)'],
+  ])
+  expect(csv.text).not.toMatch(/initech|away/)
+  const browser = openBrowser(product)
+  await browser.logIn(token)
+  for (const page of ['/dashboard/activity', '/dashboard/activity?budget=acme', '/dashboard/activity?by=ada']) {
+    const { status, text } = await browser.get(page)
+    expect([page, status, /initech|away/.test(text)]).toEqual([page, 200, false])
+  }
+})
+
 test('units that are charged, held or in doubt stay on their budget when a project moves', async () => {
   const product = await start({ service: ({ url }) => (/hooli\/run/.test(url) ? { status: 500 } : undefined) })
   await product.update({ kind: 'ranking', project: 'initech' })
