@@ -1,7 +1,7 @@
 /** The half of the guard that no update passes: budgets, plans, figures for people. It is a part of its own for time's sake. */
 const keeping = [
   '{background,money}',
-  'people/{apply-budgets,budgets,callers,differences}',
+  'people/{apply-budgets,budgets,callers,differences,moves}',
   'plans/*',
   'reports/{digest,figures,history,outlook,spenders,tops,unlisted,update-counts}',
   'sweep/{alerts,runs-outside}',
@@ -19,7 +19,7 @@ const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger
 const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store']
 
 const apiTests = [
-  ...['apply', 'budgets', 'entries', 'statements'].map((name) => `budgets/${name}`),
+  ...['apply', 'budgets', 'entries', 'moved', 'released', 'statements', 'unowned'].map((name) => `budgets/${name}`),
   ...['callers/callers', 'callers/caller-limits', 'plans'],
 ].map((name) => `test/api/${name}.test.ts`)
 /** Of what the guard keeps, tells and foresees; and of the pages that show it. */
@@ -39,6 +39,7 @@ const wayTests = [
   ...['people/approval-expiry', 'people/inbox', 'people/persons', 'update/kept-token', 'sweep/turns'],
   ...['update/price', 'update/payer', 'update/one-work', 'update/project-names', 'update/key-taken', 'update/short'],
   ...['update/unowned', 'update/batches', 'update/restored', 'update/time', 'update/observe', 'names/waiting-twice'],
+  ...['sweep/repeats', 'plans/verdict'],
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**
