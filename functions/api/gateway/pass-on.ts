@@ -160,6 +160,6 @@ async function* withLeadingChunk(content: Buffer<ArrayBuffer> | Readable): Async
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 function answerBroken(c: Context<ApiEnv>): Response {
-  const detail = 'The answer of the service did not come whole, or was none that can be passed on.'
+  const detail = 'The service’s answer was incomplete, or cannot be passed on.'
   return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: null }))
 }

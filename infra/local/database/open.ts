@@ -26,7 +26,7 @@ export interface LocalLedger {
   readonly where: string
 }
 
-/** The ledger of the process that serves. @param keptIn `null` keeps nothing. */
+/** The ledger of the process that serves. @param keptIn the folder of the file; `null` keeps nothing. */
 export async function openLedger(keptIn: string | null, shutdown: Shutdown): Promise<LocalLedger> {
   if (keptIn !== null) await mustNotHaveMoved(keptIn)
   const bell = createBell()
@@ -49,7 +49,7 @@ function passTimeIn(file: SqliteFile): void {
 
 const forgotten = 'IN MEMORY: nothing is kept, and other commands cannot see it'
 
-/** A ledger that another process gets as a whole. */
+/** A ledger in memory, all of which `items` hands to another process. */
 export function openScratch(clock: Clock): { store: Store; items: () => Item[] } {
   const { file } = openMemory(clock)
   const rows = file.db.prepare('SELECT item FROM items').raw()
@@ -74,7 +74,7 @@ async function openServed(directory: string, shutdown: Shutdown) {
   await mustHaveLedger(directory)
   const { wasKilled, release } = await takeServer(directory)
   const opened = await openFile(directory, ledgerFile, { mustCheck: wasKilled, onDamage: endNow })
-  // A start that found damage leaves the mark, so that the next one looks again.
+  // A start that finds damage keeps the mark, so that the next start checks the file again.
   shutdown.onStop(async () => release())
   return opened
 }
@@ -99,11 +99,11 @@ const fileIn = (directory: string): string => `the file ${join(directory, ledger
 export function mustBeHere({ DYNAMODB_ENDPOINT: endpoint }: Environment): void {
   if (!endpoint) return
   throw new CannotContinue(
-    'on one machine the ledger is a file in DATA_DIR: unset DYNAMODB_ENDPOINT (commands take it for a ledger in DynamoDB)',
+    'on one machine the ledger is a file in DATA_DIR: unset DYNAMODB_ENDPOINT (with it, commands would use a ledger in DynamoDB)',
   )
 }
 
-/** The stand-in, with its state beside the ledger. @throws CannotContinue where only the ledger is there. */
+/** The stand-in, with its state beside the ledger. @throws CannotContinue if the ledger exists without that state. */
 export async function openSandbox(local: LocalSettings, token: string) {
   if (local.keptIn !== null) await mustHaveState(local.keptIn)
   return createSandbox({
@@ -123,11 +123,11 @@ async function mustHaveState(directory: string): Promise<void> {
   )
   if (size > 0 || (await fileMarker(directory).read()) === null) return
   throw new CannotContinue(
-    `${path}, the state of the stand-in, is missing beside a ledger that is there: put it back, set DATA_DIR to another folder, where both begin, or set TRACKING_BASE_URL if the ledger is of a real service`,
+    `${path}, the state of the stand-in, is missing, but its ledger is here: put it back, set DATA_DIR to another folder, where both begin, or set TRACKING_BASE_URL if the ledger is of a real service`,
   )
 }
 
-/** Where `npm start` may run beside it, so it has a folder of its own. */
+/** `npm start` may run at the same time, so this has a folder of its own. */
 export async function openSandboxAlone(local: LocalSettings, token: string, shutdown: Shutdown) {
   const keptIn = local.keptIn === null ? null : join(local.keptIn, 'sandbox')
   const lock = keptIn === null ? null : await takeServer(keptIn)

@@ -43,9 +43,13 @@ describe('a start in a folder where something is missing or strange says one sen
     const directory = await begun()
     const state = join(directory, 'sandbox.db')
     await truncate(state, 0)
-    expect(await sentenceOf(directory)).toContain(`${state}, the state of the stand-in, is missing beside a ledger`)
+    expect(await sentenceOf(directory)).toContain(
+      `${state}, the state of the stand-in, is missing, but its ledger is here`,
+    )
     await rm(state)
-    expect(await sentenceOf(directory)).toContain(`${state}, the state of the stand-in, is missing beside a ledger`)
+    expect(await sentenceOf(directory)).toContain(
+      `${state}, the state of the stand-in, is missing, but its ledger is here`,
+    )
     expect(existsSync(state)).toBe(false)
     await writeFile(state, 'spend '.repeat(1_000))
     expect(await sentenceOf(directory)).toContain(`${state} is damaged (it does not begin as a file of SQLite)`)
