@@ -7,6 +7,7 @@ import {
   left,
   list,
   onTheWall,
+  percent,
   shownCaller,
   shownIn,
   tightest,
@@ -211,4 +212,18 @@ describe('an answer', () => {
     expect(described('over-budget')).toBe(problems['over-budget'])
     expect(described('constructor')).toBe(problems.internal)
   })
+})
+
+test.each([
+  [0, 100, '0 %'],
+  [1, 3, '33 %'],
+  [199, 200, '99 %'],
+  [200, 200, '100 %'],
+  [500, 200, '250 %'],
+  [3000, 2, '150,000 %'],
+  [-1, 200, '0 %'],
+  [0, 0, '100 %'],
+  [5, -1, '100 %'],
+])('%i of %i is %s, rounded down', (used, of, text) => {
+  expect(percent(used, of)).toBe(text)
 })

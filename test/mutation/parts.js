@@ -39,7 +39,8 @@ const wayTests = [
   ...['people/approval-expiry', 'people/inbox', 'people/persons', 'update/kept-token', 'sweep/turns'],
   ...['update/price', 'update/payer', 'update/one-work', 'update/project-names', 'update/key-taken', 'update/short'],
   ...['update/unowned', 'update/batches', 'update/restored', 'update/time', 'update/observe', 'names/waiting-twice'],
-  ...['sweep/repeats', 'plans/verdict'],
+  ...['sweep/repeats', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
+  ...['names/doors', 'names/near-names', 'names/listed-names'],
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**

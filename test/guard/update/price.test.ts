@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { priceBeforeJump } from '../../../shared/guard/update/records.ts'
 import { createTestClock, days } from '../../support/clock.ts'
 import { makes, ran, startGuard } from '../../support/guard.ts'
 import { serviceToken, startProduct } from '../../support/product.ts'
@@ -245,4 +246,24 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     await ask(['a'], 'fit')
     expect(estimated).toEqual(['a', 'a'])
   })
+})
+
+test.each([
+  [999, [], null],
+  [300, [100], 100],
+  [299, [100], null],
+  [250, [100], null],
+  [600, [200], 200],
+  [599, [200], null],
+  [300, [150, 20], null],
+  [450, [20, 150, 30], 150],
+  [170, [20], 20],
+  [169, [20], null],
+])('a price of %i after %j is far above %j', (price, earlier, before) => {
+  expect(
+    priceBeforeJump(
+      price,
+      earlier.map((each) => ({ units: each })),
+    ),
+  ).toBe(before)
 })
