@@ -31,7 +31,7 @@ const times = (text: string, pattern: RegExp): number => [...text.matchAll(patte
 /** How much there is. `test/ceilings.json` says how much there may be. Lines are those that are not blank. */
 export function figures() {
   const product = filesIn('functions', 'shared', 'infra').filter(isCode)
-  const pages = filesIn('functions/dashboard').filter((file) => file.endsWith('.tsx'))
+  const pages = filesIn('functions/dashboard/pages').filter((file) => file.endsWith('.tsx'))
   const docs = [...filesIn('docs').filter((file) => file.endsWith('.md')), join(root, 'README.md')]
   const { scripts } = JSON.parse(textOf(join(root, 'package.json'))) as { scripts: object }
   return {
@@ -41,7 +41,7 @@ export function figures() {
     testLines: lines(filesIn('test').filter(isCode)),
     docsWords: words(docs.map(textOf).join('\n')),
     routes: allOperations.length,
-    pages: times(pages.map(textOf).join('\n'), /^\s+GET: /gm),
+    pages: times(pages.map(textOf).join('\n'), /^\s+GET: |\beditPage\(/gm),
     announcements: times(textOf(join(root, 'shared/ledger/updates/tasks.ts')), /readonly kind: '/g),
     eventTypes: eventTypes.length,
     problems: Object.keys(problems).length,
