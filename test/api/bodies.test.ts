@@ -118,7 +118,7 @@ describe('bodies that say they are something else: 415', () => {
     ['gzip', new Uint8Array(gzipSync(valid)), { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
     ['br', valid, { 'content-type': 'application/json', 'content-encoding': 'br' }],
     ['identity, gzip', valid, { 'content-type': 'application/json', 'content-encoding': 'identity, gzip' }],
-  ])('%s', async (_name, body, headers) => {
+  ])('a body that says it is something else is answered with 415: %s', async (_name, body, headers) => {
     const { product, expectRefused } = await startRefusing()
     expectRefused(await send(product, body, headers), 415)
   })
@@ -140,7 +140,7 @@ describe('bodies over 256 KiB: 413', () => {
     ['10 MB that say they are 10 bytes', () => streamed(160), { ...isJson, 'content-length': '10' }],
     ['10 bytes that say they are 10 MB', () => '{"kind":1}', { ...isJson, 'content-length': '10000000' }],
     ['endless', () => streamed(Number.POSITIVE_INFINITY), isJson],
-  ])('%s', async (_name, body, headers) => {
+  ])('a body over 256 KiB is answered with 413: %s', async (_name, body, headers) => {
     const { product, expectRefused } = await startRefusing()
     expectRefused(await send(product, body(), headers), 413)
   })

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln'
 
-describe('a secret is found wherever it comes out', () => {
+describe('secrets in a text', () => {
   test.each([
     ['the token of the service', `{"echo":"Bearer ${serviceToken}"}`, [serviceToken]],
     ['the key of the callers', `key=${callerKey}&`, [callerKey]],
@@ -16,7 +16,7 @@ describe('a secret is found wherever it comes out', () => {
     ['the cookie of a session', `__Host-session=${jwt}; Path=/dashboard`, [jwt]],
     ['twice is once', `${jwt} ${jwt}`, [jwt]],
     ['nothing', '{"updates":[{"id":"upd_xhxj8ess4jz3ze87ef0x4zsw9p"}]}', []],
-  ])('%s', (_name, text, secrets) => {
+  ])('the search finds a secret wherever it comes out: %s', (_name, text, secrets) => {
     expect(secretsIn(text)).toEqual(secrets)
   })
 

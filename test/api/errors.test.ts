@@ -88,7 +88,7 @@ describe('404', () => {
     '/%E0%A4%A',
     '/health/',
     '/HEALTH',
-  ])('%s', async (path) => {
+  ])('GET %s is answered with 404', async (path) => {
     const product = await start()
     const called = await product.call('GET', path)
     expect(called.body).toMatchObject({ type: '/problems/not-found', title: 'There is nothing here' })
@@ -134,7 +134,7 @@ describe('405 with what the address takes', () => {
   const open = ['/health', '/problems/over-budget'] as const
   const all = [...routes, ...open.map((path) => [['GET'], path] as const)]
 
-  test.each(all)('%j %s', async (methods, path) => {
+  test.each(all)('an address that takes %j is answered with 405 for any other method: %s', async (methods, path) => {
     const product = await start()
     const allowed = methods.includes('GET') ? ['GET', 'HEAD', ...methods.slice(1)] : methods
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
@@ -200,7 +200,7 @@ const noLedger =
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.'
 
 describe('the ledger does not answer: 503, and nothing is sent', () => {
-  test.each(everyRequest)('%s %s', async (method, path) => {
+  test.each(everyRequest)('%s %s is 503 and sends nothing if the ledger does not answer', async (method, path) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
     fail(() => new LedgerUnavailable('DynamoDB does not answer', { cause: new Error('ECONNREFUSED 10.0.0.7') }))
@@ -242,7 +242,7 @@ describe('the ledger does not answer: 503, and nothing is sent', () => {
 })
 
 describe('an unexpected error is answered with 500 and a fixed text, with its cause only in the log', () => {
-  test.each(everyRequest)('%s %s', async (method, path) => {
+  test.each(everyRequest)('%s %s is 500 with a fixed text after an unexpected error', async (method, path) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
     fail(() => new TypeError('the canary died', { cause: new Error('in table secret-table-9') }))
@@ -284,7 +284,7 @@ describe('every request is logged once, without its body', () => {
     ['POST', '/updates', { kind: 'ranking', project: '..' }, { status: 400, route: '/updates', caller: 'ada' }],
     ['GET', '/nothing', undefined, { status: 404, caller: 'ada' }],
     ['PATCH', '/updates/upd_x', undefined, { status: 405, caller: 'ada' }],
-  ])('%s %s', async (method, path, body, expected) => {
+  ])('%s %s is logged once, without its body', async (method, path, body, expected) => {
     const product = await start()
     const { headers } = await product.call(method, path, { body })
     expect(product.logged.map((line) => JSON.parse(line))).toEqual([
@@ -433,7 +433,7 @@ describe('over a real socket', () => {
     ['GET /%zz HTTP/1.1', /^HTTP\/1.1 (400|401) /],
     ['GET /updates#x HTTP/1.1', /^HTTP\/1.1 (400|401) /],
     ['GET /health?x HTTP/1.1', /^HTTP\/1.1 200 /],
-  ])('%s', async (line, status) => {
+  ])('the server answers the raw request %s', async (line, status) => {
     const product = await start()
     const socket = connect(await listen(product), '127.0.0.1')
     socket.end(`${line}\r\nHost: guard.example\r\nConnection: close\r\n\r\n`)

@@ -92,7 +92,7 @@ test('the OpenAPI document lists the exports', () => {
 })
 
 describe('a caller has ten audits and exports a minute', () => {
-  test.each(expensive)('%s', async (path) => {
+  test.each(expensive)('a caller has ten audits and exports a minute: %s', async (path) => {
     const { read, clock } = await start()
     clock.advance(20_000)
     for (let each = 0; each < 10; each++) expect((await read(path)).status).toBe(200)

@@ -130,7 +130,7 @@ const service: readonly (readonly [
 ]
 
 describe('hostile paths and headers at the gateway', () => {
-  test.each<Path>(paths)('%s %s: %i', async (method, target, status, headers = {}) => {
+  test.each<Path>(paths)('the gateway answers %s %s with %i', async (method, target, status, headers = {}) => {
     const product = await start({ service: ({ url }) => (url === '/v3/projects' ? json([]) : undefined) })
     expect(await statusOf(product, method, target, headers)).toBe(status)
     expect(product.service.requests).toHaveLength(status === 200 ? 1 : 0)
@@ -154,7 +154,7 @@ describe('hostile paths and headers at the gateway', () => {
 })
 
 describe('a hostile service', () => {
-  test.each(service)('%s: %s: %i, %i sent', async (operation, _name, status, runs, spent, answer) => {
+  test.each(service)('a hostile answer: %s: %s: %i, %i sent', async (operation, _name, status, runs, spent, answer) => {
     const product = await start({
       service: ({ url }) => (url.endsWith(`/${operation}`) ? answer : undefined),
     })

@@ -518,7 +518,7 @@ describe('entries', () => {
     })
   })
 
-  test('entries are listed newest first, by page, time and month, and as CSV', async () => {
+  test('the entries of a budget are listed newest first, by page, time and month, and as CSV', async () => {
     const product = await withBudgets()
     for (const units of [1, 2, 3]) {
       product.clock.advance(1_000)

@@ -40,7 +40,7 @@ describe('a row that another budget lists', () => {
       'a file',
       (product: Awaited<ReturnType<typeof start>>) => apply(product, [{ name: 'press', projects: [initech] }]),
     ],
-  ])('is 400 without move by %s, and names the owner and the option', async (_door, send) => {
+  ])('a row of another budget is 400 without move by %s, and names the owner and the option', async (_door, send) => {
     const product = await start()
     const { status, body } = await send(product)
     expect(status).toBe(400)
@@ -61,7 +61,7 @@ describe('a row that another budget lists', () => {
       (product: Awaited<ReturnType<typeof start>>, row: object) =>
         apply(product, [{ name: 'press', projects: [row] }], 'move=true'),
     ],
-  ])('moves whole and in one revision with move=true by %s', async (_door, send) => {
+  ])('a row of another budget moves whole and in one revision with move=true by %s', async (_door, send) => {
     for (const row of [initech, { name: 'initech' }, { name: 'Initech ', id: '1003' }]) {
       const product = await start()
       const { revision } = (await product.guard.ledger.view()).definitions
@@ -78,7 +78,7 @@ describe('a row that another budget lists', () => {
     ['another id', { name: 'initech', id: '1004' }],
     ['another name with its id', { name: 'initrode', id: '1003' }],
     ['its id as a name', { name: '1003' }],
-  ])('is 400 with %s, because a project moves whole', async (_what, row) => {
+  ])('a move of a row with %s is 400, because a project moves whole', async (_what, row) => {
     const product = await start()
     for (const { status, body } of [
       await product.put('press', { projects: [row] }, '?move=true'),
@@ -92,7 +92,7 @@ describe('a row that another budget lists', () => {
     expect(await product.projectsOf('acme')).toHaveLength(2)
   })
 
-  test('needs move where the same file takes it out of the old list, and moves whole there, too', async () => {
+  test('a row needs move where the same file takes it out of the old list, and moves whole there, too', async () => {
     const product = await start()
     const rows = (row: object) => [
       { name: 'acme', projects: [{ name: 'hooli' }] },
@@ -130,7 +130,7 @@ describe('a row that another budget lists', () => {
       [{ name: 'initech' }],
       '1003 and initech are one project, which stands',
     ],
-  ])('is 400 where a file names it in two budgets, %s, and names both rows', async (_how, one, other, who) => {
+  ])('a file that names a row in two budgets, %s, is 400, and both rows are named', async (_how, one, other, who) => {
     for (const [first, query] of [
       ['acme', 'move=true'],
       ['acme', 'move=true&prune=projects&release=true'],
@@ -155,7 +155,7 @@ describe('a row that another budget lists', () => {
     ['PUT /budgets/press', 'with its id', initech],
     ['a file', 'without an id', { name: 'initech' }],
     ['a file that prunes', 'without an id', { name: 'initech' }],
-  ])('moves by %s, and a repeat %s is as harmless', async (door, _how, row) => {
+  ])('a row moves by %s, and a repeat %s is as harmless', async (door, _how, row) => {
     const product = await start()
     const send = () => {
       if (door.startsWith('PUT')) return product.put('press', { parent: 'clients', projects: [row] }, '?move=true')
@@ -171,7 +171,7 @@ describe('a row that another budget lists', () => {
     expect((await product.put('press', { parent: 'clients', projects: [{ name: 'initech' }] })).status).toBe(409)
   })
 
-  test('moves only while its owner is the one that the preview showed', async () => {
+  test('a row moves only while its owner is the one that the preview showed', async () => {
     const product = await start()
     const rows = [{ name: 'press', projects: [initech] }]
     const preview = await apply(product, rows, 'move=true&dry-run=true')
@@ -208,10 +208,10 @@ const differenceFor = async (plans: object[], to: string) => {
   return body.notes
 }
 
-describe('the difference names a plan that may no longer pay', () => {
+describe('a plan that may no longer pay', () => {
   const told = (name: string, budget: string) => `The plan ${name} charges ${budget}, which may no longer pay for it.`
 
-  test.each([[['1003']], [['1003', 'initech']]])('also by the id of its project, and once: %s', async (projects) => {
+  test.each([[['1003']], [['1003', 'initech']]])('the difference names a plan by id, once: %s', async (projects) => {
     expect(await differenceFor([{ projects }], 'away')).toEqual([
       `initech moves from acme to away. ${told('night', 'clients')}`,
     ])
@@ -234,7 +234,7 @@ describe('the difference names a plan that may no longer pay', () => {
     ['names another project', { projects: ['hooli'] }, 'away'],
     ['names no budget', { budget: undefined }, 'away'],
     ['may pay in both places', {}, 'press'],
-  ])('but none that %s', async (_what, changes, to) => {
+  ])('the difference names no plan that %s', async (_what, changes, to) => {
     expect(await differenceFor([changes], to)).toEqual([`initech moves from acme to ${to}.`])
   })
 })
@@ -421,7 +421,7 @@ describe('the page of a budget', () => {
     expect((await press(browser, page, 'Move chosen projects', { to: 'away' })).text).toContain('choose some first')
   })
 
-  test('moves nothing where another user moved it after the preview', async () => {
+  test('the page of a budget moves nothing where another user moved a project after the preview', async () => {
     const { product, browser, preview } = await open()
     await product.put('press', { projects: [initech] }, '?move=true')
     const told = await press(browser, preview, 'Move initech', {})

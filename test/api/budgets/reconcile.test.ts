@@ -111,7 +111,7 @@ describe('POST /budgets/account/reconcile in two steps', () => {
 })
 
 describe('a figure of now', () => {
-  test('takes what was settled within a flight as not in it, and what was booked by hand as in it', async () => {
+  test('a figure of now excludes what was settled within a flight, and includes what was booked by hand', async () => {
     const { product, update, enter, preview } = await startReconciling()
     await update('globex')
     await enter({ type: 'external-spend', units: 7 })
@@ -124,7 +124,7 @@ describe('a figure of now', () => {
 })
 
 describe('units spent since the vendor’s figure', () => {
-  test('is what moved account, once, though budgets below it moved too', async () => {
+  test('units since the vendor’s figure are what moved account, once, though budgets below it moved too', async () => {
     const { product, preview, at } = await startReconciling()
     product.clock.advance(hours(1))
     const asOf = at()
@@ -138,7 +138,7 @@ describe('units spent since the vendor’s figure', () => {
     expect([status, body.preview]).toMatchObject([200, { since: 7, available: 49_993, difference: 0 }])
   })
 
-  test('does not fall with what an answer gives back to the account', async () => {
+  test('units spent since the vendor’s figure stay when an answer gives units back to the account', async () => {
     const slow = gate()
     const { product, update, resolve, preview } = await startReconciling({
       service: ({ url }) => (url.includes('/slow/run') ? { status: 404, once: slow.opened } : undefined),
@@ -164,7 +164,7 @@ describe('a figure with a time', () => {
     expect((await preview({ unitsLeft: 50_001, asOf: at() })).body.units).toBe(-1)
   })
 
-  test('gives no units back, and says to look again', async () => {
+  test('a figure with a time gives no units back, and says to look again', async () => {
     const { product, update, preview, book, at } = await startReconciling()
     await update('globex')
     product.clock.advance(hours(1))
@@ -223,7 +223,7 @@ describe('a figure with a time', () => {
     ['spending outside', ({ enter }) => enter({ type: 'external-spend', units: 9 }), false],
     ['an update', ({ update }) => update('globex'), false],
   ]
-  test.each(changes)('after which came %s is 409 with the list where it has to be', async (_what, change, refuses) => {
+  test.each(changes)('a figure after which came %s is 409, with a list if needed', async (_what, change, refuses) => {
     const parts = await startReconciling()
     const { product, preview, at } = parts
     product.clock.advance(hours(1))
@@ -238,7 +238,7 @@ describe('a figure with a time', () => {
       expect(body.detail).toMatch(/since then account was reconciled.*: ent_[0-9a-z]{26} of 2026-11-20 11:00/)
   })
 
-  test('counts units held or in doubt of the month before as long as they are open', async () => {
+  test('a figure with a time counts units held or in doubt of the month before as long as they are open', async () => {
     const slow = gate()
     const { product, update, resolve, preview } = await startReconciling({
       service: (request) =>

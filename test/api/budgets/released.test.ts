@@ -38,7 +38,7 @@ const acts = [
 const withRelease = (path: string) => `${path}${path.includes('?') ? '&' : '?'}release=true`
 
 describe('a change that leaves a project without a budget', () => {
-  test.each(acts)('is refused where it %s, and changes nothing', async (_what, method, path, how, projects) => {
+  test.each(acts)('a change that %s is refused without release', async (_what, method, path, how, projects) => {
     const product = await start()
     const revision = await revisionOf(product)
     const { status, body } = await product.call(method, path, how)
@@ -52,7 +52,7 @@ describe('a change that leaves a project without a budget', () => {
   })
 
   test.each(acts)(
-    'passes with release=true where it %s, and is announced',
+    'a change that %s passes with release=true, and is announced',
     async (_what, method, path, how, projects) => {
       const product = await start()
       const { status } = await product.call(method, withRelease(path), how)
@@ -142,7 +142,7 @@ describe('a change that leaves a project without a budget', () => {
     }
   })
 
-  test('is refused in a dry run as well', async () => {
+  test('a change that leaves a project without a budget is refused in a dry run as well', async () => {
     const product = await start()
     const { status } = await product.call('PUT', '/budgets?prune=projects&dry-run=true', row([]))
     expect(status).toBe(409)
@@ -150,7 +150,7 @@ describe('a change that leaves a project without a budget', () => {
 })
 
 describe('a change that gives each project another budget', () => {
-  test('needs no release, and is no announcement', async () => {
+  test('a change that gives each project another budget needs no release, and is no announcement', async () => {
     const product = await start()
     const body = {
       budgets: [
@@ -168,7 +168,7 @@ describe('a change that gives each project another budget', () => {
     ['another id in place of the old one', [{ name: 'initech', id: '1004' }, hooli]],
     ['another spelling that means the same', [{ name: 'Initech', id: '1003' }, hooli]],
     ['an id where there was none', [initech, { name: 'hooli', id: '1' }]],
-  ])('needs no release for %s', async (_what, projects) => {
+  ])('a change needs no release for %s', async (_what, projects) => {
     const product = await start()
     expect((await product.call('PUT', '/budgets/client', put(projects))).status).toBe(200)
   })

@@ -54,7 +54,7 @@ const found = async ({ call }: Started) =>
 const outcomes = { pay: 'settled', approve: 'awaiting-approval', refuse: 'refused project-unowned' } as const
 
 describe.each(unownedRules)('while account says %s about projects that no budget lists', (rule) => {
-  test.each(doors)('through %s', async (_door, ask) => {
+  test.each(doors)('the rule of account for unowned projects holds through %s', async (_door, ask) => {
     const started = await start()
     await started.set(rule)
     await ask(started)
@@ -62,7 +62,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     expect(started.seen('run')).toHaveLength(rule === 'pay' ? 1 : 0)
   })
 
-  test('through Slack, whose estimate says it before Confirm', async () => {
+  test('the rule of account for unowned projects holds through Slack, which says it before Confirm', async () => {
     const started = await start()
     await started.set(rule)
     const { slack, deliver } = started
@@ -82,7 +82,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     expect(await found(started)).toEqual([outcomes[rule]])
   })
 
-  test('through the page, which says it before the button', async () => {
+  test('the rule of account for unowned projects holds through the page, which says it before the button', async () => {
     const started = await start()
     await started.set(rule)
     const browser = openBrowser(started)
@@ -96,7 +96,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     expect(await found(started)).toEqual([outcomes[rule]])
   })
 
-  test('through an agent, whose quote lasts until the rule becomes stricter', async () => {
+  test('an agent’s quote of an unowned project lasts until the rule becomes stricter', async () => {
     for (const quotedUnder of ['pay', 'approve'] as const) {
       const started = await start()
       const agent = await (await listenForAgents(started)).connect()
@@ -123,7 +123,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     ])
   })
 
-  test('a reader of one budget who names it gets 404 where the rule refuses, as for a project of others', async () => {
+  test('a reader who names an unowned project gets 404 where the rule refuses, as for others’ projects', async () => {
     const started = await start()
     await started.put({}, '/budgets/other')
     await started.call('PUT', '/callers/bob', { body: { readsBudgets: ['client'] } })
@@ -154,13 +154,13 @@ describe.each(unownedRules)('while account says %s about projects that no budget
 describe('the rule for projects that no budget lists', () => {
   const ofAccount = async ({ call }: Started) => (await call('GET', '/budgets/account')).body.unowned
 
-  test('is pay at first, and stands on account alone', async () => {
+  test('the rule for unowned projects is pay at first, and stands on account alone', async () => {
     const started = await start()
     expect(await ofAccount(started)).toBe('pay')
     expect((await started.call('GET', '/budgets/client')).body).not.toHaveProperty('unowned')
   })
 
-  test('stays with a PUT of account without it, a file without it, and every prune', async () => {
+  test('a PUT of account without the rule, a file without it, and every prune keep the rule', async () => {
     const started = await start()
     await started.set('refuse')
     await started.put({})
@@ -170,7 +170,7 @@ describe('the rule for projects that no budget lists', () => {
     expect(await ofAccount(started)).toBe('pay')
   })
 
-  test('stays where the page changes another rule of account', async () => {
+  test('a page that changes another rule of account keeps the rule for unowned projects', async () => {
     const started = await start()
     await started.set('approve')
     const browser = openBrowser(started)
@@ -184,7 +184,7 @@ describe('the rule for projects that no budget lists', () => {
   test.each<[string, string, object]>([
     ['a PUT of account without approvers', '/budgets/account', {}],
     ['a prune', '/budgets?prune=approvers', { budgets: [{ name: 'account' }], limits: undefined }],
-  ])('keeps its approvers while it is approve: 400 for %s', async (_what, path, body) => {
+  ])('the rule approve needs its approvers: 400 for %s', async (_what, path, body) => {
     const started = await start()
     await started.set('approve')
     const { status, body: answer } = await started.put(body, path)

@@ -151,7 +151,7 @@ describe('an issuer that does not answer', () => {
     ['the keys name a member twice', keysAre('{"keys":[],"keys":[]}')],
     ['the keys are not a list', keysAre({ keys: {} })],
     ['the keys are not an object', keysAre([])],
-  ])('%s: 503, once an alarm, nothing sent, and soon tried again', async (_name, breakIt) => {
+  ])('an issuer that does not answer is 503, once an alarm, and soon tried again: %s', async (_name, breakIt) => {
     const { clock, provider, product, read, token, lines } = await start({ withinMs: 300 })
     breakIt(provider)
     const refused = await product.update({ kind: 'ranking', project: 'acme' }, { token: token() })
@@ -168,7 +168,7 @@ describe('an issuer that does not answer', () => {
     expect(provider.requests.filter((each) => each.includes('/elsewhere'))).toEqual([])
   })
 
-  test('a flood of forged tokens of it writes one error line, and another one after ten minutes', async () => {
+  test('a flood of forged tokens of an issuer writes one error line, and another one after ten minutes', async () => {
     const { clock, provider, product, read, lines } = await start()
     provider.state.way = 'reset'
     const foreign = await provider.newKey('k9')

@@ -153,7 +153,7 @@ describe('the settings of the login are checked against the issuers file', () =>
       { ...login, LOGIN_CLIENT_ID: 'ci' },
       'LOGIN_CLIENT_ID: must not be the audience of okta-ci in the issuers file',
     ],
-  ])('%s', async (_name, settings, fault) => {
+  ])('the issuers file is checked against the settings of the login: %s', async (_name, settings, fault) => {
     const file = await writeFileOf('issuers', [okta, { ...okta, name: 'okta-ci', audience: 'ci' }])
     const read = () => readTrustedIssuers({ TRUSTED_ISSUERS: file, ...settings })
     if (fault === null) expect(read().map(({ name }) => name)).toEqual(['okta', 'okta-ci'])

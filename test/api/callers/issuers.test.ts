@@ -66,7 +66,7 @@ async function statuses(product: Product, token: string) {
   return { answers: [read.status, passed.status, pasted.status], read }
 }
 
-describe('a token of a trusted issuer is accepted by the API, the gateway and the login page:', () => {
+describe('a token of a trusted issuer', () => {
   test.each<[string, Token, entry?: object]>([
     ['as issuers write it', withClaims({})],
     ['with an access token’s type', withClaims({}, { typ: 'at+jwt' })],
@@ -82,7 +82,7 @@ describe('a token of a trusted issuer is accepted by the API, the gateway and th
     ['with an e-mail that the file trusts', withClaims({ email: 'ada@acme.com' }), byEmail(true)],
     ['with one group as a string', withClaims({ groups: 'leads' })],
     ['with a thumbprint of a certificate', withClaims({}, { x5t: 'abc' })],
-  ])('%s', async (_name, tokenOf, entry = {}) => {
+  ])('the API, the gateway and the login accept a trusted issuer’s token: %s', async (_name, tokenOf, entry = {}) => {
     const { provider, product } = await start(entry)
     const { answers } = await statuses(product, await tokenOf(provider))
     expect(answers).toEqual([200, 200, 303])
@@ -99,7 +99,7 @@ const constant = {
   requestId: expect.any(String),
 }
 
-describe('a token in the name of a trusted issuer is refused everywhere with the same words:', () => {
+describe('a token in the name of a trusted issuer', () => {
   const absent = undefined
   test.each<[string, Token, entry?: object]>([
     ['HS256 with the callers’ key', (provider) => byHmac(provider, callerKey)],
@@ -171,7 +171,7 @@ describe('a token in the name of a trusted issuer is refused everywhere with the
     ['an ID token of the login for both audiences', withClaims({ aud: ['unit-guard', clientId] })],
     ['a signature cut short', async (provider) => (await provider.sign({ groups: ['leads'] })).slice(0, -4)],
     ['no signature', async (provider) => (await provider.sign()).split('.').slice(0, 2).join('.')],
-  ])('%s', async (_name, tokenOf, entry = {}) => {
+  ])('every door refuses a token that names a trusted issuer: %s', async (_name, tokenOf, entry = {}) => {
     const { provider, product } = await start(entry, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
     const { answers, read } = await statuses(product, await tokenOf(provider))
     expect([answers, read.body]).toEqual([[401, 401, 401], constant])
@@ -209,7 +209,7 @@ test('a forged token makes no one ask the issuer', async () => {
   expect(provider.requests).toEqual([])
 })
 
-describe('the issuers’ file is read or refused:', () => {
+describe('entries of the issuers file', () => {
   const scopes = { claim: 'groups', map: { seo: ['read', 'run'], constructor: ['read'], leads: ['admin', 'read'] } }
   const none = { sub: 'okta:ada', scopes: [], budgets: [] }
   test.each<[string, entry: object, claims: object, expected: object]>([
@@ -249,7 +249,7 @@ describe('the issuers’ file is read or refused:', () => {
       { sub: 'okta:ada@acme.com', person: 'ada@acme.com' },
     ],
     ['a claim with a dot in its name', { subject: 'https://acme/id' }, { 'https://acme/id': '7' }, { sub: 'okta:7' }],
-  ])('%s', async (_name, entry, claims, expected) => {
+  ])('the issuers file is read or refused: %s', async (_name, entry, claims, expected) => {
     const { provider, product } = await start(entry)
     const caller = callerIn(await (await product.services.identity())?.verify(withClaims(claims)(provider)))
     expect(caller && { ...caller, scopes: [...caller.scopes] }).toMatchObject(expected)
@@ -424,7 +424,7 @@ describe('the ID token of the login', () => {
       null,
     ],
     ['not a token', () => 'x', null],
-  ])('%s', async (_name, tokenOf, sub, how = {}) => {
+  ])('the ID token of the login is accepted or refused: %s', async (_name, tokenOf, sub, how = {}) => {
     const { provider, product } = await start({}, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
     const token = await tokenOf(provider)
     const identity = await product.services.identity()
@@ -432,7 +432,7 @@ describe('the ID token of the login', () => {
     expect((await product.call('GET', '/budgets', { token })).status).toBe(401)
   })
 
-  test('discovery’s document is read once for the login', async () => {
+  test('the login reads the discovery document once', async () => {
     const { provider, product } = await start()
     const identity = await product.services.identity()
     const found = await Promise.all([identity?.metadata('okta'), identity?.metadata('okta')])
@@ -441,7 +441,7 @@ describe('the ID token of the login', () => {
   })
 })
 
-describe('kept claims are mapped again by the file', () => {
+describe('kept claims', () => {
   test.each<[string, entry: object | null, expected: object | null]>([
     ['as it was', {}, { scopes: ['read', 'run'], budgets: [] }],
     ['with fewer scopes', { scopes: { claim: 'groups', map: { seo: ['read'] } } }, { scopes: ['read'] }],
@@ -449,7 +449,7 @@ describe('kept claims are mapped again by the file', () => {
     ['with a list of scopes', { scopes: ['propose'] }, { scopes: ['propose'] }],
     ['with budgets', { budgets: ['acme'] }, { budgets: ['acme'] }],
     ['without the issuer', null, null],
-  ])('%s', async (_name, entry, expected) => {
+  ])('the file maps kept claims again: %s', async (_name, entry, expected) => {
     const { provider, product } = await start(entry ?? { name: 'other' })
     const claims = { groups: ['seo'] }
     const kept = { scopes: ['run'], budgets: '*', person: 'ada', issuer: { name: 'okta', claims } } as const
@@ -459,7 +459,7 @@ describe('kept claims are mapped again by the file', () => {
     expect(provider.requests).toEqual([])
   })
 
-  test('a token of Unit Guard stays as it was kept', async () => {
+  test('a kept token of Unit Guard is not mapped again', async () => {
     const { product } = await start()
     const kept = { scopes: ['run'], budgets: ['acme'] } as const
     expect((await product.services.identity())?.map(kept)).toBe(kept)

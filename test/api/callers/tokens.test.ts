@@ -265,7 +265,7 @@ describe('tokens that are good', () => {
     ['a jku: nothing is ever fetched', bearer(claims, { alg: 'HS256', jku: 'http://127.0.0.1:1/keys' })],
     ['claims of others', bearer({ ...claims, iat: now + 60, iss: 'another', __proto__: null, constructor: {} })],
     ['an unknown scope beside the known', bearer({ ...claims, scope: 'read fly' })],
-  ])('%s', async (_name, authorization) => {
+  ])('a good token is accepted: %s', async (_name, authorization) => {
     const product = await start()
     expect((await product.call('GET', '/budgets', { token: null, headers: { authorization } })).status).toBe(200)
   })
@@ -554,7 +554,7 @@ describe('budgets in a token', () => {
     ['absent', undefined, 'run', { project: 'x' }, 'account'],
     ['absent, to propose', undefined, 'propose', { project: 'x' }, 'account'],
     ['absent, with admin', undefined, 'run admin', { project: 'x' }, null],
-  ])('%s', async (_name, budgets, scope, asked, barred) => {
+  ])('a token with these budgets may charge or not: %s', async (_name, budgets, scope, asked, barred) => {
     const product = await startWithBudgets()
     const token = craft({ ...claims, scope: `read ${scope}`, budgets })
     const { status, body } = await product.update({ kind: 'ranking', ...asked }, { token })

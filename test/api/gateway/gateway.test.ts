@@ -106,7 +106,7 @@ test('the gateway knows 23 operations', () => {
 })
 
 describe('every operation goes through', () => {
-  test.each(operations)('%s %s', async (method, path, body) => {
+  test.each(operations)('%s %s goes through the gateway', async (method, path, body) => {
     const product = await echo()
     const raw = await listen(product)
     const { status, headers, text } = await raw(

@@ -263,7 +263,7 @@ function apart(one: string, other: string): readonly string[] {
 }
 
 describe('a caller who reads one client', () => {
-  test('gets the same answers at every door whatever the other client does', async () => {
+  test('a caller who reads one client gets the same answers at every door whatever the other client does', async () => {
     const [busy, silent] = [await answersWhere(true), await answersWhere(false)]
     const different = Object.entries(busy).filter(([what, text]) => text !== silent[what])
     expect(different.slice(0, 5).map(([what, text]) => [what, ...apart(text, silent[what] ?? '')])).toEqual([])

@@ -56,7 +56,7 @@ test('a guard for a reader of some budgets refuses all that it does not offer, w
 })
 
 describe('a caller who reads one client, and filters updates by a budget', () => {
-  test('gets the answer of an unknown budget for one above: JSON, CSV, count and tool', async () => {
+  test('a filter by a budget above is answered as one by an unknown budget: JSON, CSV, count and tool', async () => {
     const clients = await startClients()
     const answersFor = async (budget: string) => {
       const read = async (path: string, accept = 'application/json') =>
@@ -74,7 +74,7 @@ describe('a caller who reads one client, and filters updates by a budget', () =>
     for (const budget of ['overco', 'zenith', 'account']) expect(await answersFor(budget)).toEqual(unknown)
   })
 
-  test('finds by their budget what a budget above paid for it, in list, count and CSV', async () => {
+  test('a filter by a budget finds what a budget above paid for it, in list, count and CSV', async () => {
     const { as, ids } = await startClients()
     const { updates, count } = (await as('GET', '/updates?budget=acme&limit=200&since=2026-11-01T00:00:00Z')).body
     const found = updates.map(({ id }: { id: string }) => id)
@@ -116,7 +116,7 @@ test('a project that two clients list is seen by the reader of each', async () =
   }
 })
 
-test('own reasons are shown to oneself, whichever name of the same person wrote them', async () => {
+test('a person sees their own reasons, whichever of their names wrote them', async () => {
   const { call, as, signed, inDays } = await startClients()
   const admin = { body: { readsBudgets: ['acme'], person: 'maria' } }
   expect((await call('PUT', '/callers/mia', admin)).status).toBe(200)

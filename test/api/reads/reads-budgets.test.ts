@@ -145,14 +145,14 @@ async function probe(clients: Clients, asked = operations): Promise<readonly obj
 }
 
 describe('a caller who reads one client', () => {
-  test('cannot tell the other client from one that does not exist', async () => {
+  test('a caller who reads one client cannot tell the other client from one that does not exist', async () => {
     const clients = await startClients()
     const before = clients.service.requests.length
     expect((await probe(clients)).slice(0, 3)).toEqual([])
     expect(clients.service.requests.slice(before).filter(({ url }) => /zed|7777/.test(url))).toEqual([])
   }, 60_000)
 
-  test('sees tags of their own updates and plans, but none that names the other client', async () => {
+  test('a caller sees tags of their own updates and plans, but none that names the other client', async () => {
     const { as, ids } = await startClients()
     expect((await as('GET', `/updates/${ids.settled}`)).body.tags).toEqual({ client: 'acme' })
     expect((await as('GET', '/updates?tag=client:acme')).body.updates).toMatchObject([{ id: ids.settled }])
@@ -163,7 +163,7 @@ describe('a caller who reads one client', () => {
     expect(plans.map(({ tags }: { tags?: object }) => tags)).toEqual([undefined, { report: 'weekly' }])
   })
 
-  test('cannot tell them apart once days are summed up', async () => {
+  test('a caller who reads one client cannot tell the other clients apart once days are summed up', async () => {
     const clients = await startClients()
     for (const wait of [hours(16), hours(1)]) {
       clients.clock.advance(wait)

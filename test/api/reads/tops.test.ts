@@ -32,7 +32,7 @@ describe('a caller whose readable budgets have no common top', () => {
     ['a deleted one', ['gone']],
     ['two of different parents', ['acme-eu', 'zenith']],
     ['a child of another', ['acme', 'acme-eu']],
-  ])('%s: every list and report is answered', async (_name, readsBudgets) => {
+  ])('a caller without a common top gets an answer to every list and report: %s', async (_name, readsBudgets) => {
     const clients = await startClients()
     const token = clients.signed({ sub: 'ada', scope: 'read admin', budgets: '*', exp: clients.inDays(1) })
     await clients.call('PUT', '/budgets/gone', { token, body: { limits: [{ window: 'month', units: 1 }] } })
@@ -50,7 +50,7 @@ describe('a caller whose readable budgets have no common top', () => {
     if (!readsBudgets.includes('zenith')) expect(reports).not.toMatch(/zenith|zed-|zeta/)
   })
 
-  test('account: reads everything', async () => {
+  test('a caller who reads account reads everything', async () => {
     const { guard } = await startClients()
     const token = { scopes: new Set(['admin' as const]), budgets: '*', readsBudgets: ['account'] } as const
     const permissions = await guard.permissions({ caller: 'eve', token }, { atOnce: true })

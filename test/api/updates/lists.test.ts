@@ -40,7 +40,7 @@ describe('GET /updates', () => {
     ['?since=2026-11-20T11:00:00Z&until=2026-11-20T10:30:00Z', []],
     ['?since=2030-01-01T00:00:00Z', []],
     ['?project=%3D5', ['=5']],
-  ])('%s', async (query, projects) => {
+  ])('GET /updates%s lists the updates that match', async (query, projects) => {
     const { list } = await withUpdates()
     expect(projectsOf(await list(query))).toEqual(projects)
   })

@@ -77,7 +77,7 @@ describe('GET /estimates with a parent of the owner', () => {
   test.each([
     ['without the right', {}, false],
     ['with the right', { mayChargeAncestors: true }, true],
-  ])('%s', async (_title, listed, allowed) => {
+  ])('GET /estimates with a parent of the owner is answered %s', async (_title, listed, allowed) => {
     const { product, token } = await start()
     await product.call('PUT', '/callers/bob', { body: listed })
     const { status, body } = await product.call('GET', '/estimates?kind=ranking&project=shop&budget=clients', { token })
