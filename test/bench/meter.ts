@@ -20,6 +20,10 @@ export interface Metered {
   readonly indexUnits: number
 }
 
+/** Requests, and units: `1+2` and `4+10+3`, or one figure each of what only reads. */
+export const costOf = ({ reads, writes, readUnits, writeUnits, indexUnits }: Metered): [string, string] =>
+  writes === 0 ? [String(reads), String(readUnits)] : [`${reads}+${writes}`, `${readUnits}+${writeUnits}+${indexUnits}`]
+
 type Attributes = Record<string, AttributeValue>
 type Keys = Readonly<{ table: string; keys: readonly Attributes[] }>
 

@@ -5,12 +5,12 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-export const spreadHead = ['median', 'p10 to p90'] as const
+export const spreadHead = 'median (p10–p90)'
 
-export function spreadOf(figures: readonly number[], digits = 1): [string, string] {
-  const said = (figure: number) => figure.toFixed(digits)
-  return [said(median(figures)), `${said(quantile(figures, 0.1))} to ${said(quantile(figures, 0.9))}`]
-}
+export const spreadOf = (figures: readonly number[], digits = 1): string =>
+  `${medianOf(figures, digits)} (${quantile(figures, 0.1).toFixed(digits)}–${quantile(figures, 0.9).toFixed(digits)})`
+
+export const medianOf = (figures: readonly number[], digits = 1): string => median(figures).toFixed(digits)
 
 export const ratio = (one: readonly number[], other: readonly number[]): string =>
   (median(one) / median(other)).toFixed(2)

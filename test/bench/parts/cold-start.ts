@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { bundle, bundleAll } from '../../../infra/bundle.ts'
 import { type Found, measuredOn } from '../document.ts'
-import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
+import { medianOf, ratio, spreadHead, spreadOf, table } from '../tables.ts'
 import { takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
@@ -83,48 +83,22 @@ export async function benchColdStart(): Promise<Found> {
     const arms = Object.fromEntries([bare, ...loading, ...answering, ...mapped])
     const found = await takeTurns(arms, { turns, warmUp: 2 })
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
-    const rows = loads.map(({ name, bytes }) => {
-      const until = found[answered(name)] ? (spreadOf(ownOf(answered(name)))[0] ?? '') : ''
-      const kb = [(bytes / 1024).toFixed(0), maxKb[name] === undefined ? '' : String(maxKb[name])]
-      return [name, ...kb, ...spreadOf(ownOf(name)), ratio(ownOf(name), ownOf(wholeClient)), until]
-    })
+    const medianIf = (name: string) => (found[name] ? medianOf(ownOf(name)) : '')
+    const rows = loads.map(({ name, bytes }) => [
+      ...[name, (bytes / 1024).toFixed(0), maxKb[name] ?? ''],
+      ...[spreadOf(ownOf(name)), ratio(ownOf(name), ownOf(wholeClient)), medianIf(withMaps(name))],
+      ...[medianIf(answered(name)), medianIf(withMaps(answered(name)))],
+    ])
     const head = [
-      ...['function', 'KB loaded', 'at most', ...spreadHead.map((each) => `ms over bare node, ${each}`)],
-      ...['of Hono with the whole client', 'ms until a first answer'],
+      ...['function', 'KB loaded', 'at most', `ms over bare node, ${spreadHead}`, 'of Hono with the whole client'],
+      ...['with source maps', 'ms until a first answer', 'with source maps'],
     ]
-    const bareNode = `Bare node: ${spreadOf(found['bare node'] ?? [])[0]} ms.`
+    const bareNode = `Bare node: ${medianOf(found['bare node'] ?? [])} ms.`
     const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])
-    return {
-      sections: {
-        'cold-start': [table(head, rows), bareNode, how].join('\n\n'),
-        'source-maps': [sourceMapsTable(functions, ownOf), how].join('\n\n'),
-      },
-    }
+    return { sections: { 'cold-start': [table(head, rows), bareNode, how].join('\n\n') } }
   } finally {
     await rm(folder, { recursive: true })
   }
-}
-
-/** What `--enable-source-maps` adds to a start, and to a start with its first answer. */
-function sourceMapsTable(functions: readonly Load[], ownOf: (name: string) => readonly number[]): string {
-  const head = [
-    'function',
-    'ms until loaded, without',
-    'with',
-    'ratio',
-    'ms until a first answer, without',
-    'with',
-    'ratio',
-  ]
-  const both = (name: string) => {
-    const [without, having] = [ownOf(name), ownOf(withMaps(name))]
-    return [spreadOf(without)[0], spreadOf(having)[0], ratio(having, without)]
-  }
-  const rows = functions.map(({ name }) => {
-    const answer = answersHttp.includes(name) ? both(answered(name)) : ['', '', '']
-    return [name, ...both(name), ...answer]
-  })
-  return table(head, rows)
 }
 
 const loadsIn = (folders: Record<string, string>, bytes: Record<string, number>): Load[] =>

@@ -8,14 +8,12 @@ import { type Found, measuredOn } from '../document.ts'
 import { type Server, startServer } from '../processes.ts'
 import { type Guarded, startGuard } from '../product.ts'
 import { spreadHead, spreadOf, table } from '../tables.ts'
-import { median, takeTurns } from '../turns.ts'
+import { takeTurns } from '../turns.ts'
 
 const crowds = [1, 10, 50, 200]
 const shares = [0, 0.2]
 const turns = 5
 const perUpdate = 40
-/** An update sends estimate, dates and run; the service takes 2,000 requests an hour. */
-const serviceUpdatesPerSecond = 2_000 / 3 / 3600
 
 export const benchContention = (): Promise<Found> =>
   withDatabase(async (database) => {
@@ -29,20 +27,17 @@ export const benchContention = (): Promise<Found> =>
       })
       const rows: string[][] = []
       for (const { book, crowd, name } of arms) {
-        const rates = found[name] ?? []
-        const times = Math.round(median(rates) / serviceUpdatesPerSecond)
         const { conflicts, later, failed } = book.outcome(crowd)
         rows.push([
           name,
-          ...spreadOf(rates, 0),
-          `${times} ×`,
+          spreadOf(found[name] ?? [], 0),
           ...[conflicts, later, failed].map(String),
           await book.isExact(),
         ])
       }
       for (const book of books) await book.stop()
-      const head = ['at once', ...spreadHead.map((each) => `updates a second, ${each}`)]
-      const rest = ['of what the service takes', 'conflicts', 'left to the sweep', 'failed', 'book exact']
+      const head = ['at once', `updates a second, ${spreadHead}`]
+      const rest = ['conflicts', 'left to the sweep', 'failed', 'book exact']
       const how = measuredOn([`${turns} turns`, 'DynamoDB Local', 'two guards in one process'])
       return {
         sections: { contention: [table([...head, ...rest], rows), how].join('\n\n') },

@@ -27,10 +27,11 @@ export const benchEmbedded = (): Promise<Found> =>
         { turns, warmUp },
       )
       const rows = (['embedded', 'DynamoDB Local'] as const).map((name) => [
-        ...[name, ...spreadOf(found[name])],
+        name,
+        spreadOf(found[name]),
         ratio(found[name], found['DynamoDB Local']),
       ])
-      const head = ['guarded update, ms', ...spreadHead, 'of DynamoDB Local']
+      const head = [`guarded update, ms`, spreadHead, 'of DynamoDB Local']
       return { sections: { embedded: `${table(head, rows)}\n\n${measuredOn([`${turns} turns`])}` } }
     } finally {
       await Promise.all(Object.values(rivals).map(({ stop }) => stop?.()))

@@ -1,6 +1,6 @@
 import { type Database, withDatabase } from '../database.ts'
 import { type Found, measuredOn } from '../document.ts'
-import { meter } from '../meter.ts'
+import { costOf, meter } from '../meter.ts'
 import { type Server, slowMs, startServer } from '../processes.ts'
 import { type RivalName, rivalNames, rivals } from '../rivals.ts'
 import { ratio, spreadHead, spreadOf, table } from '../tables.ts'
@@ -8,11 +8,11 @@ import { takeTurns, timed } from '../turns.ts'
 
 const warmUp = 10
 const grounds = [
-  { how: '0 ms added to each request', delayMs: 0, role: 'service', turns: 100 },
-  { how: '4 ms added to each request', delayMs: 4, role: 'service', turns: 100 },
+  { how: '0 ms added', delayMs: 0, role: 'service', turns: 100, beside: 'own requests' },
+  { how: '4 ms added', delayMs: 4, role: 'service', turns: 100, beside: 'own requests' },
   {
-    how: `4 ms added, ${slowMs} ms for each answer of the service`,
-    ...({ delayMs: 4, role: 'slow-service', turns: 20 } as const),
+    how: `4 ms added, the service takes ${slowMs} ms`,
+    ...({ delayMs: 4, role: 'slow-service', turns: 20, beside: 'floor' } as const),
   },
 ] as const
 const plenty = 1_000_000_000
@@ -29,17 +29,17 @@ export const benchGuardedUpdate = (): Promise<Found> =>
       const counts: string[][] = []
       for (const name of rivalNames) {
         const world = { name, database, service }
-        counts.push([name, ...(await costOf(world)), ...(await harmOf(world))])
+        counts.push([name, ...(await meteredOf(world)), ...(await harmOf(world))])
       }
-      const head = ['arm', 'reads', 'writes', 'read units', 'write units', 'index write units']
+      const head = ['arm', 'requests', 'units']
       const harm = ['overspent units', 'same key', 'same work', 'answer lost']
-      const timings: string[] = []
-      for (const ground of grounds) timings.push(timesTable(ground.how, await timesOf(database, ground)))
+      const times: Rows[] = []
+      for (const ground of grounds) times.push(await timesOf(database, ground))
       const how = measuredOn([`${grounds.map(({ turns }) => turns).join(', ')} turns`, 'DynamoDB Local'])
       return {
         sections: {
           'guarded-update-counts': table([...head, ...harm], counts),
-          'guarded-update': [...timings, how].join('\n\n'),
+          'guarded-update': [timesTable(times), how].join('\n\n'),
         },
       }
     } finally {
@@ -47,23 +47,17 @@ export const benchGuardedUpdate = (): Promise<Found> =>
     }
   })
 
-function timesTable(how: string, found: Rows): string {
-  const others = {
-    'own requests': 'of its own requests',
-    floor: 'of the floor',
-    composition: 'of the composition',
-    'no guard': 'of no guard',
-  }
-  const of = (name: string) => found[name as RivalName] ?? []
-  return table(
-    [`${how}, ms`, ...spreadHead, ...Object.values(others)],
-    Object.keys(found).map((name) => [
+const timesTable = (times: readonly Rows[]): string =>
+  table(
+    ['arm', ...grounds.flatMap(({ how, beside }) => [`${how}: ms, ${spreadHead}`, `of ${beside}`])],
+    rivalNames.map((name) => [
       name,
-      ...spreadOf(of(name)),
-      ...Object.keys(others).map((other) => ratio(of(name), of(other))),
+      ...grounds.flatMap(({ beside }, index) => {
+        const of = (arm: RivalName) => times[index]?.[arm] ?? []
+        return [spreadOf(of(name)), ratio(of(name), of(beside))]
+      }),
     ]),
   )
-}
 
 async function timesOf(database: Database, ground: (typeof grounds)[number]): Promise<Rows> {
   const service = await startServer(ground.role)
@@ -90,7 +84,7 @@ interface RivalWorld {
 const startRival = ({ name, database, service }: RivalWorld, units: number, client = database.connect()) =>
   rivals[name].create({ database, client, serviceUrl: service.url, units })
 
-async function costOf(world: RivalWorld): Promise<string[]> {
+async function meteredOf(world: RivalWorld): Promise<string[]> {
   const client = world.database.connect()
   const metering = meter(client, world.database.endpoint, rivals[world.name].key)
   const rival = await startRival(world, plenty, client)
@@ -99,8 +93,7 @@ async function costOf(world: RivalWorld): Promise<string[]> {
   const metered = await metering.of(() => rival.update(`counted-${prefix}`, 'counted'))
   await rival.stop?.()
   metering.stop()
-  const { reads, writes, readUnits, writeUnits, indexUnits } = metered
-  return [reads, writes, readUnits, writeUnits, indexUnits].map(String)
+  return costOf(metered)
 }
 
 const prefixOf = ({ name }: RivalWorld) => name.toLowerCase().replace(/\W+/g, '-')

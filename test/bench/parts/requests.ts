@@ -5,7 +5,7 @@ import { createTestClock } from '../../support/clock.ts'
 import { databaseAt, withDatabase } from '../database.ts'
 import type { Found } from '../document.ts'
 import { jobsOf } from '../jobs.ts'
-import { type Metered, meter } from '../meter.ts'
+import { costOf, type Metered, meter } from '../meter.ts'
 import { type Guarded, startGuard } from '../product.ts'
 import { plans, type Route, routesOf } from '../routes.ts'
 import { startService } from '../service.ts'
@@ -44,18 +44,13 @@ async function countIn(endpoint: string, toCount: (guarded: Guarded) => Promise<
   }
 }
 
-export const requestsTable = (counted: readonly Counted[]): string =>
-  table(
-    ['route or job', 'reads', 'writes', 'read units', 'write units', 'index write units'],
-    counted.map(({ route, metered }) => [
-      `\`${route}\``,
-      metered.reads,
-      metered.writes,
-      metered.readUnits,
-      metered.writeUnits,
-      metered.indexUnits,
-    ]),
-  )
+export function requestsTable(counted: readonly Counted[]): string {
+  const named = counted.map(({ route, metered }) => ({ ...metered, name: `\`${route}\`` }))
+  const isIdle = ({ reads, writes }: Metered) => reads + writes === 0
+  const rows = named.filter((each) => !isIdle(each)).map((each) => [each.name, ...costOf(each)])
+  const idle = named.filter(isIdle).map(({ name }) => name)
+  return `${table(['route or job', 'requests', 'units'], rows)}\n\nNothing is asked by ${idle.join(', ')}.`
+}
 
 export const benchRequests = (): Promise<Found> =>
   withDatabase(async ({ endpoint }) => ({ sections: { requests: requestsTable(await countRequests(endpoint)) } }))
