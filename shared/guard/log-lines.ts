@@ -5,7 +5,7 @@ import { functionNames } from '../platform/log.ts'
 import type { Counted } from '../platform/metrics.ts'
 import { tokenFaults } from '../platform/words.ts'
 
-/** Other tools read these lines (docs/log.md). Readers drop unknown members, so that they accept later versions. */
+/** Other tools read these lines (docs/runbook.md). Readers drop unknown members, so that they accept later versions. */
 
 const text = z.string()
 const units = z.int().check(z.gte(0))

@@ -12,8 +12,8 @@ import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/loc
 import { json } from '../support/product.ts'
 import { type Answer, type Recorded, startScriptedService } from '../support/scripted-service.ts'
 
-/** As docs/log.md has them, under "Only on one machine". */
-const eventsHere = readFileSync('docs/log.md', 'utf8').split('## Only on one machine')[1] ?? ''
+/** As docs/runbook.md has them, under "Only on one machine". */
+const eventsHere = readFileSync('docs/runbook.md', 'utf8').split('## Only on one machine')[1] ?? ''
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -341,7 +341,7 @@ describe('secrets in files', () => {
   })
 })
 
-it('docs/log.md lists the events of one machine, and no other', () => {
+it('docs/runbook.md lists the events of one machine, and no other', () => {
   const files = readdirSync('infra/local', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const logged = files.flatMap((file) => [
     ...readFileSync(join('infra/local', file), 'utf8').matchAll(

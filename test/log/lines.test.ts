@@ -188,8 +188,8 @@ test('a line never holds a body, a reason or a token', async () => {
   for (const secret of ['a-reason-of-mine', serviceToken, 'response_code']) expect(text).not.toContain(secret)
 })
 
-describe('docs/log.md', () => {
-  const document = readFileSync('docs/log.md', 'utf8')
+describe('docs/runbook.md', () => {
+  const document = readFileSync('docs/runbook.md', 'utf8')
 
   test('lists every event that the code logs, with its level, and no other', () => {
     const logged = [...eventsInSource()].map(([event, levels]) => [event, [...levels].join()])

@@ -16,17 +16,20 @@ export const common = [
   'update',
 ]
 
-/** From docs/log.md, "Other events". */
-export const documentedEvents: ReadonlyMap<
-  string,
-  { readonly level: string; readonly alarm: string; readonly members: readonly string[] }
-> = new Map(
-  [...readFileSync('docs/log.md', 'utf8').matchAll(/^\| `([\w-]+)` \| (info|error) \| ?(.*?) ?\| ?(.*?) ?\|$/gm)].map(
-    ([, event = '', level = '', alarm = '', members = '']) => [
-      event,
-      { level, alarm, members: [...members.matchAll(/`(\w+)`/g)].map(([, name = '']) => name) },
-    ],
-  ),
+/** The lists of docs/runbook.md: - `event` (`member`, …), … : what it means. An error stands below the heading of its alarm. */
+export const documentedEvents = new Map(
+  readFileSync('docs/runbook.md', 'utf8')
+    .split(/^##+ /m)
+    .flatMap((paragraph) => {
+      const [heading = ''] = paragraph.split('\n', 1)
+      const level = heading === 'Information' ? 'info' : 'error'
+      return [...paragraph.matchAll(/^- ((?:`[\w-]+` \([^)]*\)(?:, )?)+): (.*(?:\n {2}.*)*)/gm)].flatMap(
+        ([, events = '', text = '']) =>
+          [...events.matchAll(/`([\w-]+)` \(([^)]*)\)/g)].map(([, event = '', members = '']) => {
+            return [event, { level, members: members.split(/\W+/), heading, text }] as const
+          }),
+      )
+    }),
 )
 
 export function faultOf(text: string): string | null {
@@ -44,9 +47,9 @@ export function faultOf(text: string): string | null {
     return unknown.length > 0 ? `${unknown} stand in no schema: ${text}` : null
   }
   const documented = documentedEvents.get(event)
-  if (documented?.level !== level) return `not in docs/log.md as ${level}: ${text}`
+  if (documented?.level !== level) return `not in docs/runbook.md as ${level}: ${text}`
   const unknown = members.filter((name) => !common.includes(name) && !documented?.members.includes(name))
-  return unknown.length > 0 ? `docs/log.md does not name ${unknown}: ${text}` : null
+  return unknown.length > 0 ? `docs/runbook.md does not name ${unknown}: ${text}` : null
 }
 
 export function eventsInSource(): Map<string, Set<string>> {

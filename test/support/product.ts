@@ -195,7 +195,7 @@ async function startSecrets(
 function keepLog(watch: Watch) {
   const logged: string[] = []
   const wrongLines: string[] = []
-  onTestFinished(() => expect(wrongLines, 'lines that docs/log.md does not know').toEqual([]))
+  onTestFinished(() => expect(wrongLines, 'lines that docs/runbook.md does not know').toEqual([]))
   const write = (line: string) => {
     watch.look('the log', line)
     logged.push(line)

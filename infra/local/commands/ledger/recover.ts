@@ -139,7 +139,7 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
   }
 }
 
-/** docs/log.md, "A run has two lines". */
+/** docs/runbook.md, "A run has two lines". */
 export interface LoggedRun {
   readonly update: string
   /** Absent if the restored ledger has its record. */
