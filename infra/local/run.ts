@@ -23,6 +23,7 @@ const loads: { readonly [Name in Own]: () => Promise<{ run: Run<Name> }> } = {
   bundle: () => import('./bundle.ts'),
   openapi: () => import('./commands/openapi.ts'),
   'demo:month': () => import('./demo/month.ts'),
+  'demo:kill': () => import('./demo/kill.ts'),
 }
 
 const [typed = 'help', ...args] = process.argv.slice(2)

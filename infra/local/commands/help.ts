@@ -10,7 +10,7 @@ function summaryOf(name: CommandName): string {
 const linesOf = (...names: CommandName[]) => Object.fromEntries(names.map((name) => [name, summaryOf(name)]))
 
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'First steps': linesOf('start', 'login', 'demo:month', 'doctor', 'help'),
+  'First steps': linesOf('start', 'login', 'demo:month', 'demo:kill', 'doctor', 'help'),
   'Every day': linesOf(
     ...(['serve', 'token', 'budgets', 'plan', 'sweep', 'events', 'client', 'bundle', 'openapi', 'sandbox'] as const),
   ),

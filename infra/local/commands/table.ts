@@ -30,6 +30,13 @@ reconciliation, all through the guard itself, with the stand-in as the service. 
   npm run demo:month
 
 It takes the settings of npm start, which must not be running, and touches no ledger that holds anything.`,
+  'demo:kill': form()`Kills a guard in the middle of a run and starts it again: what was held, what was in doubt, what settled it, and that nothing
+was sent twice.
+
+  npm run demo:kill
+
+It has a ledger, a stand-in of the service and ports of its own, beside any Unit Guard that runs, and removes them at the end. It
+prints what the guard and the stand-in answer, and exits with 1 if that is not what was promised.`,
   doctor: form({ project: text, id: text, 'token-file': text })`
 Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
 
