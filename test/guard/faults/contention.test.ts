@@ -88,8 +88,8 @@ async function startGuards(count: number) {
   return { guards, ask, seen, runs: () => runs }
 }
 
-describe.runIf(inject('dynamodb') !== null)('many processes on one book', () => {
-  test.each([20, 40])('%d at once: each waits for its turn, and all are done', async (count) => {
+describe.runIf(inject('dynamodb') !== null)('one book', () => {
+  test.each([20, 40])('%d processes at once each wait for their turn, and all are done', async (count) => {
     const { guards, ask, seen, runs } = await startGuards(count)
     let counted = 0
     const answers = await Promise.all(

@@ -35,7 +35,7 @@ async function roomForTen(store?: Store) {
 }
 
 describe('120 parallel requests against a budget with room for ten', () => {
-  test('on a fresh ledger: ten run, 110 are refused with the numbers, replays run nothing', async () => {
+  test('a flood on a fresh ledger runs ten, refuses 110 with the numbers, and its replays run nothing', async () => {
     const product = await roomForTen()
     const answers = await flood(product)
     expect(countBy(answers)).toEqual({ 201: 10, 402: 110 })
@@ -57,7 +57,7 @@ describe('120 parallel requests against a budget with room for ten', () => {
     expect(await product.figures('ten')).toEqual(spent)
   })
 
-  test('the very first requests of a new month', async () => {
+  test('a flood of the very first requests of a new month runs what fits', async () => {
     const product = await roomForTen(createMemoryStore())
     expect(countBy(await flood(product, 'november'))).toEqual({ 201: 10, 402: 110 })
     product.clock.set('2026-12-01T00:00:00Z')
@@ -74,7 +74,7 @@ describe('120 parallel requests against a budget with room for ten', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the very first requests of a new day, by two processes at once', async () => {
+  test('a flood of the very first requests of a new day, by two processes at once, runs what fits', async () => {
     const product = await startProduct({ ...patient, store: createMemoryStore(), stream: false })
     const limits = [
       { window: 'month', units: 10_000 },
@@ -111,7 +111,7 @@ describe('40 parallel requests without a key for one project', () => {
   const ask = (product: Product, count: number) =>
     Promise.all(many(count, () => product.update({ kind: 'ranking', project: 'acme.example' })))
 
-  test('one run; the others 409, or the earlier answer; twenty more cost the service no call', async () => {
+  test('a flood of one project is one run; the others are 409 or the earlier answer, at no further call', async () => {
     const product = await startProduct(patient)
     const answers = await ask(product, 40)
     const counts = countBy(answers)
@@ -133,7 +133,7 @@ describe('40 parallel requests without a key for one project', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('across a month boundary there is still one run', async () => {
+  test('a flood of one project across a month boundary is one run', async () => {
     const { opened, open } = gate()
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { once: opened, body: '{}' } : undefined),

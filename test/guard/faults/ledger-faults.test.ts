@@ -41,7 +41,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     ])
   })
 
-  test('work that was done before costs one read more', async () => {
+  test('an update that was done before costs one read more', async () => {
     const { product, faulty } = await start()
     await product.update(ask)
     product.clock.set('2026-11-21T10:00:00Z')
@@ -86,7 +86,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect(product.seen('run')).toHaveLength(3)
   })
 
-  test('the first of a day makes one request more, and the first of a month too', async () => {
+  test('the first update of a day makes one request more, and the first of a month too', async () => {
     const { product, faulty } = await start()
     for (const instant of ['2026-11-21T10:00:00Z', '2026-12-01T10:00:00Z']) {
       product.clock.set(instant)

@@ -108,7 +108,7 @@ describe('run: what provably did not run is released', () => {
     ['429 with an absurd Retry-After', { status: 429, headers: { 'retry-after': '1000000000' } }, 429],
     ['a response_code that is not zero', json({ response_code: 7, message: 'not enough units' }), 200],
     ['an error envelope', json({ error: 'quota' }), 200],
-  ])('%s', async (_name, answer, serviceStatus) => {
+  ])('an answer of %s proves that nothing ran, and the hold is released', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer)
     const { status, body } = await product.update(ask, { headers: { 'idempotency-key': 'k' } })
     expect(status).toBe(502)
@@ -155,7 +155,7 @@ describe('run: what is charged', () => {
     ['the hold, when the pointer finds something negative', json({ real: -5 }), { RUN_POINTER_RANKING: '/real' }, 40],
     ['more, when a well-known name states more', json({ keyword_units: 55 }), {}, 55],
     ['more, as text', json({ units: '55' }), {}, 55],
-  ])('%s', async (_name, answer, env, charged) => {
+  ])('a run is charged %s', async (_name, answer, env, charged) => {
     const product = await withRun(answer, env)
     const { status, body } = await product.update(ask)
     expect(status).toBe(201)
@@ -207,7 +207,7 @@ describe('estimate: fails before any effect: without one there is no run, and no
     ['500', { status: 500 }, 'service-unreachable', { serviceStatus: 500 }],
     ['a reset', { kind: 'reset' }, 'service-unreachable', { serviceStatus: null }],
     ['a hang', { kind: 'hang' }, 'service-unreachable', { serviceStatus: null }],
-  ])('%s', async (_name, answer, slug, members) => {
+  ])('an estimate of %s means no run, and nothing is recorded', async (_name, answer, slug, members) => {
     let isDown = true
     const product = await startProduct({
       store: createMemoryStore(),
@@ -235,7 +235,7 @@ describe('dates: advice only', () => {
     ['dates: malformed', { body: '<html>' }],
     ['dates: fails before any effect', { status: 500 }],
     ['dates: slow', { kind: 'hang' }],
-  ])('%s: the update runs without them', async (_name, answer) => {
+  ])('%s: the update runs without dates', async (_name, answer) => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.endsWith('/dates') ? answer : undefined),
@@ -243,7 +243,7 @@ describe('dates: advice only', () => {
     expect((await updateOf(product, 'dates', answer)).status).toBe(201)
   })
 
-  test('data of today: already fresh, unless forced', async () => {
+  test('an update with data of today is already fresh, unless it is forced', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       stream: false,

@@ -43,7 +43,7 @@ describe('estimate: malformed: the clock of the service is far from ours', () =>
     [minutes(5) + second, 503],
     [minutes(60), 503],
     [minutes(60 * 24 * 365), 503],
-  ])('%i ms from ours: %i', async (offset, expected) => {
+  ])('a clock of the service %i ms from ours answers %i', async (offset, expected) => {
     const { product } = await start((at) => dateOf(at + offset))
     const { status, body } = await product.update(ask)
     expect([status, product.seen('run').length]).toEqual([expected, expected === 201 ? 1 : 0])
@@ -55,7 +55,7 @@ describe('estimate: malformed: the clock of the service is far from ours', () =>
     })
   })
 
-  test('the same key runs it once the clock is set, and nothing was held before', async () => {
+  test('the same key runs an update once the clock is set, and nothing was held before', async () => {
     const { product, time } = await start((at) => dateOf(at - minutes(10)))
     const key = { headers: { 'idempotency-key': 'same' } }
     expect((await product.update(ask, key)).status).toBe(503)
@@ -85,7 +85,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
   const sentence =
     /2026-11-2\dT\d\d[:∶]\d\d[:∶]\d\d\.000Z by the clock of this machine and 2026-11-2\dT\d\d[:∶]\d\d[:∶]\d\d\.000Z by/
 
-  test.each(['ahead', 'behind'])('through every door: a service %s', async (side) => {
+  test.each(['ahead', 'behind'])('every door refuses a hold if the service’s clock is %s', async (side) => {
     const { product } = await start((at) => dateOf(at + (side === 'ahead' ? far : -far)))
     const { call, slack, deliver, clock, endsAt } = product
     await call('PUT', '/callers/slack:U2BOB', { body: { scopes: ['read', 'run'], budgets: '*' } })
@@ -130,7 +130,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     expect(await product.audit()).toBe(true)
   })
 
-  test('when it was set wrong after the estimate was shown, in the agent, in Slack and on the page', async () => {
+  test('the agent, Slack and the page name both times if a clock went wrong after the estimate', async () => {
     const { product, time } = await start(dateOf)
     const { call, slack, deliver } = product
     await call('PUT', '/callers/slack:U2BOB', { body: { scopes: ['read', 'run'], budgets: '*' } })

@@ -96,8 +96,8 @@ test.each(spellings)('the service of this test would run the client’s project 
   expect(readLeniently(spelling)).toContain(project?.name)
 })
 
-describe('no project of a client whose budget allows no update is run', () => {
-  test('by any door, under any spelling, whichever rule keeps it', async () => {
+describe('a client whose budget allows no update', () => {
+  test('no door runs a project of a client that may not spend, under any spelling or rule', async () => {
     const started = await start()
     const { runs, setRule, call } = started
     const ways = Object.entries(doors)
@@ -113,7 +113,7 @@ describe('no project of a client whose budget allows no update is run', () => {
     expect(Object.fromEntries(runs)).toEqual(Object.fromEntries(ways.map((_, at) => [`other-${at}`, 1])))
   })
 
-  test('by a plan', async () => {
+  test('no plan runs a project of a client that may not spend', async () => {
     const { guard, setRule, runs, clock, endsAt } = await start()
     for (const [day, rule] of (Object.keys(rules) as (keyof typeof rules)[]).entries()) {
       await setRule(rule)
@@ -127,7 +127,7 @@ describe('no project of a client whose budget allows no update is run', () => {
     expect(Object.fromEntries(runs)).toEqual({ 'other-plan': 5 })
   })
 
-  test('by what was asked, quoted or shown before a budget listed the name', async () => {
+  test('no project runs that was asked for, quoted or shown before a budget listed the name', async () => {
     const { agent, slack, deliver, setRule, runs, update, call, browser, signed } = await start()
     const letters = spellings.flatMap(([spelling, reading]) => (reading === '8203' ? [] : [spelling]))
     const quotes = new Map<string, string>()
@@ -161,7 +161,7 @@ describe('no project of a client whose budget allows no update is run', () => {
 })
 
 describe('a caller who reads other budgets', () => {
-  test('is told of a name near a hidden one what they are told of the hidden one, word for word', async () => {
+  test('a name near a hidden one is answered word for word as the hidden one', async () => {
     const { call, signed, setRule, runs } = await start()
     await setRule('is frozen')
     await call('PUT', '/budgets/globex', { body: { limits: month(50_000) } })
@@ -187,7 +187,7 @@ describe('a caller who reads other budgets', () => {
     expect(Object.fromEntries(runs)).toEqual({})
   })
 
-  test('is not told of the visible one where a name is near both', async () => {
+  test('a name near a hidden and a visible one does not tell of the visible one', async () => {
     const { call, signed, setRule } = await start()
     await setRule('is frozen')
     await call('PUT', '/budgets/globex', { body: { limits: month(50_000), projects: [{ name: 'cafe.example' }] } })

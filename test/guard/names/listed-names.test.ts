@@ -76,7 +76,7 @@ describe('listing a name near the project of an update that may still run', () =
     expect((await ask({ projects: ['café'] })).problem?.slug).toBe('duplicate-work')
   })
 
-  test('another name is listed meanwhile', async () => {
+  test('another name is listed while the update may still run', async () => {
     const { guard, ask, service } = await startGuard()
     service.run = async () => unknown
     expect(only(await ask({ projects: ['cafe'] })).state).toBe('in-doubt')
@@ -90,7 +90,7 @@ describe('a recorded request whose name has become near', () => {
   test.each([
     ['shown on a page or in Slack', { shown: { budget: 'account', owner: null } }],
     ['quoted to an agent', { whyNotAgreed: () => null }],
-  ])('%s is refused with the sentence, as a state that changed', async (_, more) => {
+  ])('a recorded request %s is refused with the sentence, as a state that changed', async (_, more) => {
     const { guard, ask, sent } = await startGuard()
     await guard.putBudget(acme({ name: 'café' }), ada)
     expect(await ask({ ...asked, ...more })).toMatchObject({
@@ -101,7 +101,7 @@ describe('a recorded request whose name has become near', () => {
     expect(sent).toEqual([])
   })
 
-  test('a plan’s is refused with it', async () => {
+  test('a request of a plan is refused with the near name', async () => {
     const night = { name: 'night', kind: 'ranking', projects: ['cafe', 'shop'], schedule: 'cron(0 9 * * ? *)' }
     const { guard, clock } = await startGuard({ parts: { plans: async () => parsePlans(JSON.stringify([night])) } })
     await guard.putBudget(acme({ name: 'café' }), ada)
@@ -113,7 +113,7 @@ describe('a recorded request whose name has become near', () => {
     ])
   })
 
-  test('cannot be approved, which everyone who may approve sees before the press; it can be rejected', async () => {
+  test('a request whose name has become near shows before the press that it can only be rejected', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     const { call, guard, slack, clock, deliver } = product
     await call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 500 }], approvalAbove: 10 } })
@@ -169,7 +169,7 @@ describe('faces that say a listed name is wrong', () => {
     expect((await apply(raised, 'dry-run=true')).body.notes).toEqual([])
   })
 
-  test('a project that is added on the page of a budget', async () => {
+  test('the page of a budget says that an added project is near', async () => {
     const product = await startProduct({ store: createMemoryStore(), plans: [night] })
     await product.call('PUT', '/budgets/acme', { body: { limits } })
     const browser = openBrowser(product)
@@ -179,7 +179,7 @@ describe('faces that say a listed name is wrong', () => {
     expect(text).toContain(`café belongs to acme. Requests for cafe are refused: ${sentence}`)
   })
 
-  test('start and doctor', async () => {
+  test('start and doctor say which listed names are near', async () => {
     const store = createMemoryStore()
     const product = await startProduct({ store, plans: [night] })
     const put = (name: string, project: string) =>

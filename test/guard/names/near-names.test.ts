@@ -36,7 +36,7 @@ describe('a name that no budget lists, but that may be read as a listed one', ()
     expect([guard.sent, (await guard.guard.ledger.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('is refused through HTTP and the gateway, before anything is sent', async () => {
+  test('a near name is refused through HTTP and the gateway, before anything is sent', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const projects = [{ name: 'initech', id: '8203' }, { name: 'sp-z1' }]
     await product.call('PUT', '/budgets/client', { body: { limits: [{ window: 'month', units: 5 }], projects } })
@@ -53,7 +53,7 @@ describe('a name that no budget lists, but that may be read as a listed one', ()
     expect(product.seen('run')).toEqual([])
   })
 
-  test('is refused where a budget has listed the near name after the update was queued', async () => {
+  test('a queued update is refused where a budget has listed a near name meanwhile', async () => {
     const guard = await startGuard()
     const queued = only(await guard.ask({ projects: ['cafe'] }, {}, { respondAsync: true }))
     await guard.budget('client', { projects: [{ name: 'café' }] })
@@ -65,7 +65,7 @@ describe('a name that no budget lists, but that may be read as a listed one', ()
     expect(guard.sent).toEqual([])
   })
 
-  test('runs once a budget lists it', async () => {
+  test('a near name runs once a budget lists it', async () => {
     const guard = await start()
     await guard.budget('other', { projects: ['8203x', 'sp-z1.', 'cafe.example'].map((name) => ({ name })) })
     for (const project of ['8203x', 'sp-z1.', 'cafe.example'])

@@ -24,7 +24,7 @@ describe('a request for work for which another one waits for approval', () => {
     ['1003', 'initech'],
     ['initech', 'initech'],
     ['initech', 'Initech'],
-  ])('says so at once: %s, then %s', async (one, other) => {
+  ])('a request for waiting work says so at once: %s, then %s', async (one, other) => {
     const { ask, guard, clock } = await start()
     const first = only(await ask({ projects: [one] }))
     const estimate = await guard.estimate({ kind: 'ranking', projects: [other] }, { caller: 'eve', via: 'http' })
@@ -37,7 +37,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(third?.history.at(-1)?.note).toBe(note(other, first.id, second.id))
   })
 
-  test('nothing is lost: whichever is approved runs once, and the other is already updated', async () => {
+  test('of two waiting requests for one work, one runs once, and the other is already updated', async () => {
     const { ask, guard, clock, sent } = await start()
     const both = [
       only(await ask({ projects: ['initech'] })),
@@ -55,7 +55,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('says nothing of another kind or project, nor of what was decided', async () => {
+  test('a request says nothing of another kind or project, nor of what was decided', async () => {
     const { ask, guard } = await start()
     const [ranking, other] = [only(await ask({ projects: ['initech'] })), only(await ask({ projects: ['shop'] }))]
     const difficulty = only(await ask({ kind: 'keyword-difficulty', projects: ['1003'] }))
@@ -65,7 +65,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(only(await ask({ projects: ['1003'] })).history.at(-1)?.note).not.toContain('another request')
   })
 
-  test('costs an update that needs no approval no list', async () => {
+  test('an update that needs no approval reads no list of waiting ones', async () => {
     const { ask, guard, budget } = await start()
     await ask({ projects: ['initech'] })
     await budget('acme', { approvalAbove: u(100) })
@@ -83,7 +83,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(lists).toBe(1)
   })
 
-  test('is not named to a caller who does not see it', async () => {
+  test('a waiting request is not named to a caller who does not see it', async () => {
     const { ask, budget, caller } = await start()
     await budget('acme', { projects: [] })
     await budget('globex', { approvalAbove: u(10) })
@@ -98,7 +98,7 @@ describe('a request for work for which another one waits for approval', () => {
 })
 
 describe('by every door', () => {
-  test('the answer, the page, Slack and the agent say so, and an estimate before', async () => {
+  test('the answer, the page, Slack, the agent and an estimate say that another request waits', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     const { call, deliver, slack, update } = product
     const limits = [{ window: 'month', units: 5_000 }]

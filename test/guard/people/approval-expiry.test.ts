@@ -75,7 +75,7 @@ test.each(['14m', '8d', '0h', '1w', '4', '4H', '1.5h', ''])('%s is not a valid t
   ])
 })
 
-test.each(['15m', '168h', '7d', '10080m'])('%s is shown as it was set', async (text) => {
+test.each(['15m', '168h', '7d', '10080m'])('an approval expiry of %s is shown as it was set', async (text) => {
   const { put, call } = await start()
   expect((await put('client', { approvalExpiresAfter: text })).body.approvalExpiresAfter).toBe(text)
   expect((await call('GET', '/budgets/client')).body.approvalExpiresAfter).toBe(text)

@@ -102,7 +102,7 @@ describe('approving an update', () => {
     ['whatever it needs', {}, 'done', 'done'],
     ['a cap between the two prices', { units: u(300), shown: u(40) }, 'done', 'problem'],
     ['a cap below the estimate', { units: u(39) }, 'problem', 'problem'],
-  ])('to %s: at first, and after it was asked about again', async (_name, how, first, again) => {
+  ])('an approval of %s, at first and after the update was asked about again', async (_name, how, first, again) => {
     const { guard, ask, budget, service, clock, sent } = await startGuard()
     await budget('account', { approvalAbove: u(10) })
     const { id } = only(await ask({}, { key: 'k' }))
@@ -133,7 +133,7 @@ describe('approving an update', () => {
     }
   }
 
-  test('above its cap it waits again: both prices, a new time, a new announcement, no hold and no cap', async () => {
+  test('an update above its cap waits again: both prices, new time, new announcement, no hold or cap', async () => {
     const { guard, id, costs, start, announced, clock, counts, sent } = await strict()
     await guard.approve(id, 'eve', { units: u(120) })
     clock.advance(1800_000)
@@ -167,7 +167,7 @@ describe('approving an update', () => {
     expect(await other.update(id)).toMatchObject({ version: 1 })
   })
 
-  test('each return takes a new approval, as often as the price rises', async () => {
+  test('each return of an update takes a new approval, as often as the price rises', async () => {
     const { guard, id, costs, start, sent } = await strict()
     for (const [cap, price] of [
       [40, 41],
@@ -286,7 +286,7 @@ describe('rejecting, cancelling and expiring', () => {
     ['cancelled', { by: 'bob', note: 'dear' }, ({ guard, id }) => guard.cancel(id, bob, 'dear')],
     ['cancelled', { by: 'bob' }, ({ guard, id }) => guard.cancel(id, bob)],
     ['expired', { by: 'sweep', note: 'late' }, ({ guard, update }) => guard.expire(update, 'late')],
-  ])('%s: for good, with who and why', async (state, line, decide) => {
+  ])('an update is %s for good, with who and why', async (state, line, decide) => {
     const product = await awaiting()
     const { update, other, guard, id } = product
     const update2 = { ...update, state, version: 2, finishedAt: now }
@@ -344,7 +344,7 @@ describe('two decisions at once', () => {
     })
   })
 
-  test('gives up after the record has changed eight times', async () => {
+  test('a decision gives up after the record has changed eight times', async () => {
     const { guard, before, id, other } = await awaiting()
     let rounds = 0
     before.push(async () => {

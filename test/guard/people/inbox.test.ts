@@ -37,12 +37,12 @@ async function run({ guard, propose, clock }: Started, project: string) {
 }
 
 describe('the inbox', () => {
-  test('is empty where nothing waits', async () => {
+  test('the inbox is empty where nothing waits', async () => {
     const { inbox } = await start()
     expect(await inbox()).toMatchObject({ entries: [], hasMore: false, decided: [] })
   })
 
-  test('lists approvals and doubts by deadline, and says if there are more', async () => {
+  test('the inbox lists approvals and doubts by deadline, and says if there are more', async () => {
     const product = await start()
     const { inbox, propose, service, clock } = product
     service.run = async () => unknown
@@ -69,7 +69,7 @@ describe('the inbox', () => {
     expect((await inbox(1)).hasMore).toBe(true)
   })
 
-  test('puts what expires soon before what has waited longer', async () => {
+  test('the inbox puts what expires soon before what has waited longer', async () => {
     const { inbox, propose, budget, clock } = await start()
     await propose('slow')
     clock.advance(hour)
@@ -79,7 +79,7 @@ describe('the inbox', () => {
     expect(projects).toEqual(['soon', 'slow'])
   })
 
-  test('shows the price of the last run of the same project and kind, under any of its names', async () => {
+  test('the inbox shows the price of the last run of the project and kind, under any of its names', async () => {
     const product = await start()
     const { inbox, propose, clock, costs } = product
     const ran = await run(product, 'Shop')
@@ -97,7 +97,7 @@ describe('the inbox', () => {
     expect(sameWork).toEqual([])
   })
 
-  test('shows the counter that the approval leaves least on, before and after, and what it is granted', async () => {
+  test('the inbox shows the counter that the approval leaves least on, and what it is granted', async () => {
     const { inbox, propose, budget, other, clock } = await start()
     await propose('a')
     const effect = async () => {
@@ -132,7 +132,7 @@ describe('the inbox', () => {
     expect(await effect()).toBeNull()
   })
 
-  test('groups the updates of one request, with their sum and the first deadline', async () => {
+  test('the inbox groups the updates of one request, with their sum and the first deadline', async () => {
     const { inbox, ask, propose, clock, guard, costs } = await start()
     const several = { budget: 'seo', projects: ['a', 'b'], whenShort: 'fit' } as const
     const { updates } = await ask(several, { key: 'k' })
@@ -156,7 +156,7 @@ describe('the inbox', () => {
     expect(again?.kind === 'approval' && again.rows.length).toBe(2)
   })
 
-  test('points out another request for the same work, under any name, waiting, in doubt or running', async () => {
+  test('the inbox points out another open request for the same work, under any name', async () => {
     const product = await start()
     const { inbox, propose, service, clock, other } = product
     const [shop, byId, difficulty] = [
@@ -191,7 +191,7 @@ describe('the inbox', () => {
     expect((await others()).get(id)?.toSorted()).toEqual([shop.id, byId.id].toSorted())
   })
 
-  test('says what was decided lately, by whom, the newest first', async () => {
+  test('the inbox says what was decided lately, by whom, the newest first', async () => {
     const product = await start()
     const { inbox, propose, guard, service, clock, costs } = product
     service.run = async () => unknown
@@ -228,7 +228,7 @@ describe('the inbox', () => {
     expect((await inbox()).decided).toHaveLength(10)
   })
 
-  test('says that an open update was approved lately, although it was asked for longer ago than a week', async () => {
+  test('the inbox says that an open update was approved lately, although it is over a week old', async () => {
     const product = await start()
     const { budget, clock, guard, inbox, propose, service } = product
     await budget('seo', { approvalExpiresAfter: '7d' })
@@ -243,7 +243,7 @@ describe('the inbox', () => {
     expect(decided).toMatchObject([{ what: 'approved', by: 'eve', update: { id } }])
   })
 
-  test('counts as decisions neither what ran by itself nor what evidence closed, nor what is a week old', async () => {
+  test('the inbox counts neither what ran by itself, nor what evidence closed, nor what is a week old', async () => {
     const product = await start()
     const { inbox, propose, ask, guard, service, clock, budget, sweep } = product
     await budget('free', { limits: [] })
@@ -268,7 +268,7 @@ describe('the inbox', () => {
     expect((await inbox()).decided).toEqual([])
   })
 
-  test('reads the same number of times however much waits', async () => {
+  test('the inbox reads the same number of times however much waits', async () => {
     const { inbox, propose, reads } = await start()
     const count = async () => {
       const before = reads.length

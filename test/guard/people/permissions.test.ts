@@ -101,7 +101,7 @@ describe('the right to approve an update', () => {
     )
   })
 
-  test('asks the nearest budget that names approvers, by name or by person', () => {
+  test('the right to approve lies with the nearest budget that names approvers, by name or by person', () => {
     const outsider = forbidden('You are not among the approvers of seo.')
     expect(barred(awaiting(), 'bob', ['eve'])).toEqual(outsider)
     expect(barred(awaiting(), 'bob', ['eve'], [])).toEqual(outsider)
@@ -112,7 +112,7 @@ describe('the right to approve an update', () => {
     expect(barred(awaiting(), 'slack:U2', ['slack:U2'])).toBeNull()
   })
 
-  test('asks the approvers of a budget that the approval would grant units', () => {
+  test('the right to approve lies also with the approvers of a budget that the approval would grant units', () => {
     const short = [{ budget: 'acme', window: 'month', units: u(5) }] as const
     expect(barred(awaiting({ short }), 'bob', ['eve'], ['bob'])).toEqual(
       forbidden('You are not among the approvers of acme, and the approval would grant acme 5 units.'),
@@ -120,7 +120,7 @@ describe('the right to approve an update', () => {
     expect(barred(awaiting({ short }), 'bob', ['bob'], ['bob'])).toBeNull()
   })
 
-  test('compares an approval with the estimate, where the record has one', () => {
+  test('the right to approve compares an approval with the estimate, where the record has one', () => {
     const estimated = (units?: number) => awaiting(units === undefined ? {} : { estimated: u(units) })
     expect([outgrown(estimated(), u(40)), whyNotUpTo(estimated(), u(40))]).toEqual([null, null])
     expect([outgrown(estimated(40), u(40)), whyNotUpTo(estimated(40), u(40))]).toEqual([null, null])
@@ -136,7 +136,7 @@ describe('the right to approve an update', () => {
     ['a person in Slack whom nothing lists', 'slack:U3', null, false],
     ['a person in Slack who is listed with approve', 'slack:U3', { scopes: ['approve'] }, true],
     ['a person in Slack who is listed without approve', 'slack:U3', { scopes: ['run'] }, false],
-  ])('keeps or loses the approval given by %s', (_title, by, listed, isKept) => {
+  ])('the right to approve keeps or loses the approval given by %s', (_title, by, listed, isKept) => {
     const { definitions } = readingOf({ now, ...(listed && { callers: { [by]: listed } }) })
     expect(mayStillApprove(definitions, by)).toBe(isKept)
   })
@@ -150,7 +150,7 @@ describe('the permissions of a person without a token', () => {
     ['every budget, for an administrator', { scopes: ['admin'] }, { scopes: ['admin'], mayCharge: true }],
     ['the listed budgets', { scopes: ['run'], budgets: ['seo'] }, { scopes: ['run'], mayCharge: true }],
     ['only the listed budgets', { scopes: ['admin'], budgets: ['ads'] }, { scopes: ['admin'], mayCharge: false }],
-  ])('%s', (_title, listed, expected) => {
+  ])('a person without a token may: %s', (_title, listed, expected) => {
     const budgets = { seo: {}, ads: {} }
     const { definitions } = readingOf({ now, budgets, ...(listed && { callers: { 'slack:U3': listed } }) })
     const { scopes, isListed, mayCharge } = permissionsOf(definitions, { caller: 'slack:U3' })
@@ -168,7 +168,7 @@ describe('the budgets that a caller may read', () => {
     ['none, where they do not agree', ['seo'], ['ads'], [], []],
     ['none that was deleted', ['gone', 'seo'], undefined, ['seo'], ['seo']],
     ['none, where none is named', [], undefined, [], []],
-  ])('are %s', (_title, ofToken, ofListing, shown, readable) => {
+  ])('a caller may read %s', (_title, ofToken, ofListing, shown, readable) => {
     const callers = { eve: { ...(ofListing && { readsBudgets: ofListing }) } }
     const { definitions } = readingOf({ now, budgets: { ads: {} }, callers })
     const held = new Set(['read', 'admin'] as const)
@@ -193,7 +193,7 @@ test('a record keeps of a token what its update may need, and of the budgets tho
 describe('definitions that were read before', () => {
   const named = { caller: 'bob', token: { scopes: new Set(['run'] as const), budgets: '*' } } as const
 
-  test('are believed for two seconds, except by what spends or changes', async () => {
+  test('definitions are believed for two seconds, except by what spends or changes', async () => {
     const { guard, caller, clock } = await startGuard()
     const isDisabled = async (atOnce: boolean) => (await guard.permissions(named, { atOnce })).isDisabled
     await caller('bob', { disabled: true, ratePerMinute: 7 })
@@ -205,7 +205,7 @@ describe('definitions that were read before', () => {
     expect([await isDisabled(false), await isDisabled(true)]).toEqual([true, false])
   })
 
-  test('are read where nothing was read before', async () => {
+  test('definitions are read where nothing was read before', async () => {
     const { caller, clock, items, parts } = await startGuard()
     await caller('bob', { disabled: true })
     const ledger = createLedger({ store: createMemoryStore(items), clock, account: usualAccount })
@@ -259,7 +259,7 @@ describe('the right to resolve a doubt', () => {
     whyNotResolve(update, readingOf({ now: time }), outcome, options)
   const hold = holdOf({ senderUntil: at('2026-11-20T10:00:00Z') })
 
-  test('accepts that it ran at once, and that it did not run only when nothing is in flight', () => {
+  test('a doubt accepts that it ran at once, and that it did not run only when nothing is in flight', () => {
     const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sweep', at: at('2026-11-20T09:30:00Z') } })
     expect(barred(doubted, 'ran')).toBeNull()
     expect(barred(doubted, 'did-not-run', '2026-11-20T10:05:00Z')).toBeNull()
@@ -271,7 +271,7 @@ describe('the right to resolve a doubt', () => {
     })
   })
 
-  test('counts the flight from the doubt where the sender itself reported it', () => {
+  test('a doubt that the sender itself reported counts its flight from the doubt', () => {
     const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sender', at: at('2026-11-20T09:30:00Z') } })
     expect(barred(doubted, 'did-not-run', '2026-11-20T09:35:00Z')).toBeNull()
     expect(barred(doubted, 'did-not-run', '2026-11-20T09:34:59Z')).not.toBeNull()
@@ -281,7 +281,7 @@ describe('the right to resolve a doubt', () => {
     expect(barred(updateOf({ state, hold, history }), 'ran')).toEqual(wrong(state, 'resolved'))
   })
 
-  test('calls a record without history by its state alone', () => {
+  test('the refusal to resolve a record without history names its state alone', () => {
     expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe(
       'The ranking update of shop cannot be resolved: it has been running.',
     )

@@ -17,7 +17,7 @@ async function startPersons() {
 describe('four eyes', () => {
   const names = ['ci-bot', 'ada', 'ada.lovelace', 'slack:U1']
   test.each(names.flatMap((asker) => [...names, 'eve'].map((approver) => [asker, approver] as const)))(
-    'of what %s asked for, %s',
+    'four eyes: %s asks and %s approves',
     async (asker, approver) => {
       const { ask, guard } = await startPersons()
       const { id } = only(await ask({}, { caller: asker }))
@@ -27,7 +27,7 @@ describe('four eyes', () => {
     },
   )
 
-  test('hold for an administrator who names a payer above the owner', async () => {
+  test('four eyes hold for an administrator who names a payer above the owner', async () => {
     const { ask, budget, guard } = await startPersons()
     await budget('acme', { projects: [{ name: 'shop' }] })
     const token = { scopes: new Set(['run', 'admin'] as const), budgets: '*' } as const
@@ -48,7 +48,7 @@ describe('four eyes', () => {
     ['an address in other letters', { caller: 'okta:1', person: 'eve@x.io', by: 'joe' }, 'problem'],
     ['the list against the claim', { caller: 'ci-bot', person: 'eve', by: 'eve' }, 'done'],
     ['another person', { caller: 'okta:1', person: 'a@x.io', by: 'okta:2', byPerson: 'b@x.io' }, 'done'],
-  ])('compare claims too: %s', async (_, { caller, person, by, byPerson }, kind) => {
+  ])('four eyes compare claims too: %s', async (_, { caller, person, by, byPerson }, kind) => {
     const { ask, caller: list, guard } = await startPersons()
     await list('joe', { person: 'Eve@X.io' })
     const token = { scopes: new Set(['run'] as const), budgets: '*', ...(person && { person }) } as const
@@ -85,7 +85,7 @@ describe('four eyes', () => {
   })
 })
 
-describe('a waiting update is judged by the present file of issuers', () => {
+describe('the file of issuers', () => {
   const issuer = { name: 'okta', claims: { groups: ['seo'] } }
   const asked = { scopes: new Set(['run'] as const), budgets: '*', issuer } as const
 
@@ -107,7 +107,7 @@ describe('a waiting update is judged by the present file of issuers', () => {
       'no issuers',
       'okta:ada asked with a token of the issuer okta, which is not trusted any more.',
     ],
-  ])('%s', async (_, mapped, detail) => {
+  ])('a waiting update is judged by the present file of issuers: %s', async (_, mapped, detail) => {
     for (const isApproved of [false, true]) {
       const parts = mapped === 'no issuers' ? {} : { mapToken: async () => mapped }
       const { ask, budget, counts, guard } = await startGuard({ parts })
@@ -151,13 +151,13 @@ describe('persons who stand for each other in a circle', () => {
     expect(await guard.previewCaller('ada.lovelace', { person: 'ci-bot' }, by)).toMatchObject({ kind: 'problem' })
   })
 
-  test('accepts a caller who stands for themselves, and a long chain', async () => {
+  test('a caller may stand for themselves, and at the end of a long chain', async () => {
     const { guard } = await startPersons()
     expect(await guard.putCaller('ada.lovelace', { person: 'ada.lovelace' }, by)).toMatchObject({ kind: 'changed' })
     expect(await guard.putCaller('cron', { person: 'ci-bot' }, by)).toMatchObject({ kind: 'changed' })
   })
 
-  test('treats a stored circle of persons as one person, and allows every other change', async () => {
+  test('a stored circle of persons is one person, and blocks no other change', async () => {
     const { ask, budget, caller, guard, other } = await startPersons()
     await caller('x', { person: 'y' })
     await caller('y', { person: 'z' })

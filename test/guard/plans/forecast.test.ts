@@ -52,7 +52,7 @@ const noHistory = {
 }
 
 describe('a forecast', () => {
-  test('is what plans will still take before the window ends, and what that makes of it', () => {
+  test('a forecast is what plans will still take before the window ends, and what that makes of it', () => {
     const plans = [planOf({ projects: ['acme', 'globex', 'initech'] }), planOf({ schedule: 'cron(0 20 * * ? *)' })]
     const counters = [{ ...month, spent: 1_000, held: 200, inDoubt: 30 }, day]
     expect(forecastCounters({ now, counters, plans, priceOf })).toEqual([
@@ -81,7 +81,7 @@ describe('a forecast', () => {
     ])
   })
 
-  test('adds what is not planned at its recent pace, up to when nothing is left', () => {
+  test('a forecast adds what is not planned at its recent pace, up to when nothing is left', () => {
     const paceOf = () => ({ last7Days: 48, month: 10 })
     const at48 = (counter: Partial<ForecastCounter>, ...plans: ForecastPlan[]) =>
       forecastCounters({ now, counters: [{ ...month, ...counter }], plans, priceOf, paceOf })[0]
@@ -97,7 +97,7 @@ describe('a forecast', () => {
     expect(at48({ window: 'day', start: day.start, end: day.end })).toMatchObject({ projectedAtPace: 23 })
   })
 
-  test('says how many updates at the last price the chain can still pay', () => {
+  test('a forecast says how many updates at the last price the chain can still pay', () => {
     const leftAt = (payable: number | null, price: number | null) =>
       forecastCounters({ now, counters: [{ ...month, payable }], plans: [], priceOf, lastPriceOf: () => price })[0]
     expect(leftAt(119, 40)).toMatchObject({ lastPrice: 40, updatesLeft: 2 })
@@ -107,11 +107,11 @@ describe('a forecast', () => {
     )
   })
 
-  test('counts paused plans apart, as what they would take', () => {
+  test('a forecast counts paused plans apart, as what they would take', () => {
     expect(forecastOf({}, planOf({}, { paused: true }), planOf())).toMatchObject({ committed: 840, ifResumed: 840 })
   })
 
-  test('without plans is what there is already', () => {
+  test('a forecast without plans is what there is already', () => {
     expect(forecastOf({ available: -5, spent: 10 })).toMatchObject({ committed: 0, projected: 10, exhaustedAt: null })
     expect(forecastCounters({ now, counters: [], plans: [planOf()], priceOf })).toEqual([])
   })
@@ -129,7 +129,7 @@ describe('a forecast', () => {
     ['a rate from the epoch', planOf({ schedule: 'rate(10 days)' }), 80],
     ['a rate from its last time', planOf({ schedule: 'rate(10 days)' }, { last: at('2026-03-01T13:00Z') }), 120],
     ['a cron has no last time', planOf({}, { last: at('2026-03-01T13:00Z') }), 840],
-  ])('counts %s as it should', (_what, plan, committed) => {
+  ])('a forecast counts %s as it should', (_what, plan, committed) => {
     expect(forecastOf({}, plan)).toMatchObject({ committed })
   })
 
@@ -147,7 +147,7 @@ describe('a forecast', () => {
     expect(forecastOf({ end: now }, planOf({ schedule: 'rate(1 minute)' }))).toMatchObject({ committed: 0 })
   })
 
-  test('charges each project to its own chain', () => {
+  test('a forecast charges each project to its own chain', () => {
     const chains: Record<string, string[]> = { acme: ['seo', 'account'], globex: ['shop', 'seo', 'account'] }
     const plan = planOf({ projects: ['acme', 'globex', 'initech'] }, { chainOf: (name) => chains[name] ?? ['account'] })
     const counters = ['account', 'seo', 'shop', 'empty'].map((budget) => ({ ...month, budget }))
@@ -159,7 +159,7 @@ describe('a forecast', () => {
     ])
   })
 
-  test('takes the price of the kind', () => {
+  test('a forecast takes the price of the kind', () => {
     const plans = [planOf(), planOf({ kind: 'keyword-difficulty' })]
     const priceOf = (kind: string) => ({ units: kind === 'ranking' ? 1 : 100, at: now })
     expect(forecastCounters({ now, counters: [month], plans, priceOf })).toMatchObject([{ committed: 2_121 }])
@@ -184,7 +184,7 @@ describe('units run out', () => {
     expect(forecastOf({ available }, daily)).toMatchObject({ available, exhaustedAt: expected })
   })
 
-  test('by what several plans take in the order of time', () => {
+  test('units run out by what several plans take in the order of time', () => {
     const hourly = planOf({ schedule: 'cron(30 * * * ? *)' }) // 40 an hour: 17 times, 680, before 05:00 on the 11th
     const exhaustedAt = (available: number) => forecastOf({ available }, daily, hourly)?.exhaustedAt
     expect(exhaustedAt(679)).toBe(at('2026-03-11T04:30Z'))
@@ -193,12 +193,12 @@ describe('units run out', () => {
     expect(exhaustedAt(1_480)).toBe(at('2026-03-11T05:30Z'))
   })
 
-  test('by several plans at one time together', () => {
+  test('units run out by what several plans take together at one time', () => {
     expect(forecastOf({ available: 839 }, daily, planOf())?.exhaustedAt).toBe(at('2026-03-11T05:00Z'))
     expect(forecastOf({ available: 840 }, daily, planOf())?.exhaustedAt).toBe(at('2026-03-12T05:00Z'))
   })
 
-  test('not by what costs nothing or has no known price', () => {
+  test('units do not run out by what costs nothing or has no known price', () => {
     const plan = planOf({ projects: ['free', 'unknown'] })
     expect(forecastOf({ available: -5 }, plan)).toMatchObject({ committed: 0, exhaustedAt: null, unpriced: 1 })
     expect(forecastOf({ available: 0 }, plan)).toMatchObject({ committed: 0, exhaustedAt: null, unpriced: 1 })
@@ -206,7 +206,7 @@ describe('units run out', () => {
 })
 
 describe('prices', () => {
-  test('counts missing prices, and shows the oldest of the others', () => {
+  test('a forecast counts missing prices, and shows the oldest of the others', () => {
     const plans = [['acme', 'unknown'], ['initech', 'unknown', 'other'], ['unknown']]
     expect(forecastOf({}, ...plans.map((projects) => planOf({ projects })))).toMatchObject({
       committed: 3_360, // 21 × (40 + 120)
@@ -215,7 +215,7 @@ describe('prices', () => {
     })
   })
 
-  test('ignores prices of plans that are no longer due in the window', () => {
+  test('a forecast ignores prices of plans that are no longer due in the window', () => {
     const past = planOf({ projects: ['globex', 'unknown'], schedule: 'cron(0 5 1 * ? *)' })
     const next = planOf({ projects: ['globex', 'unknown'], schedule: 'cron(0 0 1 * ? *)' })
     const off = planOf({ projects: ['globex', 'unknown'], enabled: false })

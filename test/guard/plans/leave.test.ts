@@ -32,7 +32,7 @@ describe('units that a plan leaves to others, budget by budget', () => {
     ])
   })
 
-  test('two reserves: each counter is short of its own', async () => {
+  test('of two reserves, each leaves its own counter short', async () => {
     const started = await start({ account: 2_000, seo: 30 }, { account: 2_090, seo: 60 })
     expect(started.ran()).toEqual([])
     const [first] = (await started.report())?.refusals ?? []
@@ -49,7 +49,7 @@ describe('units that a plan leaves to others, budget by budget', () => {
     )
   })
 
-  test('asks a person for what is short beside the reserve, and grants exactly that', async () => {
+  test('a plan with ask asks a person for what is short beside the reserve, and grants exactly that', async () => {
     const { product, fire, ran } = await startNight({ leave: { seo: 30 }, whenShort: 'ask', projects: ['a'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(60), projects: [{ name: 'a' }] } })
     await fire()

@@ -152,7 +152,7 @@ describe('a plan that is short of units', () => {
       ({ project, problem }: { project: string; problem: { detail: string } }) => `${project}: ${problem.detail}`,
     )
 
-  test('with fit, what does not fit is refused with the numbers, and later projects that fit run', async () => {
+  test('a plan with fit is refused what does not fit, with the numbers, and runs later projects that fit', async () => {
     const { product, ran, told, last, report } = await short({}, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
     expect((await report())?.refusals).toEqual([
@@ -168,13 +168,13 @@ describe('a plan that is short of units', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('with refuse, each project is judged alone, in order', async () => {
+  test('a plan with refuse judges each project alone, in order', async () => {
     const { product, ran } = await short({ whenShort: 'refuse' }, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
     expect(await product.figures()).toMatchObject({ available: 0, spent: 100 })
   })
 
-  test('with ask, a shortage of a budget is put to a person, and runs once approved', async () => {
+  test('a plan with ask puts a shortage of a budget to a person, and runs it once approved', async () => {
     const { product, fire, ran, told, last } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(80) } })
     await fire()
@@ -190,7 +190,7 @@ describe('a plan that is short of units', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('with ask, what a person rejects or cancels counts as refused', async () => {
+  test('a plan with ask counts what a person rejects or cancels as refused', async () => {
     const { product, fire, unsent } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
     await fire()
@@ -201,7 +201,7 @@ describe('a plan that is short of units', () => {
     expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2, unsent: 0 } })
   })
 
-  test('leave keeps so many units of the month for others, and the refusal says so', async () => {
+  test('leave keeps so many units of the month for other plans, and the refusal says so', async () => {
     const { product, ran } = await short({ leave: 30 }, 100, {})
     expect(ran()).toEqual(['a'])
     expect(await refusals(product)).toEqual([
@@ -559,7 +559,7 @@ describe('a plan with failing estimates', () => {
     expect(estimated()).toEqual(['a'])
   })
 
-  test('after an hour what never began is announced, and `only: unsent` runs it', async () => {
+  test('a plan announces what never began after an hour, and `only: unsent` runs it', async () => {
     const { product, fire, at, ran, states, last, told, unsent, report } = await startNight(
       { projects: names(7) },
       {
@@ -646,7 +646,7 @@ describe('attempts that provably did not run', () => {
     ['404', { status: 404 }],
     ['an error envelope', json({ response_code: 7, message: 'busy' })],
   ])(
-    '%s: a new update with each try, at most five, each only after the one before was released',
+    '%s: each try is a new update, at most five, each only after the one before was released',
     async (_what, answer) => {
       const { product, fire, at, ran, states, last, told } = await startNight(
         { projects: ['a', 'b'] },
@@ -1215,7 +1215,7 @@ function chanceOf(seed: number) {
 }
 
 describe('an unreadable token of the service', () => {
-  test('without the token nothing is sent or recorded, and the next round runs all', async () => {
+  test('a round without a readable token sends and records nothing, and the next round runs all', async () => {
     const { product, fire, at, ran, states } = await startNight()
     const token = product.secrets.values['unit-guard/service-token']
     product.secrets.values['unit-guard/service-token'] = undefined

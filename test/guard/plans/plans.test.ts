@@ -29,7 +29,7 @@ describe('a plan of the file', () => {
     expect(parsePlans(JSON.stringify({ plans: [morning] }))).toEqual(expected)
   })
 
-  test('plans keep all that was written, in their order', () => {
+  test('a plan keeps all that was written, in its order', () => {
     const evening = {
       name: '0-evening',
       kind: 'keyword-difficulty',
@@ -67,7 +67,7 @@ describe('a plan of the file', () => {
     ['units to leave for budgets', { leave: { account: 2_000, constructor: 0 } }],
     ['units to leave for the most budgets', { leave: unitsFor(50) }],
     ['the longest query', { query: Object.fromEntries(names(20).map((name) => [name, 'x'.repeat(512)])) }],
-  ])('take %s', (_what, plan) => {
+  ])('a plans file takes a plan with %s', (_what, plan) => {
     expect(parse({ ...morning, ...plan })).toMatchObject([plan])
   })
 
@@ -127,7 +127,7 @@ describe('a plan of the file', () => {
     ['enabled as text', { enabled: 'no' }, 'plan 1 (morning), enabled: must be true or false'],
     ['an unknown member', { budgets: 'seo' }, unknown('budgets')],
     ['a long unknown member', { [`x${'canary'.repeat(50)}`]: 1 }, unknown(`x${'canary'.repeat(9)}canar…`)],
-  ])('do not take %s', (_what, plan, fault) => {
+  ])('a plans file does not take a plan with %s', (_what, plan, fault) => {
     expect(faultOf(() => parse({ ...morning, ...plan }))).toBe(`these plans are wrong: ${fault}`)
   })
 
@@ -162,13 +162,13 @@ describe('a plan of the file', () => {
     expect(hundred).toMatch(/; plan 1 \(morning\), projects: names a project twice$/)
   })
 
-  test('only names are the same name twice', () => {
+  test('plans without a valid name are not the same name twice', () => {
     const unnamed = [undefined, undefined, 7, 7].map((name) => ({ ...morning, name }))
     const said = [1, 2, 3, 4].map((number) => `plan ${number}, name: must be the name of a plan`).join('; ')
     expect(faultOf(() => parse(...unnamed))).toBe(`these plans are wrong: ${said}`)
   })
 
-  test('the twelfth is called so', () => {
+  test('a fault of the twelfth plan names plan 12', () => {
     const plans = Array.from({ length: 12 }, (_, index) => ({ ...morning, name: `p${index + 1}`, leave: index && -1 }))
     expect(faultOf(() => parse(...plans))).toMatch(/; plan 11 \(p11\), leave: [^;]*; plan 12 \(p12\), leave: [^;]*$/)
   })
@@ -227,7 +227,7 @@ describe('the place where a text stops being JSON', () => {
   })
 
   test.each(['[]', ' {} ', '"a\\u00e9\\"\u007f"', '-0.5e+3', '[{"a": [], "b": {"c": null}}, true]'])(
-    'of %s is nowhere',
+    'the place of a fault in %s is nowhere',
     (text) => {
       expect(placeOfFault(text)).toBeNull()
     },
@@ -242,11 +242,11 @@ describe('a plans file', () => {
     return join(folder, name)
   }
 
-  test('without one there are no plans', () => {
+  test('no plans file means no plans', () => {
     expect(readPlans(undefined)).toEqual([])
   })
 
-  test('is read, a byte order mark too', () => {
+  test('a plans file is read, with a byte order mark too', () => {
     expect(readPlans(write('plans.json', `\u{feff}${JSON.stringify([morning])}`))).toMatchObject([{ name: 'morning' }])
   })
 

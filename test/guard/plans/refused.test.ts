@@ -32,7 +32,7 @@ async function refusedNight(options: Parameters<typeof startNight>[1] = {}, plan
 }
 
 describe('running what a plan was refused', () => {
-  test('decides each refused project again, under a new id, and runs nothing twice', async () => {
+  test('a rerun decides each refused project again, under a new id, and runs nothing twice', async () => {
     const { product, unfreeze, again, ran, told, last } = await refusedNight()
     expect((await again('unsent')).body).toMatchObject({ counts: { settled: 1, refused: 2 } })
     await unfreeze()
@@ -56,7 +56,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('refuses again what is still refused, and may be asked for again', async () => {
+  test('a rerun refuses again what is still refused, and may be asked for again', async () => {
     const { product, unfreeze, again, ran } = await refusedNight()
     expect((await again('refused')).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2 } })
     product.clock.advance(minutes(1))
@@ -66,7 +66,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('retries in rounds what provably did not run at the service', async () => {
+  test('a rerun retries in rounds what provably did not run at the service', async () => {
     let status = 429
     const { product, unfreeze, again, at, ran } = await refusedNight({
       on: ({ project, operation }) => (project === 'b' && operation === 'run' ? { status } : undefined),
@@ -80,7 +80,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('counts in the new month after the renewal, as a retry does', async () => {
+  test('a rerun counts in the new month after the renewal, as a retry does', async () => {
     const { product, fire, at, ran } = await startNight(
       {},
       {
@@ -104,7 +104,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('leaves what was not sent alone, and the other way round', async () => {
+  test('a rerun of refused projects leaves what was not sent alone, and the other way round', async () => {
     const { product, unfreeze, again, at, ran } = await refusedNight(
       { on: ({ project, operation }) => (project === 'd' && operation === 'estimate' ? { status: 503 } : undefined) },
       { projects: ['d', 'a', 'b', 'c'] },
@@ -131,7 +131,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('answers 409 while what was not sent is running, and the other way round', async () => {
+  test('a rerun answers 409 while what was not sent is running, and the other way round', async () => {
     let isDown = false
     const { unfreeze, again, product } = await refusedNight({
       on: ({ operation }) => (isDown && operation === 'estimate' ? { status: 503 } : undefined),
@@ -148,7 +148,7 @@ describe('running what a plan was refused', () => {
     ])
   })
 
-  test('skips what a person rejected or cancelled, and what was up to date', async () => {
+  test('a rerun skips what a person rejected or cancelled, and what was up to date', async () => {
     const { product, fire, ran } = await startNight({ whenShort: 'ask', budget: 'seo', projects: ['a', 'b', 'c', 'd'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
     await product.update({ kind: 'ranking', project: 'd' })
@@ -164,7 +164,7 @@ describe('running what a plan was refused', () => {
     expect((await product.call('GET', '/updates?state=awaiting-approval')).body.updates).toEqual([])
   })
 
-  test('runs each project once for three processes at once, with one announcement', async () => {
+  test('a rerun by three processes at once runs each project once, with one announcement', async () => {
     const { product, unfreeze, again, ran, sweep } = await refusedNight({ store: await createStore() })
     await unfreeze()
     const processes = [product, product.startProcess(), product.startProcess()]
@@ -177,7 +177,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('needs an occurrence that ran, and a plan that is enabled and not paused', async () => {
+  test('a rerun needs an occurrence that ran, and a plan that is enabled and not paused', async () => {
     const { product } = await startNight()
     const body = { time: due, only: 'refused' }
     const none = await product.call('POST', '/plans/night/run', { body })
@@ -191,7 +191,7 @@ describe('running what a plan was refused', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('counts a paused project as not sent, not as refused', async () => {
+  test('a rerun counts a paused project as not sent, not as refused', async () => {
     const { product, fire, report } = await startNight(
       {},
       {
@@ -212,7 +212,7 @@ describe('running what a plan was refused', () => {
 })
 
 describe('a plan whose projects are up to date', () => {
-  test('has nothing refused: for its alarm, its message, the page, the digest and the statement', async () => {
+  test('an up-to-date plan has nothing refused in its alarm, message, page, digest and statement', async () => {
     const { product, fire, report, told } = await startNight(
       {},
       {
@@ -241,7 +241,7 @@ describe('a plan whose projects are up to date', () => {
 })
 
 describe('a project of which an earlier try ran, and a later one did not', () => {
-  test('has run: it is shown with the try that ran, and is not run again', async () => {
+  test('a project whose earlier try ran is shown with that try, and is not run again', async () => {
     let status = 500
     const { product, fire, unsent, report, ran } = await startNight(
       { projects: ['a'] },

@@ -77,8 +77,8 @@ async function partlyRefusedNight() {
   return night
 }
 
-describe('a rerun that a person starts on the dashboard', () => {
-  test('is a request under the name of the person, which the next sweep does once', async () => {
+describe('a rerun from the dashboard', () => {
+  test('a rerun is a request under the name of the person, which the next sweep does once', async () => {
     const { ask, open, sweep, ran, occurrence, lines, product, told } = await unsentNight()
     const before = await occurrence()
     expect(await ask()).toBe('asked')
@@ -95,7 +95,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('is one request, however often it is pressed before the sweep', async () => {
+  test('a rerun is one request, however often it is pressed before the sweep', async () => {
     const { ask, open, sweep, ran, lines, told } = await unsentNight()
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(['asked', 'asked', 'asked'])
     const logged = lines('rerun').length
@@ -107,7 +107,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(await told()).toHaveLength(2)
   })
 
-  test('is not asked for by a page of before it ran, though something is left', async () => {
+  test('a page from before the run asks for no rerun, though something is left', async () => {
     const { product, ask, sweep, open, occurrence } = await unsentNight()
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 50 }] } })
     expect(await ask()).toBe('asked')
@@ -122,7 +122,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(await ask('refused', (await occurrence())?.version)).toBe('asked')
   })
 
-  test('is refused while the other part waits, which stays', async () => {
+  test('a rerun is refused while one of the other part waits, which stays', async () => {
     const { ask, open } = await partlyRefusedNight()
     expect(await ask('refused')).toBe('asked')
     expect(await ask('unsent')).toMatch(/has changed since this page was loaded/)
@@ -132,7 +132,7 @@ describe('a rerun that a person starts on the dashboard', () => {
   test.each([
     ['refused', ['c'], { settled: 1, unsent: 2 }],
     ['unsent', ['a', 'b'], { settled: 2, refused: 1 }],
-  ] as const)('is what was %s alone', async (only, projects, counts) => {
+  ] as const)('a rerun of what was %s runs that alone', async (only, projects, counts) => {
     const { ask, sweep, ran, report } = await partlyRefusedNight()
     expect(await ask(only)).toBe('asked')
     await sweep()
@@ -140,7 +140,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect((await report())?.counts).toMatchObject(counts)
   })
 
-  test('is refused if the plan did not run then', async () => {
+  test('a rerun is refused if the plan did not run then', async () => {
     const { product, open } = await unsentNight()
     const asked = await product.guard.askToRunAgain('night', time - hours(24), {
       only: 'unsent',
@@ -154,7 +154,7 @@ describe('a rerun that a person starts on the dashboard', () => {
   test.each([
     ['the request is not written', { pk: 'rerun#', how: 'not written' }, 'LedgerUnavailable'],
     ['the answer to the request is lost', { pk: 'rerun#', how: 'answer lost' }, 'AnswerLost'],
-  ] as const)('runs once if %s and it is pressed again', async (_name, fault, error) => {
+  ] as const)('a rerun runs once if %s and it is pressed again', async (_name, fault, error) => {
     const { ask, fail, sweep, ran, told } = await unsentNight()
     fail(fault)
     await expect(ask()).rejects.toMatchObject({ name: error })
@@ -170,7 +170,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     ['once the occurrence has begun', { pk: 'occurrence#', skip: 1, how: 'not written' }],
     ['before the request is ended', { pk: 'rerun#', how: 'not written' }],
     ['with the answer to the end lost', { pk: 'rerun#', how: 'answer lost' }],
-  ] as const)('runs once if a sweep fails %s and another follows', async (_name, fault) => {
+  ] as const)('a rerun runs once if a sweep fails %s and another follows', async (_name, fault) => {
     const { product, ask, open, fail, sweep, sweepAgain, ran, occurrence, told } = await unsentNight()
     expect(await ask()).toBe('asked')
     fail(fault)
@@ -186,7 +186,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('runs once if three sweeps begin it at once', async () => {
+  test('a rerun runs once if three sweeps begin it at once', async () => {
     const { product, ask, open, sweep, sweepAgain, ran, told } = await unsentNight()
     expect(await ask()).toBe('asked')
     await Promise.all([sweep(), sweepAgain(), sweepAgain()])
@@ -196,7 +196,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('is not reopened by a sweep that read the request before another sweep ran all of it', async () => {
+  test('a sweep that read the request before another sweep ran all of it does not reopen the rerun', async () => {
     const { product, ask, open, sweep, occurrence } = await unsentNight()
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 50 }] } })
     await ask()
@@ -212,7 +212,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     ['the plan is paused', 'The plan night was paused by ada: holidays. Resume it first.'],
     ['the person is disabled', 'eve asked for it and is disabled now.'],
     ['an hour passes', 'No sweep could begin it within an hour.'],
-  ])('is refused and logged if %s before the sweep, and may be asked for again', async (what, detail) => {
+  ])('a rerun is refused and logged if %s before the sweep, and may be asked for again', async (what, detail) => {
     const { product, ask, open, stop, sweep, ran, lines } = await unsentNight()
     const disable = (disabled: boolean) => product.call('PUT', '/callers/eve', { body: { disabled, reason: 'left' } })
     await ask()
@@ -231,7 +231,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(lines('plan-not-run')).toHaveLength(1)
   })
 
-  test('begins until a millisecond before the hour', async () => {
+  test('a rerun begins until a millisecond before the hour', async () => {
     const { product, ask, sweep, ran } = await unsentNight()
     await ask()
     product.clock.advance(hours(1) - 1)
@@ -239,7 +239,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
   })
 
-  test('keeps no other run waiting if its item is damaged', async () => {
+  test('a rerun whose item is damaged keeps no other run waiting', async () => {
     const { product, store, sweep, ran, lines } = await unsentNight()
     const damaged = { pk: 'rerun#x', sk: 'rerun', id: 'x', openAs: 'rerun', openSince: '2026' }
     await store.transact([{ kind: 'put', item: damaged, when: [] }], 'damaged')
@@ -251,7 +251,7 @@ describe('a rerun that a person starts on the dashboard', () => {
     expect(lines('occurrence-failed')).toMatchObject([{ occurrence: 'reruns' }])
   })
 
-  test('runs already if its occurrence is not over', async () => {
+  test('a rerun is running already if its occurrence is not over', async () => {
     const { product, ask, sweep, open, occurrence } = await unsentNight({ projects: ['a', 'gone'] })
     product.service.script('/on-demand/gone/estimate', { status: 404 })
     await ask()

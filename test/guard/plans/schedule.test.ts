@@ -62,7 +62,7 @@ describe('a cron', () => {
     ['31 12 ? 2198-2199', ['2198-12-31', '2199-12-31']],
     ['1 1 ? 1970-2025', []],
     ['1 1 ? 1970', []],
-  ])('%s has these days', (fields, expected) => {
+  ])('the cron %s has these days', (fields, expected) => {
     expect(days(fields)).toEqual(expected)
   })
 
@@ -76,7 +76,7 @@ describe('a cron', () => {
     ['cron(59 23 L * ? *)', ['2026-01-31T23:59', '2026-02-28T23:59', '2026-03-31T23:59', '2026-04-30T23:59']],
     ['cron(0 12  ?  * WED 2026)', ['2026-01-07T12:00', '2026-01-14T12:00', '2026-01-21T12:00', '2026-01-28T12:00']],
     ['cron(00 07/12 * * ? *)', ['2026-01-01T07:00', '2026-01-01T19:00', '2026-01-02T07:00', '2026-01-02T19:00']],
-  ])('%s has these times', (text, expected) => {
+  ])('the schedule %s has these times', (text, expected) => {
     expect(times(text)).toEqual(expected)
     expect(parsed(text).text).toBe(text)
   })
@@ -164,7 +164,7 @@ describe('a rate', () => {
     ['rate(1 day)', ['2026-01-02T00:00', '2026-01-03T00:00', '2026-01-04T00:00', '2026-01-05T00:00']],
     // 1 January 2026 is day 20,454 since the epoch, and 20,454 is 7 × 2,922.
     ['rate(7 days)', ['2026-01-08T00:00', '2026-01-15T00:00', '2026-01-22T00:00', '2026-01-29T00:00']],
-  ])('%s is counted from the epoch', (text, expected) => {
+  ])('the rate %s is counted from the epoch', (text, expected) => {
     expect(times(text)).toEqual(expected)
   })
 
@@ -172,7 +172,7 @@ describe('a rate', () => {
     ['2025-12-28T09:30Z', ['2026-01-01T09:30', '2026-01-03T09:30']],
     ['2026-01-01T00:00Z', ['2026-01-03T00:00', '2026-01-05T00:00']],
     ['2026-01-10T09:30Z', ['2026-01-02T09:30', '2026-01-04T09:30']],
-  ])('is counted from its anchor %s, on either side', (anchor, expected) => {
+  ])('a rate is counted from its anchor %s, on either side', (anchor, expected) => {
     expect(times('rate(2 days)', { anchor, max: 2 })).toEqual(expected)
   })
 
@@ -241,7 +241,7 @@ describe('times', () => {
     expect(hours('2026-03-01T12:00Z', '2026-03-01T10:00Z')).toEqual([])
   })
 
-  test('are at most so many', () => {
+  test('the times of a schedule are at most so many', () => {
     expect(times('cron(* * * * ? *)', { max: 1 })).toEqual(['2026-01-01T00:01'])
     expect(times('rate(1 minute)', { max: 1 })).toEqual(['2026-01-01T00:01'])
     expect(times('cron(* * * * ? *)', { max: 0 })).toEqual([])
@@ -255,7 +255,7 @@ describe('times', () => {
     expect(timesOf(parsed('cron(0/5 * * * ? *)'), april)).toHaveLength(30 * 24 * 12)
   })
 
-  test('are UTC wherever the process is', () => {
+  test('the times of a schedule are UTC wherever the process is', () => {
     vi.stubEnv('TZ', 'America/New_York')
     expect(new Date(0).getTimezoneOffset()).toBe(300)
     // The clocks of New York skip 02:00-03:00 on 8 March 2026.

@@ -45,7 +45,7 @@ const changes: [what: string, change: (product: Product) => Promise<unknown>, sl
 ]
 
 describe.each(changes)('an update of a plan is not started when %s', (_what, change, slug) => {
-  test('since a person approved it', async () => {
+  test('an approved update of a plan is not started once its rights have changed', async () => {
     const { product, fire, ran } = await startNight({ projects: ['a'], whenShort: 'ask' }, { stream: false })
     await product.call('PUT', '/budgets/seo', { body: owning(20) })
     await fire()
@@ -59,7 +59,7 @@ describe.each(changes)('an update of a plan is not started when %s', (_what, cha
     expect(await product.audit()).toBe(true)
   })
 
-  test('since its estimate failed', async () => {
+  test('a retried update of a plan is not started once its rights have changed', async () => {
     let isDown = true
     const { product, fire, at, ran, report } = await startNight(
       { projects: ['a'] },
@@ -80,7 +80,7 @@ describe('an update of a plan that its file does not enable any more', () => {
   test.each([
     ['not enabled', { ...night, enabled: false }],
     ['gone', { ...night, name: 'day' }],
-  ])('%s: is not started, also where a person has approved it', async (_what, plan) => {
+  ])('an update of a plan that is %s is not started, also where a person has approved it', async (_what, plan) => {
     const store = createMemoryStore()
     const first = await startNight({ projects: ['a'], whenShort: 'ask' }, { store, stream: false })
     await first.product.call('PUT', '/budgets/seo', { body: owning(20) })

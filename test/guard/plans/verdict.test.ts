@@ -141,12 +141,12 @@ describe('whether a plan will pass', () => {
       'until 21 Nov 2026 23:00, then plan night has too little',
     ],
     ['its next run is years away', { plan: { schedule: 'cron(0 5 29 2 ? *)' } }, 'unknown'],
-  ])('if %s', async (_what, given, expected) => {
+  ])('the verdict of a plan if %s', async (_what, given, expected) => {
     const { verdict } = await start(given)
     expect(await verdict()).toBe(expected)
   })
 
-  test('a frozen budget, and a pause', async () => {
+  test('the verdict names a frozen budget, and is empty for a paused plan', async () => {
     const { product, verdict } = await start({})
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
     expect(await verdict()).toBe('no: seo frozen')
@@ -154,7 +154,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBeNull()
   })
 
-  test('units that are spent count, and those of a new month do not', async () => {
+  test('the verdict counts units that are spent, and not those of a new month', async () => {
     const { product, verdict } = await start({ plan: { schedule: 'cron(0 5 1 * ? *)' }, seo: { limits: month(80) } })
     await product.update({ kind: 'ranking', project: 'three', budget: 'seo' })
     expect(await verdict()).toBe('yes')
@@ -162,7 +162,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBe('not all: seo has too little')
   })
 
-  test('the charge or the refused price of the last run stands in for a price', async () => {
+  test('the verdict takes the charge or the refused price of the last run where a price is missing', async () => {
     const { product, verdict } = await start({ isPriced: false, seo: { limits: month(79) } })
     expect(await verdict()).toBe('unknown')
     await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
@@ -171,7 +171,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBe('yes')
   })
 
-  test('says which plans leave more than a budget has, if they are enabled', async () => {
+  test('a plan that leaves more than a budget has is named, if it is enabled', async () => {
     const { product } = await start({})
     const view = await product.guard.ledger.view()
     const leaving = (leave: number, enabled = true, budget = 'seo') =>

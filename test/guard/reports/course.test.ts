@@ -43,7 +43,7 @@ const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
 
 describe('the course of a ledger, a budget or a month that began today', () => {
-  test('goes forward only, and begins no earlier than the ledger, wherever and whenever that is', async () => {
+  test('the course goes forward only and begins no earlier than the ledger, wherever and whenever it is', async () => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Kiritimati')
     // The last days of October and the first of November: the clocks change, and a month ends.
     const began = fc.date({
@@ -76,7 +76,7 @@ describe('the course of a ledger, a budget or a month that began today', () => {
 })
 
 describe('each day that has ended', () => {
-  test.each(stores)('with what was used by midnight, however late the sweep comes: %s', async (_name, create) => {
+  test.each(stores)('the course records the use by midnight, however late the sweep is: %s', async (_name, create) => {
     const product = await start({ store: await create() })
     await ask(product, 'one')
     product.clock.set('2026-11-11T09:00:00Z')
@@ -128,7 +128,7 @@ describe('each day that has ended', () => {
     await asked
   })
 
-  test('a clock that is behind knows nothing of it', async () => {
+  test('a sweep with a clock that is behind records no later day', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-12T00:05:00Z')
@@ -141,7 +141,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-12T00:00': { account: 40 } })
   })
 
-  test('keeps what was used when an update of the day is corrected', async () => {
+  test('the course keeps what was used when an update of the day is corrected', async () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     const [{ id }] = (await ask(product, 'lost')).body.updates
     product.clock.set('2026-11-11T00:05:00Z')
@@ -155,7 +155,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
   })
 
-  test('a budget that bears the name of a member of every object', async () => {
+  test('the course of a budget that bears the name of a member of every object', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/constructor', { body: { limits: month(500) } })
     await ask(product, 'one', 'constructor')
@@ -168,7 +168,7 @@ describe('each day that has ended', () => {
 })
 
 describe('duplicates that were refused', () => {
-  test('are counted once, at what the same work had cost', async () => {
+  test('refused duplicates are counted once, at what the same work had cost', async () => {
     const product = await start({ units: { dear: 300 } })
     expect(await savedIn(product)).toBeNull()
     for (const project of ['one', 'dear', 'one', 'dear', 'one']) await ask(product, project)
@@ -194,7 +194,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('are found also after days without a sweep', async () => {
+  test('refused duplicates are found also after days without a sweep', async () => {
     const product = await start()
     await ask(product, 'first')
     product.clock.set('2026-11-14T12:00:00Z')
@@ -204,7 +204,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('for work that is in doubt count as what that holds', async () => {
+  test('refused duplicates of work in doubt count as what that holds', async () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     for (const project of ['lost', 'lost']) await ask(product, project)
     product.clock.advance(minutes(2))
@@ -212,7 +212,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('count for a plan on time, not for its own work, nor when what was not sent is run', async () => {
+  test('refused duplicates count for a plan on time, not for its own work, nor for a rerun', async () => {
     const night = { name: 'night', kind: 'ranking', projects: ['one'], schedule: 'cron(0 * * * ? *)' }
     const product = await start({ plans: [night] })
     const runAt = (time: string) =>
@@ -240,7 +240,7 @@ describe('duplicates that were refused', () => {
   })
 })
 
-test('with sixty budgets a day is written twice, and takes less than 8 KB', async () => {
+test('the course of a day with sixty budgets is written twice, and takes less than 8 KB', async () => {
   let size = 0
   let writes = 0
   const inner = createMemoryStore()

@@ -26,7 +26,7 @@ const readIn = (message: { body: object } | undefined): string =>
   JSON.stringify(message?.body ?? {}).replace(/<!date\^[^|]*\|([^>]*)>/g, '$1')
 
 describe('the digest', () => {
-  test('is announced once a day, however often it is requested', async () => {
+  test('the digest is announced once a day, however often it is requested', async () => {
     const { product, digest, digests } = await startDigest()
     await Promise.all([digest(), digest(), digest(product.startProcess())])
     product.clock.advance(hours(3))
@@ -37,14 +37,14 @@ describe('the digest', () => {
     expect((await digests()).map(({ text }) => text)).toEqual([quiet('2026-11-20'), quiet('2026-11-21')])
   })
 
-  test("counts the account's own day", async () => {
+  test('the digest counts the account’s own day', async () => {
     const env = { ACCOUNT_TIME_ZONE: 'Asia/Tokyo' }
     const { digest, last } = await startDigest({ env, clock: createTestClock('2026-11-20T15:00:00Z') })
     await digest()
     expect((await last())?.text).toBe(quiet('2026-11-21'))
   })
 
-  test('says what was spent in 24 hours, refused, and is in doubt; each budget with its month', async () => {
+  test('the digest says what was spent in 24 hours, refused, and is in doubt; each budget with its month', async () => {
     const { product, digest, last } = await startDigest({
       units: { early: 7, dear: 600 },
       service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
@@ -74,7 +74,7 @@ describe('the digest', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('counts an approved update when it was spent, and nothing that was decided before', async () => {
+  test('the digest counts an approved update when it was spent, and nothing that was decided before', async () => {
     const { product } = await startDigest({ units: { dear: 640 } })
     const account = { limits: [{ window: 'month', units: 50_000 }], approvalAbove: 100 }
     await product.call('PUT', '/budgets/account', { body: account })
@@ -102,7 +102,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('forecasts with the prices of this night', async () => {
+  test('the digest forecasts with the prices of this night', async () => {
     const { product, digest, last } = await startDigest({ plans: [night], units: { a: 100, b: 50 } })
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })
     await product.update({ kind: 'ranking', project: 'x' })
@@ -115,7 +115,7 @@ describe('the digest', () => {
     expect(read).toContain('Used at the reset: 1,540 with plans only; too little history for a pace.')
   })
 
-  test('names prices that moved by more than a tenth in one night', async () => {
+  test('the digest names prices that moved by more than a tenth in one night', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, digests, last } = await startDigest({ plans: [night], units })
     await digest()
@@ -137,7 +137,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('names the same price moves when it is delivered twice, and asks the service once', async () => {
+  test('the digest names the same price moves when it is delivered twice, and asks the service once', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, last } = await startDigest({ plans: [night], units })
     await digest()
@@ -150,7 +150,7 @@ describe('the digest', () => {
     expect(product.seen('estimate')).toHaveLength(4)
   })
 
-  test('keeps to its own day when it is sent late', async () => {
+  test('the digest keeps to its own day when it is sent late', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, digests } = await startDigest({ plans: [night], units })
     await digest()
@@ -163,7 +163,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('reads prices of two plans with the same projects once, and spends nothing', async () => {
+  test('the digest reads prices of two plans with the same projects once, and spends nothing', async () => {
     const { product, digest } = await startDigest({
       plans: [night, { ...night, name: 'noon' }, { ...night, name: 'off', projects: ['c'], enabled: false }],
     })
@@ -176,7 +176,7 @@ describe('the digest', () => {
     expect(await product.figures()).toMatchObject({ available: 50_000, spent: 0 })
   })
 
-  test('says how many prices were read, and reads none twice in one night', async () => {
+  test('the digest says how many prices were read, and reads none twice in one night', async () => {
     const plan = { ...night, query: { device: 'mobile' } }
     const { product } = await startDigest({
       plans: [plan],
@@ -204,7 +204,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('forecasts each budget apart', async () => {
+  test('the digest forecasts each budget apart', async () => {
     const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
@@ -222,7 +222,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('counts an older doubt as something that happened', async () => {
+  test('the digest counts an older doubt as something that happened', async () => {
     const { product, digest, last } = await startDigest({
       service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
     })
@@ -232,7 +232,7 @@ describe('the digest', () => {
     expect((await last())?.text).toBe('2026-11-22: No units spent in 24 hours. 1 in doubt.')
   })
 
-  test('counts more than one page of updates', async () => {
+  test('the digest counts more than one page of updates', async () => {
     const { product } = await startDigest()
     await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
     for (let round = 0; round < 11; round++) {
@@ -245,7 +245,7 @@ describe('the digest', () => {
     })
   })
 
-  test('does not repeat a price move that could not be read again', async () => {
+  test('the digest does not repeat a price move that could not be read again', async () => {
     const units = { a: 100, b: 100 }
     let isDown = false
     const { product } = await startDigest({

@@ -28,8 +28,8 @@ const over = ({ rows, total }: Rows, by: string) => [
   ['total', total.wouldHaveRefused, total.wouldHaveRefusedUnits],
 ]
 
-describe('refusals that an enforced limit would have given', () => {
-  test('stands in statements, from the records and from the summaries alike', async () => {
+describe('an observed limit', () => {
+  test('statements show refusals of an observed limit, from the records and from the summaries alike', async () => {
     const { call, ...product } = await startOver()
     const budget = [
       ['seo', 2, 80],
@@ -57,7 +57,7 @@ describe('refusals that an enforced limit would have given', () => {
     expect(lacked.toSorted()).toEqual(['', '', 'seo month 30', 'seo month 40', 'wouldHaveRefused'])
   })
 
-  test('is told by the digest, by one announcement of the threshold, and in Slack', async () => {
+  test('the digest, one announcement of the threshold and Slack tell of an observed limit', async () => {
     const product = await startOver()
     await product.deliver()
     await product.sweep()
@@ -73,7 +73,7 @@ describe('refusals that an enforced limit would have given', () => {
     )
   })
 
-  test('stands on the pages of the budget, of the list, of the update and of the statement', async () => {
+  test('the pages of the budget, of the list, of the update and of the statement show an observed limit', async () => {
     const { browser, call } = await startOver()
     const budget = await browser.get('/dashboard/budgets/seo')
     expect(budget.text).toContain(
@@ -93,7 +93,7 @@ describe('refusals that an enforced limit would have given', () => {
     )
   })
 
-  test('is lifted on the page, which shows before that nothing more is admitted', async () => {
+  test('the page that lifts an observed limit shows before that nothing more is admitted', async () => {
     const { browser, call } = await startOver()
     const form = await browser.get('/dashboard/budgets/seo/edit')
     const preview = await press(browser, form, 'Preview', { enforce: 'yes' })
@@ -108,7 +108,7 @@ describe('refusals that an enforced limit would have given', () => {
     expect(refused.text).toContain('account always enforces its limits')
   })
 
-  test('names only budgets that a narrowed reader reads, in updates, estimates and statements', async () => {
+  test('an observed limit names only budgets that a narrowed reader reads', async () => {
     const { call, signed, ...product } = await startOver()
     await call('PUT', '/budgets/acme', { body: { limits: month(100), enforce: false } })
     await call('PUT', '/callers/mia', { body: { readsBudgets: ['seo'] } })

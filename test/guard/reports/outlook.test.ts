@@ -62,7 +62,7 @@ async function paceFromRecords({ guard, clock }: Product, budget: string, from: 
 }
 
 describe('the pace of what is not planned', () => {
-  test('agrees with the records, for a budget and all above it, today included', async () => {
+  test('the pace agrees with the records, for a budget and all above it, today included', async () => {
     const product = await start({ units: { n1: 100, n2: 50 } })
     await product.call('PUT', '/budgets/clients', { body: { limits: month(20_000) } })
     const seo = { parent: 'clients', limits: month(5_000), projects: [{ name: 'n1' }] }
@@ -94,7 +94,7 @@ describe('the pace of what is not planned', () => {
     expect(parent).toMatchObject({ lastPrice: null, updatesLeft: null })
   })
 
-  test('is nothing while a plan alone spends, and unknown for two days', async () => {
+  test('the pace is nothing while a plan alone spends, and unknown for two days', async () => {
     const product = await start({ env: { ACCOUNT_UNITS_USED_AT_START: '9000' } })
     await sixDays(product, async (day) => {
       const { pace, projectedAtPace } = (await monthOf(product, 'account')).month
@@ -112,7 +112,7 @@ describe('the pace of what is not planned', () => {
 })
 
 describe('the outlook of a budget', () => {
-  test('says by kind why it is not on track, and what would help', async () => {
+  test('the outlook says by kind why a budget is not on track, and what would help', async () => {
     const budgets: Record<string, { limit: number; parent?: string }> = {
       ...{ calm: { limit: 9_000 }, short: { limit: 700 }, fast: { limit: 1_500 }, empty: { limit: 200 } },
       ...{
@@ -204,7 +204,7 @@ describe('the outlook of a budget', () => {
     ])
   })
 
-  test('says of account that it was not reconciled for two weeks', async () => {
+  test('the outlook of account says that it was not reconciled for two weeks', async () => {
     const product = await start()
     product.clock.set('2026-11-16T10:00:00Z')
     expect(await monthOf(product, 'account')).toMatchObject({
@@ -215,7 +215,7 @@ describe('the outlook of a budget', () => {
     expect(await monthOf(product, 'account')).toMatchObject({ status: 'on-track' })
   })
 
-  test('is not told of an earlier month', async () => {
+  test('the outlook tells nothing of an earlier month', async () => {
     const product = await start()
     await ask(product, 'one', 'account')
     product.clock.set('2026-12-01T10:00:00Z')
@@ -226,7 +226,7 @@ describe('the outlook of a budget', () => {
 })
 
 describe('spenders', () => {
-  test('adds a plan, persons of several callers, and what was spent outside; it is what the book spent', async () => {
+  test('spenders are plans, persons of several callers and outside spending, and add up to the book', async () => {
     const product = await start()
     await product.call('PUT', '/callers/dora-laptop', { body: { person: 'dora', reason: 'one person' } })
     await sixDays(

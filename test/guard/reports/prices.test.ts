@@ -213,7 +213,7 @@ async function recomputed(
   }
 }
 
-describe('a statement costs what its records and entries cost', () => {
+describe('the cost of a statement', () => {
   test.each([
     [1, 'UTC', '2026-11-28T10:00:00Z', { day: 1, time: '00:00' }],
     [2, 'Europe/Berlin', '2027-03-24T10:00:00Z', { day: 28, time: '02:30' }],
@@ -223,7 +223,7 @@ describe('a statement costs what its records and entries cost', () => {
     [6, 'America/Santiago', '2027-04-01T20:00:00Z', { day: 4, time: '00:00' }],
     [7, 'Asia/Kathmandu', '2027-02-24T20:00:00Z', { day: 29, time: '23:59' }],
     [8, 'Europe/London', '2027-10-27T20:00:00Z', { day: 31, time: '01:30' }],
-  ])('seed %i, in %s', async (seed, zone, begins, renewal) => {
+  ])('a statement costs what its records and entries cost: seed %i, in %s', async (seed, zone, begins, renewal) => {
     const chance = chanceOf(seed)
     const first = at(begins)
     const offsets = [-40, 0, 1, 2, 3, 5, 6, 8, 12].filter(() => chance(10) < 7)

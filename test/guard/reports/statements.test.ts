@@ -36,7 +36,7 @@ const spend = (product: Started, budget: string, units: number) =>
   enter(product, { type: 'external-spend', budget, units })
 
 describe('rows', () => {
-  test('are of the month: what also moved a day is there once, and a grant for a day is not', async () => {
+  test('the rows of a statement are of its month: what also moved a day is there once, a day’s grant not', async () => {
     const product = await startGuard()
     const limit = (window: 'month' | 'day', units: number) => ({ window, units: toUnits(units) })
     await product.budget('account', { limits: [limit('month', 1000), limit('day', 500)] })
@@ -126,7 +126,7 @@ describe('rows', () => {
       ['zz', 'null', '~', 'ä', '-b', 'B', 'a'],
       ['-b', 'B', 'a', 'null', 'zz', '~', 'ä', null],
     ],
-  ])('%j: what was spent outside is the last', async (projects, keys) => {
+  ])('the row of what was spent outside is the last, after %j', async (projects, keys) => {
     const product = await startGuard()
     await product.ask({ projects })
     await spend(product, 'account', 5)
@@ -136,7 +136,7 @@ describe('rows', () => {
 })
 
 describe('updates that have not ended', () => {
-  test('is held while it runs, in its own row, and its month is not final before', async () => {
+  test('an update is held while it runs, in its own row, and its month is not final before', async () => {
     const product = await startGuard()
     const { guard, clock, service } = product
     service.estimate = async () => ({ kind: 'units', units: u(25), source: 'units' })
@@ -205,7 +205,7 @@ describe('updates that a statement reads', () => {
     expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
   })
 
-  test('one that was asked for in the month before, and held in this one', async () => {
+  test('an update that was asked for in one month and held in the next is read in the next', async () => {
     const product = await startGuard()
     const { guard, clock } = product
     await product.budget('slow', { approvalAbove: u(1) })
@@ -221,7 +221,7 @@ describe('updates that a statement reads', () => {
     expect(await guard.statement(november, 'budget')).toMatchObject({ rows: [], addsUp: true })
   })
 
-  test('one that a summary names and that is gone is left out', async () => {
+  test('an update that a summary names and that is gone is left out', async () => {
     const product = await startGuard()
     const { guard, clock } = product
     await product.ask({ projects: ['shop'] })
@@ -265,13 +265,13 @@ describe('a book that moves while it is read', () => {
     [2, 3, { external: 2, spent: 42, addsUp: true }],
     [3, 3, { external: 2, spent: 43, addsUp: null }],
     [9, 3, { external: 2, spent: 43, addsUp: null }],
-  ])('%i times: it is read %i times', async (times, rounds, { external, spent, addsUp }) => {
+  ])('a book that moves %i times as it is read: %i readings', async (times, rounds, { external, spent, addsUp }) => {
     const { statement, readings } = await moving({ times })
     expect(readings).toBe(rounds)
     expect(statement).toMatchObject({ total: { charged: 40, external }, spent, addsUp })
   })
 
-  test('proves nothing against what was counted, either', async () => {
+  test('a book that moves while it is read proves nothing against what was counted', async () => {
     const { statement, readings, guard, lines } = await moving({ times: 9, isCounted: true })
     expect(readings).toBe(3)
     expect(statement).toMatchObject({ total: { charged: 40, external: 2 }, spent: 43, addsUp: null })

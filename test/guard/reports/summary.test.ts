@@ -103,7 +103,7 @@ function watched(inner: Store = createMemoryStore()) {
 }
 
 describe.each(stores)('the summary of a day: %s', (_name, create) => {
-  test('adds up what has ended, half an hour after the day, and names the rest until it has', async () => {
+  test('a summary adds up what has ended, half an hour after the day, and names the rest until it has', async () => {
     const product = await start({ store: await create() })
     const [, , lost] = await ask(product, 'one', 'dear', 'lost')
     await ask(product, 'one')
@@ -135,7 +135,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
     })
   })
 
-  test('is spoilt by a correction, in its own transaction, and the next sweep counts the day again', async () => {
+  test('a correction spoils a summary in its own transaction, and the next sweep counts the day again', async () => {
     const product = await start({ store: await create() })
     const [id = ''] = await ask(product, 'lost', 'one')
     product.clock.advance(hours(1))
@@ -152,7 +152,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
     expect(await statementOf(product)).toMatchObject(expected)
   })
 
-  test('is divided among several items where one would be too large, and is one summary again when it is read', async () => {
+  test('a summary that would be too large is divided among several items, and is read as one', async () => {
     const { guard, clock, store } = await start({ store: await create() })
     const { definitions, now } = await guard.ledger.view()
     const day = summaryDayAt(definitions.calendar, now)
@@ -180,7 +180,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
   })
 })
 
-describe('nothing is counted twice, or forgotten', () => {
+describe('concurrent counts', () => {
   test('one of two simultaneous sweeps counts an update', async () => {
     const product = await start()
     await ask(product, 'one')
@@ -363,7 +363,7 @@ describe('a summary under chance', () => {
 })
 
 describe('the time at which a summary is written', () => {
-  test('is the first run of a budget, the end of its day, once more after half an hour, and never again', async () => {
+  test('a summary is written at a budget’s first run, at the end of its day, and once half an hour later', async () => {
     const { store, written } = watched()
     const product = await start({ store })
     await product.guard.keepSummaries()
@@ -382,7 +382,7 @@ describe('the time at which a summary is written', () => {
     expect(await sweeps('2026-11-11T02:00:00Z', 20)).toEqual([])
   })
 
-  test('comes earlier with a hundred updates, not with 99', async () => {
+  test('a summary comes earlier with a hundred updates, not with 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
     await ask({ projects: ['the first run of the day'] })
     await guard.keepSummaries()
@@ -409,7 +409,7 @@ describe('the time at which a summary is written', () => {
     })
   })
 
-  test('comes within the day when duplicates were refused', async () => {
+  test('a summary comes within the day when duplicates were refused', async () => {
     const { store, written } = watched()
     const product = await start({ store })
     await product.guard.keepSummaries()
@@ -569,7 +569,7 @@ describe('a sweep with more updates than it may read', () => {
   /** The end of the day. */
   const end = hours(14) - 1
 
-  test('stops before the last millisecond it has read, and the next sweep continues there', async () => {
+  test('a sweep stops before the last millisecond it has read, and the next sweep continues there', async () => {
     const { create, sweep } = await startSmall()
     await create(1, 2, 1, 3, 2)
     expect(await sweep()).toEqual({ read: [2, 2], until: 1, counted: 3 })
@@ -578,7 +578,7 @@ describe('a sweep with more updates than it may read', () => {
     expect(await sweep()).toEqual({ read: [2, 0], until: end, counted: 9 })
   })
 
-  test('loses no update of a millisecond that two pages share', async () => {
+  test('a sweep loses no update of a millisecond that two pages share', async () => {
     const { create, sweep, guard } = await startSmall()
     await create(3, 3)
     expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })
@@ -590,14 +590,14 @@ describe('a sweep with more updates than it may read', () => {
     })
   })
 
-  test('reads the whole day if the rest fits, and leaves the next day to the next sweep', async () => {
+  test('a sweep reads the whole day if the rest fits, and leaves the next day to the next sweep', async () => {
     const { create, sweep } = await startSmall()
     await create(2, 2)
     expect(await sweep()).toEqual({ read: [2, 2], until: end, counted: 4 })
     expect(await sweep()).toEqual({ read: [0], until: end, counted: 4 })
   })
 
-  test('reads no list of an ended day, though one of its updates is in doubt', async () => {
+  test('a sweep reads no list of an ended day, though one of its updates is in doubt', async () => {
     const { create, sweep, service, clock } = await startSmall()
     service.run = async () => unknown
     await create(1)

@@ -24,7 +24,7 @@ const sentence =
   'No budget lists new, and account pays for it without asking. List it in a budget, or set unowned of account to approve or refuse.'
 
 describe('projects that no budget lists', () => {
-  test('are named where another project is listed, after an update ran or in an enabled plan', async () => {
+  test('unlisted projects are named where another is listed, after an update or in an enabled plan', async () => {
     const { put, said, update } = await start()
     await put('acme', { projects: [{ name: 'shop' }] })
     expect(await said()).toBeNull()
@@ -40,7 +40,7 @@ describe('projects that no budget lists', () => {
     ['one that ran today', 0, sentence],
     ['one that ran 29 days ago, of which a summary knows', 29, sentence],
     ['none that ran 32 days ago', 32, null],
-  ])('are found in the last 30 days: %s', async (_what, daysAgo, expected) => {
+  ])('unlisted projects are found in the last 30 days: %s', async (_what, daysAgo, expected) => {
     const { clock, put, said, keepSummaries, update } = await start()
     await put('acme', { projects: [{ name: 'shop' }] })
     await update({ kind: 'ranking', project: 'new' })
@@ -51,7 +51,7 @@ describe('projects that no budget lists', () => {
     expect(await said()).toBe(expected)
   })
 
-  test('are found on a day that has more rows than are read', async () => {
+  test('unlisted projects are found on a day that has more rows than are read', async () => {
     const { clock, put, said, keepSummaries, update } = await start()
     const listed = Array.from({ length: 45 }, (_, n) => `${n}-${'a'.repeat(150)}`)
     await put('acme', { projects: listed.map((name) => ({ name })) })
@@ -70,7 +70,7 @@ describe('projects that no budget lists', () => {
     ['account says refuse', { projects: [{ name: 'shop' }] }, { unowned: 'refuse' }, {}],
     ['account lists it itself', { projects: [{ name: 'shop' }] }, { projects: [{ name: 'New ' }] }, {}],
     ['the update did not run', { projects: [{ name: 'shop' }] }, {}, { maxUnits: 1 }],
-  ])('are not named where %s', async (_what, acme, account, how) => {
+  ])('unlisted projects are not named where %s', async (_what, acme, account, how) => {
     const { put, said, update } = await start()
     await update({ kind: 'ranking', project: 'new', ...how })
     await put('acme', acme)
@@ -78,7 +78,7 @@ describe('projects that no budget lists', () => {
     expect(await said()).toBeNull()
   })
 
-  test('stand once on the overview, with the setting for an administrator, and under what matters first', async () => {
+  test('unlisted projects stand once on the overview, with the setting for an administrator', async () => {
     const started = await start([plan('night', 'new')])
     await started.put('acme', { projects: [{ name: 'shop' }] })
     for (const [scope, hasButton] of [
@@ -94,7 +94,7 @@ describe('projects that no budget lists', () => {
     expect((await attentionOf(started.guard)).urgent).toEqual([sentence])
   })
 
-  test('are not named to a reader of one budget', async () => {
+  test('unlisted projects are not named to a reader of one budget', async () => {
     const started = await start([plan('night', 'new')])
     await started.put('acme', { projects: [{ name: 'shop' }] })
     await started.call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
@@ -103,7 +103,7 @@ describe('projects that no budget lists', () => {
     expect((await browser.get('/')).text).not.toContain('No budget lists')
   })
 
-  test('are named by the first five', () => {
+  test('unlisted projects are named by the first five', () => {
     expect(unlistedInWords(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toContain(
       'No budget lists a, b, c, d, e and 2 more, and',
     )

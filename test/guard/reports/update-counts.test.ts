@@ -39,7 +39,7 @@ async function start() {
   return product
 }
 
-test('agrees with the list for each filter, before and after summaries are written', async () => {
+test('the count of updates agrees with the list for each filter, before and after summaries are written', async () => {
   const product = await start()
   const { ledger } = product.guard
   const filters: UpdateFilter[] = [
@@ -66,7 +66,7 @@ test.each<[why: string, filter: UpdateFilter]>([
   ['no period', {}],
   ['a part of a day', { since: since + 1 }],
   ['a period that ends within a day', { since, until: Date.parse('2026-11-10T12:00:00Z') }],
-])('is not told for %s', async (_why, filter) => {
+])('the count of updates is not told for %s', async (_why, filter) => {
   const clock = createTestClock('2026-11-09T00:00:00Z')
   const { guard } = await startProduct({ store: createMemoryStore(), stream: false, clock })
   await guard.ledger.view()
