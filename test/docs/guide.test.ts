@@ -5,10 +5,10 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { press } from '../support/browser/page-forms.ts'
-import { days, hours, minutes } from '../support/clock.ts'
+import { createTestClock, days, hours, minutes } from '../support/clock.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
-import { type Product, startProduct } from '../support/product.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { reconcile } from '../support/store/reconcile.ts'
@@ -37,8 +37,9 @@ async function agency(options: Parameters<typeof startProduct>[0] = {}) {
   const apply = (budgets: readonly object[]) => put('/budgets', { budgets })
   const enter = (budget: string, body: object) =>
     product.call('POST', `/budgets/${budget}/entries`, { body: { reason: 'r', ...body } })
-  const exp = Math.floor(product.clock.now() / 1000) + 100 * 24 * 3600
-  const as = (sub: string, scope: string) => ({ token: product.signed({ sub, scope, budgets: ['agency'], exp }) })
+  const as = (sub: string, scope: string) => ({
+    token: product.signed({ sub, scope, budgets: ['agency'], exp: product.inDays(100) }),
+  })
   expect((await apply(clients)).status).toBe(200)
   return { product, clients, put, apply, enter, as }
 }
@@ -52,12 +53,13 @@ async function terminal(product: Product) {
     await remove()
   })
   listener.open(product.api)
-  const token = await product.signed({ sub: 'ada', scope: 'read admin', exp: product.clock.now() / 1000 + 3600 })
+  const token = await product.signed({ sub: 'ada', scope: 'read admin' })
   const before = [
     `auth="Authorization: Bearer $UNIT_GUARD_TOKEN" json="Content-Type: application/json"`,
-    `npm() { shift; command=$1; shift 2; '${process.execPath}' '${resolve(inject('commands'))}/run.mjs' "$command" "$@"; }`,
+    `npm() { command=$2; [ $2 = --silent ] && command=$3 && shift; shift 3; '${process.execPath}' '${resolve(inject('commands'))}/run.mjs' "$command" "$@"; }`,
   ]
-  const env = { PATH: process.env.PATH, UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+  const own = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, SECRETS_ENDPOINT: product.secrets.endpoint }
+  const env = { PATH: process.env.PATH, DATA_DIR: directory, ...own }
   const run = async (commands: string) =>
     (await promisify(execFile)('bash', ['-c', [...before, commands].join('\n')], { cwd: directory, env })).stdout
   return { run }
@@ -88,6 +90,51 @@ describe('the month of an agency', () => {
     ])
     expect(await available('account')).toBe(51_000)
     expect(await product.audit()).toBe(true)
+  })
+
+  test('a client comes', async () => {
+    const project = 'café & co/paris'
+    const { product } = await agency({
+      service: ({ url }) => (url === '/v3/projects' ? json({ projects: [{ name: project, id: '1004' }] }) : undefined),
+    })
+    const { run } = await terminal(product)
+    const ask = (scope: string) =>
+      product.update({ kind: 'ranking', project }, { token: product.signed({ sub: 'eve', scope, budgets: '*' }) })
+    const waiting = (await ask('propose')).body.updates[0]
+    expect(waiting).toMatchObject({ state: 'awaiting-approval', budget: 'account' })
+    const [block = ''] = await blocksOf('docs/guide.md', 'A client comes')
+    const [file = '', preview = '', apply = '', estimate = ''] = block.split('\n')
+    await run(file)
+    expect(await run(preview)).toContain('+ cafe  new: below agency, 300 a month, 1 project')
+    expect(await run(apply)).toContain('café & co/paris has the id 1004 at the service')
+    const { units, budgets } = JSON.parse(await run(estimate))
+    expect([units, budgets[0].budget]).toEqual([40, 'cafe'])
+    expect((await product.call('POST', `/updates/${waiting.id}/approve`)).body.detail).toContain(
+      'Ask for the update again.',
+    )
+    expect((await ask('run')).body.updates[0]).toMatchObject({ state: 'settled', budget: 'cafe' })
+  })
+
+  test('a new colleague', async () => {
+    // `npm run token` has no clock but the machine's.
+    const { product, as } = await agency({ clock: createTestClock(new Date().toISOString()) })
+    const { run } = await terminal(product)
+    const [list = '', inSlack = '', leave = '', ...more] = await blocksOf('docs/guide.md', 'A new colleague')
+    expect(more).toEqual([])
+    const token = (await run(list)).split('}').at(-1)?.trim() ?? ''
+    const ask = (project: string) => product.update({ kind: 'ranking', project }, { token })
+    expect((await ask('initech')).body.updates[0]).toMatchObject({ state: 'settled', caller: 'dora' })
+    const waiting = (await ask('globex')).body.updates[0]
+    expect(JSON.parse(await run(inSlack))).toMatchObject({ sub: 'slack:U02DORA', person: 'dora' })
+    await run(leave)
+    expect((await product.call('GET', '/callers')).body.callers).toMatchObject([
+      { sub: 'dora', disabled: true },
+      { sub: 'slack:U02DORA', person: 'dora', disabled: true },
+    ])
+    expect((await ask('initech')).status).toBe(403)
+    expect((await product.call('POST', `/updates/${waiting.id}/approve`, as('bob', 'approve'))).body.state).toBe(
+      'refused',
+    )
   })
 
   // Its commands as they are written, and what the text beside them says.
