@@ -43,7 +43,7 @@ export const inMemory = 'memory'
 /** Where settings name a table of DynamoDB. */
 const inFile = { TABLE_NAME: ledgerFile, DYNAMODB_ENDPOINT: undefined, DYNAMODB_ACCESS_KEY: undefined }
 
-const defaults = {
+export const defaults = {
   PORT: '8787',
   SANDBOX_PORT: '8788',
   SERVICE_TIMEOUT_MS: '20000',
@@ -60,7 +60,7 @@ const port = z.pipe(text(isPort, 'must be a port, 0 to 65535 (0: any)'), z.trans
 const visible = (text: string) => /^[\x21-\x7e]+$/.test(text)
 const isWebhook = (text: string) => targetOf(text, { allowLoopback: true }) !== null
 
-const localSettings = z.object({
+export const localSettings = z.object({
   ...guardSettings.shape,
   ...sandboxSettings.shape,
   ...mcpSettings.shape,
@@ -83,7 +83,7 @@ const localSettings = z.object({
 })
 
 /** `npm run serve` has a default for none of these. */
-const servedSettings = z.object({
+export const servedSettings = z.object({
   TRACKING_BASE_URL: z.string('must be the address of the service, ending in /v3'),
   TRACKING_TOKEN: z.string("must be the service's token"),
   CALLER_KEY: z.string("must be the key of callers' tokens, such as openssl rand -hex 32 prints"),
