@@ -26,7 +26,7 @@ const figures = (changes: Partial<Figures> = {}): Figures => ({
   ...changes,
 })
 
-describe('the name that people read for a caller', () => {
+describe('the shown name of a caller', () => {
   const definitions = { callers: { 'okta:1': { person: 'mira' }, 'slack:U1': { person: 'okta:1' }, mira: {} } }
   test.each<readonly [caller: string, claimed: string | undefined, shown: string]>([
     ['okta:1', undefined, 'mira'],
@@ -39,11 +39,11 @@ describe('the name that people read for a caller', () => {
     ...['guard', 'Sweep', 'service', 'setup', '*', 'slack:U1', 'schedule:morning', 'okta:1'].map(
       (claim) => ['okta:2', claim, 'okta:2'] as const,
     ),
-  ])('%s with the claim %s', (caller, claimed, shown) => {
+  ])('people read a name for %s with the claim %s', (caller, claimed, shown) => {
     expect(shownCaller(definitions, caller, claimed)).toBe(shown)
   })
 
-  test('is the claim of the asker or of the approver, and of no one else', () => {
+  test('the shown name is the claim of the asker or of the approver, and of no one else', () => {
     const token = { scopes: [], budgets: '*', person: 'eve' } as const
     const approval = { by: 'okta:3', person: 'joe', at: 0, units: u(1) }
     const shown = ['okta:2', 'okta:3', 'okta:4'].map((by) => shownIn({}, { caller: 'okta:2', token, approval }, by))
@@ -57,16 +57,16 @@ describe('numbers and times', () => {
     [1, '1', '1 unit'],
     [1234567, '1,234,567', '1,234,567 units'],
     [-30, '−30', '−30 units'],
-  ])('%d', (number, plain, withUnits) => {
+  ])('the number %d is written with its separators and its unit', (number, plain, withUnits) => {
     expect([count(number), units(number)]).toEqual([plain, withUnits])
   })
 
-  test('are those of the wall in the zone', () => {
+  test('a time is that of the wall in the zone', () => {
     expect(when(at('2026-12-11T23:05:00Z'), 'Europe/Berlin')).toBe('12 Dec 2026 00:05 Europe/Berlin')
     expect(onTheWall(at('2026-01-02T09:07:00Z'), 'UTC')).toBe('2 Jan 2026 09:07')
   })
 
-  test('lists', () => {
+  test('a list is written with commas and one “and”', () => {
     expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(list)).toEqual(['', 'a', 'a and b', 'a, b and c'])
   })
 })
@@ -78,11 +78,11 @@ describe('sentences about the units left', () => {
     [{ available: -10 }, 'seo is 10 over its 100 units this month'],
     [{ limit: 'unlimited' }, 'seo is unlimited this month'],
     [{ limit: 'unlimited', window: 'day', budget: 'caller:bob' }, 'bob is unlimited this day'],
-  ])('%o', (changes, sentence) => {
+  ])('the units left are put in words: %o', (changes, sentence) => {
     expect(left(figures(changes))).toBe(sentence)
   })
 
-  test('least is what binds', () => {
+  test('the tightest counter has the least left, and is never unlimited', () => {
     const [a, b] = [figures({ available: 7 }), figures({ available: 30 })]
     const unlimited = figures({ limit: 'unlimited', available: -500 })
     expect(tightest([b, unlimited, a])).toBe(a)
@@ -99,7 +99,7 @@ describe('over budget', () => {
     needed,
   })
 
-  test('speaks of the worst wherever it is, of the first among equals, and of the last to reset', () => {
+  test('an over-budget refusal names the worst counter, the first among equals, and the last to reset', () => {
     const worst = needs({ budget: 'acme', available: 10 })
     const sentence =
       'acme has 10 of 100 units left this month and this needs 90; resets 1 Dec 2026 00:00 UTC; ask for 80 more. Also short: seo has 60 of 100 units left today (resets 21 Nov 2026 00:00 UTC).'
@@ -114,7 +114,7 @@ describe('over budget', () => {
     expect(said(needs({ budget: 'b' }), needs({ budget: 'a' })).detail).toMatch(/^b has 60 .*\. Also short: a has 60 /)
   })
 
-  test('with nothing left, nothing smaller would pass', () => {
+  test('a refusal with nothing left does not suggest smaller updates', () => {
     expect(said(needs({ available: 0 })).members.wouldPass).toEqual([
       'a grant of 90 to seo for the month (POST /budgets/<name>/entries, scope admin)',
       'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
@@ -130,7 +130,7 @@ describe('over budget', () => {
     ])
   })
 
-  test('shows every figure of every counter', () => {
+  test('an over-budget refusal shows every figure of every counter', () => {
     expect(said(needs({ ...day, limit: u(100), available: 60 })).members).toMatchObject({
       ...{ units: 90, short: 30 },
       budgets: [
@@ -191,14 +191,14 @@ describe('an answer', () => {
     expect(onlyProblem(unread)).toEqual({ ...first, notRecorded: [] })
   })
 
-  test('shows the update that answers instead of the refusal that points to it', () => {
+  test('an answer shows the update that answers instead of the refusal that points to it', () => {
     const earlier = updateOf({ id: 'upd_9', state: 'settled' })
     const shown = answer({ update: updateOf({ state: 'refused', problem: done }), earlier }, row('settled'))
     expect(shown.updates.map(({ id }) => id)).toEqual(['upd_9', 'upd_1'])
     expect([shown.earlier, answer(row('settled')).earlier]).toEqual([['upd_9'], []])
   })
 
-  test('without a problem of its own says the outcome of the update, by whom, and why', () => {
+  test('an answer without a problem of its own says the outcome of the update, by whom, and why', () => {
     const history = [{ state: 'expired', at: 0, by: 'sweep', note: 'too late' }] as const
     expect(answer(row('expired', { history })).problem).toEqual({
       ...{ slug: 'expired', detail: 'The update upd_1 was expired by sweep: too late.', members: {} },
@@ -208,7 +208,7 @@ describe('an answer', () => {
     })
   })
 
-  test('an unknown problem becomes an internal one', () => {
+  test('an answer turns an unknown problem into an internal one', () => {
     expect(described('over-budget')).toBe(problems['over-budget'])
     expect(described('constructor')).toBe(problems.internal)
   })
@@ -224,6 +224,6 @@ test.each([
   [-1, 200, '0 %'],
   [0, 0, '100 %'],
   [5, -1, '100 %'],
-])('%i of %i is %s, rounded down', (used, of, text) => {
+])('the share of %i of %i is %s, rounded down', (used, of, text) => {
   expect(percent(used, of)).toBe(text)
 })

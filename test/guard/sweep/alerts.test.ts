@@ -37,7 +37,7 @@ async function startWatched(options: Options = {}) {
 }
 
 describe('thresholds', () => {
-  test('80 and 100 % are announced once each, with what is left and until when', async () => {
+  test('thresholds of 80 and 100 % are announced once each, with what is left and until when', async () => {
     const { product, limit, spend, told, sweep } = await startWatched()
     await limit(120)
     await spend()
@@ -64,7 +64,7 @@ describe('thresholds', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('says what is used, and not the threshold that it passed', async () => {
+  test('a threshold’s announcement says what is used, and not the threshold that it passed', async () => {
     const { limit, spend, told } = await startWatched()
     await limit(41)
     await spend()
@@ -104,7 +104,7 @@ describe('thresholds', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a budget may have its own, or none', async () => {
+  test('a budget may have its own thresholds, or none', async () => {
     const { product, limit, spend, told } = await startWatched()
     await limit(1_000, { thresholds: [4] })
     await limit(40, { thresholds: [] }, 'seo')
@@ -115,7 +115,7 @@ describe('thresholds', () => {
     expect((await product.call('GET', '/budgets/account')).body.thresholds).toEqual([4])
   })
 
-  test('units in doubt count as used, and granted units as usable', async () => {
+  test('units in doubt count as used for a threshold, and granted units as usable', async () => {
     const { product, limit, spend, told } = await startWatched({
       service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
     })
@@ -130,7 +130,7 @@ describe('thresholds', () => {
     expect(texts).toHaveLength(2)
   })
 
-  test('held units count as used', async () => {
+  test('held units count as used for a threshold', async () => {
     const { opened, open } = gate()
     const { product, limit, spend, told } = await startWatched({
       service: ({ url }) => (url.includes('/run') ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
@@ -166,7 +166,7 @@ describe('thresholds', () => {
     expect(product.slack.posted()).toHaveLength(1)
   })
 
-  test('an unlimited budget, and one of nothing, have none', async () => {
+  test('an unlimited budget, and one of nothing, have no thresholds', async () => {
     const { product, limit, spend, told } = await startWatched()
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
     await limit(0, {}, 'ads')
@@ -201,7 +201,7 @@ describe('a burst of refusals', () => {
     expect((await told()).sort()).toEqual([burst('bob', 10), burst('eve', 11)])
   })
 
-  test('on several budgets: the latest by name, the others by number', async () => {
+  test('a burst on several budgets names the latest, and counts the others', async () => {
     const { product, limit, refuse, sweep, told } = await startWatched()
     await limit(500, {}, 'blog')
     await limit(500, {}, 'seo')
@@ -215,7 +215,7 @@ describe('a burst of refusals', () => {
     ])
   })
 
-  test("the same burst is not announced again when the clock's hour turns; a later one is", async () => {
+  test('a burst is not announced again when the clock’s hour turns; a later one is', async () => {
     const { product, refuse, sweep, told } = await startWatched()
     product.clock.set('2026-11-20T10:55:00Z')
     await refuse(10)
@@ -269,7 +269,7 @@ test('a refusal because the same work is in doubt raises no alert', async () => 
   expect((await told()).filter((text) => text.includes('was refused'))).toEqual([])
 })
 
-describe('a reminder of an approval', () => {
+describe('reminders of an approval', () => {
   const awaiting = async () => {
     const watched = await startWatched()
     await watched.limit(500, { approvalAbove: 39 }, 'seo')
@@ -278,7 +278,7 @@ describe('a reminder of an approval', () => {
     return { ...watched, id: body.updates[0].id, reminders }
   }
 
-  test('is announced once at half of the time, whichever process sweeps', async () => {
+  test('a reminder of an approval is announced once at half of the time, whichever process sweeps', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(12) - 1)
     await sweep()
@@ -320,7 +320,7 @@ describe('a reminder of an approval', () => {
     expect(await reminders()).toHaveLength(before + 1)
   })
 
-  test('is announced for each update', async () => {
+  test('a reminder is announced for each waiting update', async () => {
     const { product, spend, sweep, reminders } = await awaiting()
     await spend({ budget: 'seo', project: 'globex' })
     product.clock.advance(hours(12))
@@ -328,14 +328,14 @@ describe('a reminder of an approval', () => {
     expect(await reminders()).toHaveLength(2)
   })
 
-  test('is not announced again when no sweep came before the end', async () => {
+  test('a reminder is not announced when no sweep came before the end', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(24))
     await sweep()
     expect(await reminders()).toEqual([])
   })
 
-  test('is not announced after a decision', async () => {
+  test('a reminder is not announced after a decision', async () => {
     const { product, id, sweep, reminders } = await awaiting()
     const token = product.signed({ sub: 'bob', scope: 'approve' })
     expect((await product.call('POST', `/updates/${id}/reject`, { token })).status).toBe(200)

@@ -30,8 +30,8 @@ test('a measurement is one line that CloudWatch reads metrics from', () => {
   })
 })
 
-describe('the sweep measures', () => {
-  test('how long the oldest doubt has lasted, among more than one page of them', async () => {
+describe('measurements', () => {
+  test('the sweep measures how long the oldest doubt has lasted, among more than one page of them', async () => {
     let lost = true
     const product = await startProduct({
       store: createMemoryStore(),
@@ -46,7 +46,7 @@ describe('the sweep measures', () => {
     expect(lines(product, 'vitals')).toMatchObject([{ level: 'info', OldestDoubtMinutes: 61, AccountUsedPercent: 4.2 }])
   })
 
-  test('how long the oldest update has waited, queued or approved', async () => {
+  test('the sweep measures how long the oldest update has waited, queued or approved', async () => {
     let isDown = true
     const product = await startProduct({
       store: createMemoryStore(),
@@ -65,7 +65,7 @@ describe('the sweep measures', () => {
     expect(lines(product, 'vitals').map(({ OldestQueuedMinutes }) => OldestQueuedMinutes)).toEqual([12, 0])
   })
 
-  test('measures the account’s use in percent of its limit with grants', async () => {
+  test('the sweep measures the account’s use in percent of its limit with grants', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/lost/run') ? { status: 500 } : undefined),
@@ -85,7 +85,7 @@ describe('the sweep measures', () => {
     expect(await used()).toBeUndefined()
   })
 
-  test('spending of an account that may use nothing is all of it', async () => {
+  test('an account that may use nothing and spends is measured as fully used', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 0 }] } })
     const body = { type: 'external-spend', units: 5, reason: 'elsewhere' }
@@ -93,7 +93,7 @@ describe('the sweep measures', () => {
     expect((await product.guard.measure()).AccountUsedPercent).toBe(100)
   })
 
-  test('also when another part of it has failed', async () => {
+  test('the sweep measures also when another part of it has failed', async () => {
     const inner = createMemoryStore()
     const store: Store = {
       ...inner,
@@ -107,8 +107,8 @@ describe('the sweep measures', () => {
   })
 })
 
-describe('the digest audits', () => {
-  test('names each counter that something else has moved', async () => {
+describe('the audit of the digest', () => {
+  test('the digest audits the counters, and names each that something else has moved', async () => {
     const store = createMemoryStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'acme' })
@@ -130,7 +130,7 @@ describe('the digest audits', () => {
 })
 
 describe('a service that refuses our token', () => {
-  test('is logged when the token is the one that the secret has now; a rotated one costs no update', async () => {
+  test('a refused token is logged if the secret still has it; a rotated one costs no update', async () => {
     let valid = 'another'
     const product = await startProduct({
       store: createMemoryStore(),

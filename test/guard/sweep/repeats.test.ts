@@ -30,7 +30,7 @@ describe('a caller that repeats itself', () => {
   const looped =
     'eve repeated itself 50 times within ten minutes, the last time for a on acme. Nothing was spent on repeats.'
 
-  test('50 replays of a key within ten minutes are told once', async () => {
+  test('a caller with 50 replays of a key within ten minutes is told of once', async () => {
     const { product, ask, told } = await start()
     for (let time = 0; time < 50; time++) expect((await ask('a', 'k')).status).toBe(201)
     // The first was the update itself.
@@ -42,7 +42,7 @@ describe('a caller that repeats itself', () => {
     expect(await told()).toHaveLength(2)
   })
 
-  test('refused duplicates count, slow repeats and those of other callers do not', async () => {
+  test('refused duplicates count as repeats; slow ones and those of other callers do not', async () => {
     const { product, ask, told } = await start()
     await ask('a')
     for (let time = 0; time < 40; time++) await ask('a')
@@ -61,7 +61,7 @@ describe('a caller that repeats itself', () => {
     expect((await told()).map((text) => text.split(' ')[0])).toEqual(['eve', 'bob'])
   })
 
-  test('duplicates of what runs or is in doubt count, and other refusals do not', async () => {
+  test('duplicates of what runs or is in doubt count as repeats; other refusals do not', async () => {
     const { product, ask, told } = await start({
       service: ({ url }) => (url.includes('/run') ? { status: 500 } : undefined),
     })
@@ -73,7 +73,7 @@ describe('a caller that repeats itself', () => {
     expect((await told()).filter((text) => text.includes('repeated itself'))).toEqual([looped])
   })
 
-  test('a thousand other callers do not hide it', async () => {
+  test('a thousand other callers do not hide a caller that repeats itself', async () => {
     const { product } = await start()
     const { guard, clock, services } = product
     const { note } = createRepeats({ ledger: guard.ledger, clock, log: services.log })
@@ -113,7 +113,7 @@ describe('a price that jumped', () => {
     [160, [10], 10],
     [900, [100, 400], null],
     [900, [], null],
-  ])('%i units after %j: %s', (units, before, expected) => {
+  ])('a price of %i units after %j is a jump from %s', (units, before, expected) => {
     expect(
       priceBeforeJump(
         units,
@@ -122,7 +122,7 @@ describe('a price that jumped', () => {
     ).toBe(expected)
   })
 
-  test('is told once, with the hold', async () => {
+  test('a price that jumped is told once, with the hold', async () => {
     const units = { a: 100 }
     const { product, ask, told } = await start({ units })
     await ask('a')

@@ -57,7 +57,7 @@ test('a sweep of an empty ledger does and logs nothing', async () => {
 })
 
 describe('the sweep of a running update', () => {
-  test('puts it in doubt after its lease, keeps its units counted, and logs that', async () => {
+  test('a sweep puts a running update in doubt after its lease, keeps its units counted, and logs that', async () => {
     const { sweep, clock, id, other, lines, counts } = await orphaned()
     clock.advance(16_999)
     expect(await sweep()).toEqual(nothing)
@@ -74,7 +74,7 @@ describe('the sweep of a running update', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('does not count an update as doubted that was closed in the same moment', async () => {
+  test('a sweep does not count an update as doubted that was closed in the same moment', async () => {
     const { sweep, clock, id, other, before } = await orphaned()
     clock.advance(20_000)
     before.push(async () => {
@@ -88,7 +88,7 @@ describe('the sweep of a running update', () => {
 })
 
 describe('the sweep of an update in doubt', () => {
-  test('settles at the hold with a new date, once nothing is in flight', async () => {
+  test('a sweep settles a doubt at the hold with a new date, once nothing is in flight', async () => {
     const product = await doubted()
     const { sweep, clock, id, other } = product
     dates(product, '2026-11-13', '2026-11-20')
@@ -110,14 +110,14 @@ describe('the sweep of an update in doubt', () => {
     ['two days before', '2026-11-18', false],
     ['two days after', '2026-11-22', false],
     ['there before', '2026-11-13', false],
-  ])('a date of %s', async (_name, date, isProof) => {
+  ])('a date of %s proves a run or not', async (_name, date, isProof) => {
     const product = await doubted()
     product.clock.advance(days(2))
     dates(product, '2026-11-13', date)
     expect((await product.sweep()).proven).toEqual(isProof ? [product.id] : [])
   })
 
-  test('proves nothing by dates that were there, or could not be read, before or now', async () => {
+  test('a sweep proves nothing by dates that were there, or could not be read, before or now', async () => {
     const there = await doubted(['2026-11-19', '2026-11-21'])
     there.clock.advance(hours(1))
     expect(await there.sweep()).toEqual(nothing)
@@ -133,7 +133,7 @@ describe('the sweep of an update in doubt', () => {
     expect(await never.sweep()).toEqual(nothing)
   })
 
-  test('asks for no dates of keywords, which leave none', async () => {
+  test('a sweep asks for no dates of keywords, which leave none', async () => {
     const product = await startGuard()
     product.service.dates = () => Promise.reject(new Error('the service must not be asked'))
     product.service.run = async () => unknown
@@ -142,7 +142,7 @@ describe('the sweep of an update in doubt', () => {
     expect(await product.sweep()).toEqual(nothing)
   })
 
-  test('settles at the hold after seven days without evidence, not earlier', async () => {
+  test('a sweep settles a doubt at the hold after seven days without evidence, not earlier', async () => {
     const { sweep, clock, id, other, counts } = await doubted()
     clock.advance(days(7) - 1)
     expect(await sweep()).toEqual(nothing)
@@ -157,7 +157,7 @@ describe('the sweep of an update in doubt', () => {
     expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 0, spent: 40 })
   })
 
-  test('counts the seven days from the doubt, not from the hold', async () => {
+  test('a sweep counts the seven days from the doubt, not from the hold', async () => {
     const { sweep, clock, id } = await orphaned()
     clock.advance(days(3))
     expect(await sweep()).toEqual({ ...nothing, doubted: [id] })
@@ -170,7 +170,7 @@ describe('the sweep of an update in doubt', () => {
   test.each([
     ['with evidence', hours(1)],
     ['by time', days(7)],
-  ])('does not count an update that a person closes in the same moment, %s', async (_name, passed) => {
+  ])('a sweep does not count a doubt that a person closes in the same moment, %s', async (_name, passed) => {
     const product = await doubted()
     const { sweep, clock, id, before, elsewhere } = product
     dates(product, ...(passed === hours(1) ? ['2026-11-20'] : []))
@@ -198,7 +198,7 @@ describe('evidence where other updates of the work may have made the date', () =
     return proven.includes(product.id)
   }
 
-  test('proves nothing by a shared date, only by one that this update alone can have made', async () => {
+  test('a shared date proves nothing; one that this update alone can have made does', async () => {
     expect(await proves(await followed({ after: days(1) }), '2026-11-20')).toBe(false)
     expect(await proves(await followed({ after: days(1) }), '2026-11-21')).toBe(false)
     expect(await proves(await followed({ after: days(1) }), '2026-11-19')).toBe(true)
@@ -206,23 +206,23 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves(await followed({ after: days(3) }), '2026-11-21')).toBe(true)
   })
 
-  test("ignores another update that did not run by its sender's word", async () => {
+  test('another update that did not run by its sender’s word is no rival for a date', async () => {
     expect(await proves(await followed({ after: days(1), run: async () => refused }), '2026-11-20')).toBe(true)
   })
 
-  test('ignores a date that was there before the other update', async () => {
+  test('a date that was there before the other update is not shared', async () => {
     const known = ['2026-11-13', '2026-11-20']
     expect(await proves(await followed({ after: days(1), known }), '2026-11-20')).toBe(true)
   })
 
-  test('counts another update that only a person calls not run', async () => {
+  test('another update that only a person calls not run is a rival for a date', async () => {
     const product = await followed({ after: days(1), run: async () => unknown })
     product.clock.advance(hours(1))
     await product.guard.resolve(product.next.id, 'eve', { outcome: 'did-not-run', reason: 'guess' })
     expect(await proves(product, '2026-11-20')).toBe(false)
   })
 
-  test('counts an earlier update as well', async () => {
+  test('an earlier update is a rival for a date as well', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     await product.ask()
@@ -233,7 +233,7 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
   })
 
-  test('counts an update under another name that the project had at the hold', async () => {
+  test('an update under another name that the project had at the hold is a rival for a date', async () => {
     const product = await startGuard()
     const { ask, budget, clock, service } = product
     await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
@@ -252,7 +252,7 @@ describe('evidence where other updates of the work may have made the date', () =
     [49, days(1), true],
     [50, days(1), false],
     [50, days(4), true],
-  ])('with %d rivals stops at fifty, unless they were long before: %d', async (others, after, isProof) => {
+  ])('a search with %d rivals stops at fifty, unless they were long before: %d', async (others, after, isProof) => {
     const product = await startGuard()
     const { clock, ask, service } = product
     dates(product, '2026-11-13')
@@ -270,7 +270,7 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
   })
 
-  test('ignores an update whose record is gone', async () => {
+  test('an update whose record is gone is no rival for a date', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     const { id: gone } = only(await product.ask())
@@ -282,7 +282,7 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves({ ...product, id }, '2026-11-21')).toBe(true)
   })
 
-  test('shares a date with an update whose earlier dates are unknown', async () => {
+  test('an update whose earlier dates are unknown is a rival for a date', async () => {
     const product = await doubted()
     product.clock.advance(days(1))
     product.service.run = async () => ran
@@ -302,7 +302,7 @@ describe('the sweep of an update that a person released', () => {
     return product
   }
 
-  test('books the units back with evidence, once', async () => {
+  test('a sweep books a released update’s units back with evidence, once', async () => {
     const product = await released()
     const { sweep, id, other, counts } = product
     expect(await sweep()).toEqual(nothing)
@@ -318,7 +318,7 @@ describe('the sweep of an update that a person released', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('watches it for seven days, and writes down the end', async () => {
+  test('a sweep watches a released update for seven days, and writes down the end', async () => {
     const product = await released()
     const { sweep, id, other, clock } = product
     clock.advance(days(7) - 1)
@@ -336,7 +336,7 @@ describe('the sweep of an update that a person released', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('does not count a correction by its sender in the same moment as proven', async () => {
+  test('a sweep counts no correction by the sender in the same moment as proven', async () => {
     const product = await released()
     const { sweep, id, other, before, counts } = product
     dates(product, '2026-11-20')
@@ -358,7 +358,7 @@ describe('the sweep of an update that awaits approval', () => {
     return { ...product, id }
   }
 
-  test('expires it after a day', async () => {
+  test('a sweep expires an update that awaits approval after a day', async () => {
     const { sweep, clock, id, other } = await awaiting()
     clock.advance(days(1) - 1)
     expect(await sweep()).toEqual(nothing)
@@ -369,7 +369,7 @@ describe('the sweep of an update that awaits approval', () => {
     expect(update?.history.at(-1)).toMatchObject({ by: 'sweep', note: 'not approved in time' })
   })
 
-  test('reminds people after half of the time', async () => {
+  test('a sweep reminds people of an approval after half of the time', async () => {
     const { sweep, clock, id, other } = await awaiting()
     const reminders = async () =>
       (await other.announcements.open(10)).rows.filter(({ about }) => about.kind === 'approval-reminder')
@@ -381,7 +381,7 @@ describe('the sweep of an update that awaits approval', () => {
     expect(await reminders()).toMatchObject([{ about: { update: id } }])
   })
 
-  test('does not expire an update that was approved in time, however late it comes', async () => {
+  test('a sweep does not expire an update that was approved in time, however late it comes', async () => {
     const product = await awaiting()
     const { clock, id, elsewhere, other } = product
     clock.advance(days(1) - 1000)
@@ -393,7 +393,7 @@ describe('the sweep of an update that awaits approval', () => {
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 2, approval: { by: 'eve' } })
   })
 
-  test('does not count an update that is rejected in the same moment as expired', async () => {
+  test('a sweep does not count an update that is rejected in the same moment as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await awaiting()
     clock.advance(days(1))
     before.push(async () => elsewhere.reject(id, 'eve'))
@@ -408,7 +408,7 @@ describe('the sweep of a requested update', () => {
     return { ...product, id }
   }
 
-  test('begins it after two minutes', async () => {
+  test('a sweep begins a requested update after two minutes', async () => {
     const { sweep, clock, id, sent } = await queued()
     clock.advance(minutes(2) - 1)
     expect([await sweep(), sent.length]).toEqual([nothing, 0])
@@ -416,7 +416,7 @@ describe('the sweep of a requested update', () => {
     expect([await sweep(), sent.length]).toEqual([{ ...nothing, begun: [id] }, 1])
   })
 
-  test('counts its time from the approval, not from the request', async () => {
+  test('a sweep counts a requested update’s time from the approval, not from the request', async () => {
     const product = await startGuard()
     const { sweep, clock, guard, sent } = product
     const { id } = only(await product.ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
@@ -428,7 +428,7 @@ describe('the sweep of a requested update', () => {
     expect(await sweep()).toEqual({ ...nothing, begun: [id] })
   })
 
-  test('leaves it queued if it cannot begin, and expires it after one hour', async () => {
+  test('a sweep leaves an update queued if it cannot begin, and expires it after one hour', async () => {
     const { sweep, clock, id, service, other, lines } = await queued()
     service.estimate = async () => ({ kind: 'refused', status: 500 })
     clock.advance(minutes(2))
@@ -442,7 +442,7 @@ describe('the sweep of a requested update', () => {
     expect((await other.update(id))?.history.at(-1)).toMatchObject({ note: 'could not begin within an hour' })
   })
 
-  test('does not expire an update that was asked about again meanwhile', async () => {
+  test('a sweep does not expire an update that was asked about again meanwhile', async () => {
     const product = await startGuard()
     const { clock, guard, service, elsewhere, other } = product
     await product.budget('account', { approvalAbove: u(10) })
@@ -460,14 +460,14 @@ describe('the sweep of a requested update', () => {
     expect(update?.history.at(-1)?.note).toBe('approved up to 40, it now needs 80')
   })
 
-  test('does not count an update that is cancelled in the same moment as expired', async () => {
+  test('a sweep does not count an update that is cancelled in the same moment as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await queued()
     clock.advance(hours(1))
     before.push(async () => elsewhere.cancel(id, { caller: 'bob', isAdmin: false }))
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('begins it with the time that is left', async () => {
+  test('a sweep begins an update with the time that is left', async () => {
     const { guard, clock, sent, id } = await queued()
     clock.advance(minutes(2))
     expect(await guard.sweep(clock.now() + 16_999)).toEqual(nothing)
@@ -476,11 +476,11 @@ describe('the sweep of a requested update', () => {
   })
 })
 
-describe('the sweep with a service that hangs', () => {
+describe('a hanging service', () => {
   const hangsFor = 20_000
   const projects = (from: number) => Array.from({ length: 20 }, (_, index) => `p${from + index}`)
 
-  test('spends a quarter of its time on doubts, and nothing of the later lists', async () => {
+  test('a hanging service costs a quarter of a sweep on doubts, and nothing of the later lists', async () => {
     const product = await startGuard({ units: 10_000 })
     const { guard, service, clock, ask } = product
     service.run = async () => unknown
@@ -501,7 +501,7 @@ describe('the sweep with a service that hangs', () => {
     expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
-  test('spends a third of its time on updates that a person released, and gives up none of them', async () => {
+  test('a hanging service costs a third of a sweep on released updates, and gives up none of them', async () => {
     const { guard, service, clock, ask, other } = await startGuard({ units: 10_000 })
     service.run = async () => unknown
     const { updates } = await ask({ projects: projects(0), whenShort: 'fit' })
@@ -518,7 +518,7 @@ describe('the sweep with a service that hangs', () => {
     expect([asked, (await other.open('watched', 50)).rows.length]).toEqual([10, 10])
   })
 
-  test('spends half of its time on requested updates, and expires old ones all the same', async () => {
+  test('a hanging service costs half of a sweep on requested updates, and old ones expire all the same', async () => {
     const { guard, service, clock, ask, parts } = await startGuard()
     const { ledger } = parts
     const { updates: old } = await ask({ projects: projects(0) }, {}, { respondAsync: true })
@@ -542,7 +542,7 @@ describe('an index that lags', () => {
   test.each<[string, () => Promise<Started & { id: string }>]>([
     ['running', orphaned],
     ['in doubt', doubted],
-  ])('shows as %s what is settled: nothing is asked, written or said about it', async (_name, start) => {
+  ])('an index that shows as %s what is settled makes a sweep ask, write and say nothing', async (_name, start) => {
     const product = await start()
     const { sweep, clock, id, other, elsewhere, lines, service, lag } = product
     await sweep()
@@ -560,7 +560,7 @@ describe('an index that lags', () => {
 })
 
 describe('the sweep of occurrences', () => {
-  test('continues each that is due, even if one fails', async () => {
+  test('a sweep continues each occurrence that is due, even if one fails', async () => {
     const { parts, clock, other, lines } = await startGuard()
     const time = clock.now()
     const add = (plan: string, nextAt: number) =>
@@ -597,7 +597,7 @@ describe('the sweep of occurrences', () => {
 })
 
 describe('the sweep of an update that fails', () => {
-  test('sweeps all others, and names it', async () => {
+  test('a sweep names an update that fails, and sweeps all others', async () => {
     const { sweep, clock, ask, before, lines, other } = await startGuard()
     const projects = Array.from({ length: 60 }, (_, index) => `p-${index}`)
     const updates = [

@@ -30,7 +30,7 @@ async function ten(respondAsync: boolean) {
 }
 
 describe('a sweep whose time ends before its list does', () => {
-  test('begins with the oldest in doubt, and the next one, in another process, continues behind them', async () => {
+  test('a short sweep begins with the oldest in doubt, and the next process continues behind them', async () => {
     const { guard, elsewhere, service, clock, asked, slowly } = await ten(false)
     service.dates = slowly({ kind: 'dates', dates: [] })
     clock.advance(minutes(10))
@@ -46,7 +46,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
   })
 
-  test('looks after what a person released, whatever time the doubts take', async () => {
+  test('a short sweep looks after what a person released, whatever time the doubts take', async () => {
     const { guard, other, service, clock, ask, asked, slowly } = await ten(false)
     service.run = async () => unknown
     const [late] = (await ask({ projects: ['late'] })).updates
@@ -58,7 +58,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect(asked).toContain('late')
   })
 
-  test('begins the oldest requested first, so that they do not expire while younger ones are begun', async () => {
+  test('a short sweep begins the oldest requested first, so that they do not expire', async () => {
     const { guard, elsewhere, service, clock, sent, slowly } = await ten(true)
     clock.advance(minutes(2))
     service.estimate = slowly({ kind: 'units', units: 40, source: 'units' } as never)
@@ -67,7 +67,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect(sent.map(({ target }) => target.segment)).toEqual(names)
   })
 
-  test('begins those behind what cannot be begun, before they expire', async () => {
+  test('a short sweep begins those behind what cannot be begun, before they expire', async () => {
     const { guard, other, service, clock, sent, slowly } = await ten(true)
     clock.advance(minutes(2))
     const hanging = slowly({
@@ -83,7 +83,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect((await other.open('requested', 10)).rows).toHaveLength(4)
   })
 
-  test('gives each occurrence of a plan its turn', async () => {
+  test('a short sweep gives each occurrence of a plan its turn', async () => {
     const { parts, clock, other } = await startGuard()
     const time = clock.now()
     for (const plan of names) {

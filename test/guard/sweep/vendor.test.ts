@@ -34,7 +34,7 @@ async function startNights(options: Options = {}) {
 const elsewhere = (projects: string) => `The vendor has new data for ${projects} that Unit Guard did not start.`
 
 describe('runs outside the guard', () => {
-  test('the first look remembers; what is new by hand is announced once, with what to do', async () => {
+  test('the first look at dates remembers; what is new by hand is announced once, with what to do', async () => {
     const { product, dates, night, nextNight } = await startNights()
     expect(await night()).toEqual([])
     expect(await nextNight()).toEqual([])
@@ -81,7 +81,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('2 projects')])
   })
 
-  test('a look that fails on the way is made up for, and nothing is lost', async () => {
+  test('a look at dates that fails on the way is made up for, and nothing is lost', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     dates.site?.push('2026-11-21')
@@ -105,7 +105,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('an update of ours is known also where it was long ago that anybody could look', async () => {
+  test('an update of ours is known also where no one could look for many nights', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     product.clock.advance(hours(1))
@@ -118,7 +118,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('nor is one whose data came a night later; that of another project explains nothing', async () => {
+  test('an update whose data came a night later is not foreign; that of another project explains nothing', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     product.clock.advance(hours(1))
@@ -130,7 +130,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('announces the latest twenty of many dates', async () => {
+  test('a look at dates announces the latest twenty of many', async () => {
     const { product, dates } = await startNights()
     const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
@@ -156,7 +156,7 @@ describe('runs outside the guard', () => {
     expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-20'] }])
   })
 
-  test('reads no dates near its end; else of all owned projects, and those in plans for rankings', async () => {
+  test('a look at dates reads none near its end; else of all owned projects, and those in ranking plans', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['planned', 'site'], schedule: 'cron(0 5 * * ? *)' }
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })
@@ -168,7 +168,7 @@ describe('runs outside the guard', () => {
     expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })
 
-  test('a long history, and one that is filled up backwards, is no news', async () => {
+  test('a long history of dates, and one that is filled up backwards, is no news', async () => {
     const { dates, night, nextNight } = await startNights()
     const daily = Array.from({ length: 500 }, (_, index) =>
       new Date(Date.UTC(2025, 6, 1 + index)).toISOString().slice(0, 10),
@@ -222,7 +222,7 @@ describe('the service’s token', () => {
 
   const ends = (when: string) => [expect.stringMatching(`^The token of the tracking service ends \\*?${when}\\*?, on `)]
 
-  test('is announced 14 days before, every day of the last week, and when it is over', async () => {
+  test('the service’s token is announced 14 days before its end, daily in the last week, and once over', async () => {
     const { product, at } = await withToken(ending(end))
     expect(await at('2026-11-25T10:00:00Z')).toEqual([])
     expect(await at('2026-11-26T09:59:59Z')).toEqual([])
@@ -252,7 +252,7 @@ describe('the service’s token', () => {
     ['whose end is not a valid time', ending(1e300)],
     ['whose end never was', ending(-1e300)],
     ['that is JSON’s null', `a.${encode(null)}.b`],
-  ])('one %s is nothing to tell', async (_what, token) => {
+  ])('a token %s is nothing to tell', async (_what, token) => {
     const { product, at } = await withToken(token)
     expect(await at('2026-11-25T10:00:00Z')).toEqual([])
     expect(product.logged.some((line) => line.includes('token-not-read'))).toBe(false)

@@ -27,7 +27,7 @@ const monthOf = async (product: Awaited<ReturnType<typeof startProduct>>) => {
 }
 
 describe('a renewal day that moves from 1 to 12 in the middle of a month', () => {
-  test('lengthens the open month, and gives no second allowance', async () => {
+  test('a renewal moved from 1 to 12 lengthens the open month, and gives no second allowance', async () => {
     const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
     const env = { ACCOUNT_UNITS_PER_MONTH: '100', ACCOUNT_RENEWAL_DAY: '1' }
     const before = await deploy(env)
@@ -70,7 +70,7 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
     expect(await after.audit()).toBe(true)
   })
 
-  test('undone before the old end it is as if nothing had been', async () => {
+  test('a renewal moved back before the old end is as if it had never moved', async () => {
     const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
     const back = await deploy()
     await ask(back, 'a')
@@ -107,7 +107,7 @@ describe('installed on the 27th with an opening position', () => {
     ACCOUNT_RENEWAL_DAY: '1',
   }
 
-  test('never spends more than what was left, however many requests come at once', async () => {
+  test('an account installed on the 27th never spends more than what was left, however many ask at once', async () => {
     const { clock, deploy } = deployments('2026-11-27T10:00:00Z')
     const product = await deploy(env)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(product, `p-${index}`)))
@@ -128,7 +128,7 @@ describe('installed on the 27th with an opening position', () => {
     expect(await again.audit()).toBe(true)
   })
 
-  test('a renewal that moves right after does not give it back', async () => {
+  test('a renewal that moves right after the installation does not give the month back', async () => {
     const { clock, deploy, renewOn } = deployments('2026-11-27T10:00:00Z')
     const moved = await deploy(env)
     await monthOf(moved)

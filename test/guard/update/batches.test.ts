@@ -18,7 +18,7 @@ const states = (body: { updates: { project: string; state: string }[] }) =>
   body.updates.map(({ project, state }) => `${project} ${state}`)
 
 describe('several projects in one request', () => {
-  test('runs all projects that fit together, each as an update of its own, in order', async () => {
+  test('several projects that fit together all run, each as an update of its own, in order', async () => {
     const product = await withRoom(170)
     const { status, body } = await product.update({ kind: 'ranking', projects, budget: 'acme' })
     expect(status).toBe(201)
@@ -50,7 +50,7 @@ describe('several projects in one request', () => {
     expect(await product.figures('acme')).toMatchObject({ spent: 120 })
   })
 
-  test('refuse: none is admitted unless the sum fits, and the sentence says so', async () => {
+  test('refuse: no update is admitted unless the sum fits, and the sentence says so', async () => {
     const product = await withRoom(169)
     const { status, body } = await product.update({ kind: 'ranking', projects, budget: 'acme' })
     expect(status).toBe(402)
@@ -66,7 +66,7 @@ describe('several projects in one request', () => {
     expect(await product.figures('acme')).toMatchObject({ available: 169, held: 0 })
   })
 
-  test('refuse: one that needs more than any account has stops all, before anything is summed', async () => {
+  test('refuse: one update that needs more than any account has stops all, before anything is summed', async () => {
     const most = Number.MAX_SAFE_INTEGER
     const product = await startProduct({ store: createMemoryStore(), units: { a: 40, b: most, c: most } })
     const { status, body } = await product.update({ kind: 'ranking', projects: ['a', 'b', 'c'] })
@@ -94,7 +94,7 @@ describe('several projects in one request', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('fit: takes them in order and refuses what no longer fits', async () => {
+  test('fit: updates are taken in order, and what no longer fits is refused', async () => {
     const product = await withRoom(125)
     const { status, body } = await product.update({ kind: 'ranking', projects, budget: 'acme', whenShort: 'fit' })
     expect(status).toBe(201)
@@ -108,7 +108,7 @@ describe('several projects in one request', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('more than the process can run at once still all run', async () => {
+  test('more updates than the process can run at once still all run', async () => {
     const product = await withRoom(10_000)
     const twenty = Array.from({ length: 20 }, (_, index) => `project-${index}`)
     const { status } = await product.update({ kind: 'ranking', projects: twenty, budget: 'acme' })
@@ -117,7 +117,7 @@ describe('several projects in one request', () => {
     expect(await product.figures('acme')).toMatchObject({ spent: 800, held: 0 })
   })
 
-  test('the status is the first that fits of 202, 201, 200, 502, 409, 402', async () => {
+  test('the status of several updates is the first that fits of 202, 201, 200, 502, 409, 402', async () => {
     const product = await withRoom(10_000, {
       service: ({ url }) => {
         if (!isRun(url)) return undefined
@@ -196,7 +196,7 @@ describe('policies', () => {
       'over-max-units',
       'This update needs 30 units, and the request allows at most 29 (maxUnits).',
     ],
-  ])('%s', async (_name, budget, ask, slug, detail) => {
+  ])('a policy refuses with its figures: %s', async (_name, budget, ask, slug, detail) => {
     const product = await withRoom(1000)
     await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 1000 }], ...budget } })
     await product.call('PUT', '/budgets/child', {
@@ -209,7 +209,7 @@ describe('policies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('approvalIfGrown: more than so many per cent above the last one needs a person', async () => {
+  test('approvalIfGrown: more than so many per cent above the last price needs a person', async () => {
     let cost = 100
     const product = await withRoom(1000, {
       service: ({ url }) =>
@@ -248,7 +248,7 @@ describe('policies', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('query is sent identically to estimate and run', async () => {
+  test('a query is sent identically to estimate and run', async () => {
     const product = await withRoom(1000)
     const query = { depth: '20', 'a b': 'c&d=é', yes: true }
     expect((await product.update({ kind: 'ranking', project: 'small', query })).status).toBe(201)
@@ -260,8 +260,8 @@ describe('policies', () => {
   })
 })
 
-describe('GET /estimates', () => {
-  test('says what updates would cost and whether they would pass, and spends nothing', async () => {
+describe('estimates', () => {
+  test('GET /estimates says what updates would cost and whether they would pass, and spends nothing', async () => {
     const product = await withRoom(100)
     const { status, body } = await product.call(
       'GET',
@@ -292,7 +292,7 @@ describe('GET /estimates', () => {
     expect((await product.call('GET', '/updates')).body.updates).toEqual([])
   })
 
-  test('an estimate is asked for again each time', async () => {
+  test('GET /estimates asks the service again each time', async () => {
     const product = await withRoom(1000)
     for (let n = 0; n < 3; n++) await product.call('GET', '/estimates?kind=ranking&project=small')
     expect(product.seen('estimate')).toHaveLength(3)

@@ -169,7 +169,7 @@ describe('without the service', () => {
       'the work was released',
       { asked: { holder: updateOf({ state: 'released', finishedAt: at('2026-11-20T09:00Z') }) } },
     ],
-  ])('%s: is admitted', (_name, how) => {
+  ])('an update is admitted: %s', (_name, how) => {
     expect(decideEarly(known(how), options).kind).toBe('pass')
   })
 
@@ -254,7 +254,7 @@ describe('the same work', () => {
       doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }, { by: 'sweep', at: at('2026-11-20T11:00:00+01:00') }),
       '2026-11-21T07:05:00+01:00',
     ],
-  ])('in doubt is blocked %s, to the millisecond', (_name, last, holder, first) => {
+  ])('the same work in doubt is blocked %s, to the millisecond', (_name, last, holder, first) => {
     const late = (now: string) => decideEarly(known({ now, asked: { holder } }), options).kind
     expect([late(last), late(first)]).toEqual(['refuse', 'pass'])
     expect(late(new Date(at(first) - 1).toISOString())).toBe('refuse')
@@ -328,7 +328,7 @@ describe('the same work', () => {
       },
       finishedAt + week,
     ],
-  ])('settled answers within the cool-down: %s', (_name, request, asked, until) => {
+  ])('the same work that is settled answers within the cool-down: %s', (_name, request, asked, until) => {
     const late = (now: number, more: Partial<UpdateRequest> = {}) =>
       decideEarly(known({ now: new Date(now).toISOString(), asked, request: { ...request, ...more } }), options)
     expect(late(until - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
@@ -336,14 +336,14 @@ describe('the same work', () => {
     expect(late(until - 1, { force: true }).kind).toBe('pass')
   })
 
-  test('settled by a person, and a late answer says that it did not run: nothing was done', () => {
+  test('work that a person settled and a late answer calls not run was not done', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })
     const early = decideEarly(known({ now, asked: { holder }, request: difficulty }), options)
     expect(early).toMatchObject({ kind: 'pass', runs: [] })
   })
 
-  test('compares with what the late answer says it cost', () => {
+  test('a price is compared with what the late answer says the last run cost', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'sender', finishedAt })
     expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
@@ -367,14 +367,14 @@ describe('the runs of a work', () => {
   const ran = (id: string, changes: Partial<Update>) => updateOf({ id, state: 'settled', charged: u(40), ...changes })
   const idsOf = (view: ViewResult) => runsOf(view).map(({ update }) => update)
 
-  test('the latest come first, up to the first that its sender has confirmed', () => {
+  test('the latest runs of a work come first, up to the first that its sender has confirmed', () => {
     const confirmed = ran('upd_2', { closedBy: 'sender', finishedAt: middle })
     const assumed = ran('upd_3', { closedBy: 'time', hold: holdOf({ at: newest }) })
     const works = [workOf('upd_2', noted('upd_0', oldest)), workOf('upd_3')]
     expect(idsOf(viewOf(works, [confirmed, assumed]))).toEqual(['upd_3', 'upd_2'])
   })
 
-  test('without a confirmed one they are all there', () => {
+  test('the runs of a work are all there without a confirmed one', () => {
     const assumed = [newest, middle].map((time) => ran(`upd_${time}`, { closedBy: 'time', hold: holdOf({ at: time }) }))
     expect(idsOf(viewOf(assumed.map(({ id }) => workOf(id)).toReversed(), assumed))).toEqual(
       assumed.map(({ id }) => id),
@@ -408,7 +408,7 @@ describe('work that a restore may have lost', () => {
       { restored, request: forced, isOldKey: true },
       'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, use an Idempotency-Key that begins with restored-2-, since an older key may have been answered before.',
     ],
-  ])('%s', (_name, how, detail) => {
+  ])('work that a restore may have lost %s', (_name, how, detail) => {
     const members = { until: '2026-11-20T23:00:00.000Z' }
     const problem = {
       slug: 'ledger-restored',
@@ -423,7 +423,7 @@ describe('work that a restore may have lost', () => {
     ['for at least an hour', {}, {}, late, late + hours(1)],
     ['while a request may take effect', { serviceFlightMs: hours(3) }, {}, late, late + hours(3)],
     ['for the cool-down of its kind', {}, { kind: 'keyword-difficulty' }, late, late + hours(168)],
-  ])('is refused %s, to the millisecond', (_name, how, request, instant, until) => {
+  ])('work that a restore may have lost is refused %s, to the millisecond', (_name, how, request, instant, until) => {
     const decided = (now: number) =>
       decideEarly(known({ now: new Date(now).toISOString(), restored: { at: instant }, request }), {
         ...options,
@@ -449,7 +449,7 @@ describe('work that a restore may have lost', () => {
     expect(decideEarly(known({ restored, asked, request: forced, isOldKey: true }), options).kind).toBe(kind)
   })
 
-  test('only a key that begins with the prefix of the restore is new', () => {
+  test('after a restore, only a key that begins with its prefix is new', () => {
     const { view } = known({ restored })
     expect([isOldKey(view, undefined), isOldKey(view, 'restored-2-a'), isOldKey(view, 'restored-1-a')]).toEqual([
       ...[false, false, true],
@@ -498,7 +498,7 @@ describe('with the estimate', () => {
     expect(say(how, 39).kind).toBe('hold')
   })
 
-  test('data of today, by the account’s day: nothing new to be had for a ranking', () => {
+  test('a ranking with data of today, by the account’s day, has nothing new to be had', () => {
     const now = '2026-11-19T23:30:00Z'
     const dates = ['2026-11-18', '2026-11-20']
     expect(say({ now }, 40, dates)).toMatchObject({
@@ -592,7 +592,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('more than any account has is a wrong estimate', () => {
+  test('an estimate of more than any account has is wrong', () => {
     expect(say({}, 1_000_000_000_000).kind).toBe('hold')
     expect(say({}, 1_000_000_000_001)).toEqual({
       kind: 'refuse',
@@ -605,7 +605,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('also where it is to be asked about, and the budget is overdrawn: nothing is added up before', () => {
+  test('a wrong estimate is refused before anything is added up, also with ask on an overdrawn budget', () => {
     const overdrawn = {
       budgets: { seo: month(10) },
       spent: { month: { seo: 11 } },
@@ -637,17 +637,17 @@ describe('a decision that needs approval', () => {
       120,
       'it needs 121 units, the last one cost 100, and acme wants approval above 20 % more',
     ],
-  ])('%s', (_name, how, above, upTo, reason) => {
+  ])('an update needs approval %s', (_name, how, above, upTo, reason) => {
     expect(say(how, above)).toEqual({ kind: 'ask', reason, short: [] })
     expect(say(how, upTo).kind).toBe('hold')
   })
 
-  test('does not mention growth without an earlier price, or without a rule about it', () => {
+  test('an approval does not mention growth without an earlier price, or without a rule about it', () => {
     expect(say({ budgets: { acme: { approvalIfGrown: 20 } } }, 121).kind).toBe('hold')
     expect(say({ asked: { work } }, 121).kind).toBe('hold')
   })
 
-  test('asks a person about what is only proposed', () => {
+  test('asks a person about an update that is only proposed', () => {
     const reason = 'callers with only the scope propose need approval'
     expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
   })
@@ -712,7 +712,7 @@ describe('a decision that needs approval', () => {
       ['is granted more than it needs', [granted(40), first()], 20],
       ['is granted units of another budget', [granted(25, 'acme')], 20],
       ['is granted units of another window', [granted(25, 'seo', 'day')], 20],
-    ])('one that %s', (_name, waiting, units) => {
+    ])('an update is short behind one that %s', (_name, waiting, units) => {
       const decision = say({ ...strict({ budgets: { seo: month(50) } }), waiting, request: asks })
       const short = units === 0 ? [] : [{ budget: 'seo', window: 'month', units }]
       const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it); approving it also grants seo ${units} one-time ${units === 1 ? 'unit' : 'units'} this month`
@@ -756,7 +756,7 @@ describe('a decision that needs approval', () => {
     expect(say({ asked, callers: { eve: { disabled: true } } }, 120).kind).toBe('hold')
   })
 
-  test('above the cap an update that is short asks again with ask, and is refused otherwise', () => {
+  test('an update above its cap that is short asks again with ask, and is refused otherwise', () => {
     const how = { asked: approvedFor(40, ['seo', 'month', 10]), budgets: { seo: month(30) } }
     expect(say({ ...how, request: asks }, 50)).toEqual({
       kind: 'ask',

@@ -181,7 +181,7 @@ describe('estimates that cannot be read', () => {
       'no-estimate',
     ],
   ]
-  test.each(cases)('%o', async (reading, slug, detail, members, event) => {
+  test.each(cases)('an estimate that cannot be read says so: %o', async (reading, slug, detail, members, event) => {
     const { guard, ask, service, lines } = await startGuard()
     service.estimate = async () => reading
     const problem = { slug, detail, members }
@@ -202,7 +202,7 @@ describe('estimates that cannot be read', () => {
     })
   })
 
-  test('while it is queued, the record says why it was not begun', async () => {
+  test('a queued update whose estimate cannot be had stays requested', async () => {
     const { guard, ask, service, clock } = await startGuard()
     const { id } = only(await ask({}, {}, { respondAsync: true }))
     service.estimate = async () => ({ kind: 'unreachable', reason: 'reset', status: null })
@@ -234,7 +234,7 @@ describe('dates', () => {
     expect(lines.map(({ event }) => event)).toEqual(['hold', 'run'])
   })
 
-  test('data of today are no reason to pay', async () => {
+  test('data of today is no reason to pay', async () => {
     const { ask, service, sent } = await startGuard()
     service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
     expect([(await ask()).problem?.slug, sent]).toEqual(['already-fresh', []])

@@ -169,7 +169,7 @@ describe('the deadline of run', () => {
   test.each([
     ['enough for the request and for writing its outcome', 17_000, 'settled', 1],
     ['a millisecond less: queued, nothing held, nothing sent', 16_999, 'requested', 0],
-  ])('%s', async (_name, ms, state, sends) => {
+  ])('the deadline of run is %s', async (_name, ms, state, sends) => {
     const { ask, clock, sent, lines, counts } = await startGuard()
     const { status, updates } = await ask({}, {}, { endsAt: clock.now() + ms })
     expect([status, updates[0]?.state, sent.length]).toEqual([sends ? 201 : 202, state, sends])
@@ -177,7 +177,7 @@ describe('the deadline of run', () => {
     expect(await counts()).toEqual(sends ? once : nothing)
   })
 
-  test('counts from the decision, not from before the estimate', async () => {
+  test('the deadline of run counts from the decision, not from before the estimate', async () => {
     const { ask, clock, service, sent } = await startGuard()
     service.estimate = async () => {
       clock.advance(60_000)
@@ -194,7 +194,7 @@ describe('the deadline of run', () => {
     ])
   })
 
-  test('leaves a hold a quarter of it, and no longer than the estimate lasts', async () => {
+  test('the deadline of run leaves a hold a quarter of it, and no longer than the estimate lasts', async () => {
     const { ask, parts, service, clock } = await startGuard()
     const { hold } = parts.ledger
     const leftMs: number[] = []
@@ -215,7 +215,7 @@ describe('the deadline of run', () => {
   test.each([
     [1, 4999],
     [3000, 2000],
-  ])('lacks the time that the hold took: after %d ms, %d', async (passed, timeoutMs) => {
+  ])('the deadline of run lacks the time that the hold took: after %d ms, %d', async (passed, timeoutMs) => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) clock.advance(passed)
@@ -224,7 +224,7 @@ describe('the deadline of run', () => {
     expect(sent).toEqual([{ target: expect.anything(), timeoutMs, token: 'the-token' }])
   })
 
-  test('is not extended by a clock that goes back between the hold and run', async () => {
+  test('the deadline of run is not extended by a clock that goes back between the hold and run', async () => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
       if (!makes('running')(writes)) return false
@@ -340,7 +340,7 @@ describe('one run', () => {
 })
 
 describe('the settlement of a run', () => {
-  test('is tried every half second for twelve seconds; then the update stays running', async () => {
+  test('a settlement is tried every half second for twelve seconds; then the update stays running', async () => {
     const { ask, before, slept, lines, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes)) throw new LedgerUnavailable('away')
@@ -355,7 +355,7 @@ describe('the settlement of a run', () => {
     expect(await counts()).toEqual({ available: 960, held: 40, inDoubt: 0, spent: 0 })
   })
 
-  test('is the answer once it is written', async () => {
+  test('a settlement is the answer once it is written', async () => {
     const { ask, before, slept, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes) && slept.length < 3) throw new LedgerUnavailable('away')
@@ -365,7 +365,7 @@ describe('the settlement of a run', () => {
     expect([slept, await counts()]).toEqual([[500, 500, 500], once])
   })
 
-  test('is not tried again after another failure', async () => {
+  test('a settlement is not tried again after another failure', async () => {
     const { ask, before, slept, lines } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes)) throw new Error('no permission')
@@ -379,7 +379,7 @@ describe('the settlement of a run', () => {
 describe('a record that another process wrote meanwhile', () => {
   const key = { key: 'k' }
 
-  test('is the answer instead of the refusal', async () => {
+  test('a record that another process wrote meanwhile is the answer instead of the refusal', async () => {
     const { ask, elsewhere, budget, before } = await startGuard()
     await budget('seo', frozen)
     before.push(async (writes) => {
@@ -391,14 +391,14 @@ describe('a record that another process wrote meanwhile', () => {
     expect((await ask({ budget: 'seo' }, key)).problem?.detail).toMatch(/^seo was frozen by eve .*: another\. /)
   })
 
-  test('is reported as missing if it is gone', async () => {
+  test('a record that is neither written nor found is reported as missing', async () => {
     const { ask, parts, budget } = await startGuard()
     await budget('seo', frozen)
     parts.ledger.record = async () => 'moved'
     await expect(ask({ budget: 'seo' }, key)).rejects.toThrow(/^the record upd_\w+ was neither written nor found$/)
   })
 
-  test('is read again before a late refusal or question', async () => {
+  test('a record is read again before a late refusal or question', async () => {
     const { ask, budget, before, guard, elsewhere } = await startGuard()
     await budget('seo', { approvalAbove: u(30) })
     const { updates } = await ask({ budget: 'seo' }, key, { respondAsync: true })
@@ -529,7 +529,7 @@ describe('the consequences of a settlement', () => {
     expect([definitions.revision, definitions.budgets.seo?.frozen?.reason]).toEqual([revision, 'stop'])
   })
 
-  test('skips a budget that was deleted meanwhile', async () => {
+  test('a freeze skips a budget that was deleted meanwhile', async () => {
     const { update, close, other, lines } = await held()
     await other.change('ada', ({ definitions }) => {
       const { seo: _gone, ...budgets } = definitions.budgets

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { startProduct } from '../../support/product.ts'
 
 describe('one guarded update', () => {
-  test('is estimated, held, run and settled', async () => {
+  test('a guarded update is estimated, held, run and settled', async () => {
     const product = await startProduct()
     const { status, body, headers } = await product.update({ kind: 'ranking', project: 'acme.example' })
     expect(body).toEqual({

@@ -31,7 +31,7 @@ test('gives no approval of one project to a request for another under the same k
   expect((await guard.ledger.updates({}, 10)).rows).toMatchObject([{ project: 'acme', state: 'requested' }])
 })
 
-test('leaves the records of a second delivery as they are when the estimates of the first grow old and no longer fit', async () => {
+test('leaves the records of a second delivery when the estimates of the first grow old and no longer fit', async () => {
   const { ask, elsewhere, clock, service, sent, guard } = await startGuard({ units: 100 })
   const both = { projects: ['acme', 'globex'] }
   const { estimate } = service

@@ -22,7 +22,7 @@ const lackedBy = (body: { updates: { wouldHaveRefused?: object }[] }) =>
   body.updates.map(({ wouldHaveRefused = null }) => wouldHaveRefused)
 
 describe('an observed budget', () => {
-  test('runs a flood of parallel updates past its limit and counts it, while the budget above holds to the unit', async () => {
+  test('an observed budget counts a flood past its limit, and the one above holds to the unit', async () => {
     const { run, ...product } = await withObserved({ limit: 100, above: 400 })
     const answers = await Promise.all(projects.map((project) => run(project)))
     const statuses = answers.map(({ status }) => status).toSorted()
@@ -45,7 +45,7 @@ describe('an observed budget', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('says in the update and its history what enforcing would have refused', async () => {
+  test('an observed budget says in the update and its history what enforcing would have refused', async () => {
     const { run } = await withObserved({ limit: 30, above: 400, ...memory() })
     const { body } = await run('shop')
     const [{ state, units, wouldHaveRefused, history }] = body.updates
@@ -59,7 +59,7 @@ describe('an observed budget', () => {
     )
   })
 
-  test('is passed over by estimates, by fit, by refuse and by ask alike, and told in each', async () => {
+  test('estimates, fit, refuse and ask pass over an observed limit alike, and each tells of it', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, ...memory() })
     const query = 'kind=ranking&project=a&project=b&budget=seo'
     const estimate = (await product.call('GET', `/estimates?${query}`)).body
@@ -80,7 +80,7 @@ describe('an observed budget', () => {
     expect(await product.figures('seo')).toMatchObject({ available: -190, spent: 240, granted: 0 })
   })
 
-  test('still refuses by its other rules', async () => {
+  test('an observed budget still refuses by its other rules', async () => {
     const { run, ...product } = await withObserved({ limit: 100, above: 400, ...memory() })
     const rules = { parent: 'acme', limits: month(10), enforce: false }
     await product.call('PUT', '/budgets/seo', { body: { ...rules, perUpdate: 30 } })
@@ -104,7 +104,7 @@ describe('an observed budget', () => {
     expect((await run('d')).body.type).toBe('/problems/budget-frozen')
   })
 
-  test('refuses again at once when its limits are enforced, however far above them it is', async () => {
+  test('an observed budget refuses again at once when its limits are enforced, however far above them', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, ...memory() })
     for (const project of ['a', 'b', 'c']) expect((await run(project)).status).toBe(201)
     const limits = { parent: 'acme', limits: month(50), thresholds: [80] }
@@ -124,7 +124,7 @@ describe('an observed budget', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('is set and lifted by a file of budgets, which keeps it where it does not name it', async () => {
+  test('a file of budgets makes a budget observed or enforced, and keeps it where it does not say', async () => {
     const product = await startProduct(memory())
     const apply = async (row: object) => {
       const { body } = await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'seo', ...row }] } })
@@ -141,7 +141,7 @@ describe('an observed budget', () => {
     expect(body.entries[0].changed[0].members).toEqual([{ member: 'enforce', from: false, to: null }])
   })
 
-  test('judges a queued update by the budget as it is when it begins', async () => {
+  test('a queued update is judged by whether its budget is observed when it begins', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, store: createMemoryStore(), stream: true })
     const later = { headers: { ...json, prefer: 'respond-async' } }
     const body = { kind: 'ranking', project: 'a', budget: 'seo' }

@@ -11,7 +11,7 @@ const saying = ({ status, problem }: Answer) => [status, problem?.slug, problem?
 
 describe('one project, however it is spelled', () => {
   test.each([' ACME', 'acme\u00a0', 'Ａｃｍｅ', '\u200bacme', 'P-77', 'p-77'])(
-    'is charged to its owner and obeys its freeze: %j',
+    'a project is charged to its owner and obeys its freeze, however it is spelled: %j',
     async (project) => {
       const guard = await startGuard()
       await guard.budget('seo', { projects: [{ name: 'Acme', id: 'p-77' }] })
@@ -28,7 +28,7 @@ describe('one project, however it is spelled', () => {
     },
   )
 
-  test('is refused where one request names it twice, by another spelling or by its id', async () => {
+  test('a project is refused where one request names it twice, by another spelling or by its id', async () => {
     const guard = await startGuard()
     await guard.budget('seo', { projects: [{ name: 'Acme', id: 'p-77' }] })
     expect(saying(await guard.ask({ projects: ['acme', 'other', 'P-77'] }))).toEqual([
@@ -44,7 +44,7 @@ describe('one project, however it is spelled', () => {
     expect([guard.sent, (await guard.guard.ledger.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('is refused while definitions list it twice, until one listing is removed', async () => {
+  test('a project is refused while definitions list it twice, until one listing is removed', async () => {
     const guard = await startGuard()
     await guard.budget('seo', { projects: [{ name: 'acme' }] })
     await guard.budget('blog', { projects: [] })
@@ -64,7 +64,7 @@ describe('one project, however it is spelled', () => {
     expect(only(await guard.ask({ projects: ['acme'] }))).toMatchObject({ state: 'settled', budget: 'seo' })
   })
 
-  test('is refused for what waits in the queue when its name begins to collide', async () => {
+  test('a queued project is refused when its name begins to collide', async () => {
     const guard = await startGuard()
     await guard.budget('seo', { projects: [{ name: 'acme' }] })
     await guard.budget('blog', { projects: [] })
@@ -87,7 +87,7 @@ describe('one work under several names', () => {
     ['its id and its name', 'p-77', 'Acme'],
     ['another spelling', 'acme', ' ACME'],
     ['an id in capitals', 'P-77', 'acme'],
-  ])('is refused while it runs, and answered with what it did: %s', async (_how, first, second) => {
+  ])('a work is refused while it runs, and answered with what it did: %s', async (_how, first, second) => {
     const guard = await startGuard()
     await guard.budget('seo', listed)
     guard.service.run = async () => {
@@ -102,7 +102,7 @@ describe('one work under several names', () => {
     expect(guard.sent).toHaveLength(1)
   })
 
-  test('is one also where no budget lists it: spellings of one name', async () => {
+  test('spellings of a name that no budget lists are one work', async () => {
     const guard = await startGuard()
     const done = only(await guard.ask({ projects: ['Shop'] }))
     expect((await guard.ask({ projects: ['shop'] })).earlier).toEqual([done.id])
@@ -110,7 +110,7 @@ describe('one work under several names', () => {
     expect(guard.sent).toHaveLength(1)
   })
 
-  test('stays one when its id is listed, or removed, while it is in doubt', async () => {
+  test('a work stays one when its id is listed, or removed, while it is in doubt', async () => {
     const guard = await startGuard()
     guard.service.run = async () => unknown
     await guard.budget('seo', { projects: [{ name: 'acme' }] })
@@ -124,7 +124,7 @@ describe('one work under several names', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('is held by one of two who take it under different names at once', async () => {
+  test('a work is held by one of two who take it under different names at once', async () => {
     const guard = await startGuard()
     await guard.budget('seo', listed)
     guard.service.run = async () => unknown

@@ -53,14 +53,14 @@ describe('the right to charge an ancestor of the owner', () => {
     expect([sent.length, await counts('account')]).toMatchObject([may ? 2 : 0, { spent: may ? 80 : 0 }])
   })
 
-  test('is not needed where the owner pays, by its name or by default, nor for a project that no budget owns', async () => {
+  test('the right to charge an ancestor is not needed where the owner pays or no budget owns the project', async () => {
     const { ask } = await startClients()
     expect(outcomeOf(await ask({ budget: 'acme' }))).toEqual(['settled', null])
     expect(outcomeOf(await ask({ kind: 'keyword-difficulty' }))).toEqual(['settled', null])
     expect(outcomeOf(await ask({ projects: ['other'], budget: 'clients' }))).toEqual(['settled', null])
   })
 
-  test('says who owns the project, what the right is, and who pays without a budget', async () => {
+  test('a refusal to charge an ancestor says who owns the project, what the right is, and who may pay', async () => {
     const { ask } = await startClients()
     expect((await ask({ budget: 'account' })).problem).toEqual({
       slug: 'forbidden',
@@ -70,13 +70,13 @@ describe('the right to charge an ancestor of the owner', () => {
     })
   })
 
-  test('is needed for each project of a request', async () => {
+  test('the right to charge an ancestor is needed for each project of a request', async () => {
     const { ask, other } = await startClients()
     const { status, problem } = await ask({ projects: ['free', 'shop'], budget: 'account' })
     expect([status, problem?.slug, (await other.updates({}, 10)).rows]).toEqual([403, 'forbidden', []])
   })
 
-  test('is looked at again when a queued update begins', async () => {
+  test('the right to charge an ancestor is looked at again when a queued update begins', async () => {
     const { ask, caller, start, sent } = await startClients()
     await caller('bob', { mayChargeAncestors: true })
     const { id } = only(await ask({ budget: 'account' }, {}, queued))
@@ -85,7 +85,7 @@ describe('the right to charge an ancestor of the owner', () => {
     expect(sent).toEqual([])
   })
 
-  test('is looked at again between the estimate and the hold', async () => {
+  test('the right to charge an ancestor is looked at again between the estimate and the hold', async () => {
     const { ask, caller, before, sent } = await startClients()
     await caller('bob', { mayChargeAncestors: true })
     before.push(async () => caller('bob', {}))
@@ -94,7 +94,7 @@ describe('the right to charge an ancestor of the owner', () => {
   })
 })
 
-describe('rules of the owner and of the budgets between hold where an ancestor pays', () => {
+describe('an ancestor that pays', () => {
   const rules: [string, Partial<Budget>, string][] = [
     ['frozen', frozen, 'budget-frozen'],
     ['kinds', { kinds: ['keyword-difficulty'] }, 'kind-not-allowed'],
@@ -103,7 +103,7 @@ describe('rules of the owner and of the budgets between hold where an ancestor p
     ['approvalIfGrown', { approvalIfGrown: 10 }, 'awaiting-approval'],
   ]
   test.each(['acme', 'clients'].flatMap((budget) => rules.map((rule) => [budget, ...rule] as const)))(
-    'of %s: %s',
+    'an ancestor that pays keeps a rule of %s: %s',
     async (name, _rule, changes, expected) => {
       const { ask, budget, clock, service, sent } = await startClients()
       service.estimate = async () => ({ kind: 'units', units: u(30), source: 'units' })
@@ -128,7 +128,7 @@ describe('rules of the owner and of the budgets between hold where an ancestor p
     expect(stopped.map((budget) => budget.name)).toEqual([name])
   })
 
-  test('their limits are passed over, and their counters do not move', async () => {
+  test('an ancestor that pays passes over the limits below it, whose counters do not move', async () => {
     const { ask, budget, counts } = await startClients()
     await budget('acme', { limits: month(0) })
     await budget('clients', { limits: month(10) })
@@ -149,7 +149,7 @@ describe('a request whose payer was shown to a person', () => {
     ['another payer', 'clients', 'acme', false],
     ['another owner', 'acme', 'clients', false],
     ['no owner', 'acme', null, false],
-  ])('charges only what was shown: %s', async (_title, budget, owner, isSame) => {
+  ])('a request charges only what was shown to the person: %s', async (_title, budget, owner, isSame) => {
     const { ask, sent } = await startClients()
     const answer = await ask({ shown: { budget, owner } })
     expect(outcomeOf(answer)).toEqual(isSame ? ['settled', null] : ['not recorded', 'wrong-state'])
@@ -158,7 +158,7 @@ describe('a request whose payer was shown to a person', () => {
   })
 })
 
-describe('a charge made by default never moves to a new owner', () => {
+describe('a charge made by default', () => {
   const moves: [string, (product: Started) => Promise<unknown>, string][] = [
     [
       'another budget',
@@ -182,7 +182,7 @@ describe('a charge made by default never moves to a new owner', () => {
       'shop belongs to no budget now, and this was to be charged to acme. Ask for the update again.',
     ],
   ]
-  test.each(moves)('%s: a queued update is refused', async (_to, move, detail) => {
+  test.each(moves)('a queued default charge is refused once the project belongs to %s', async (_to, move, detail) => {
     const product = await startClients()
     const { id } = only(await product.ask({}, admin, queued))
     await move(product)
@@ -190,7 +190,7 @@ describe('a charge made by default never moves to a new owner', () => {
     expect(product.sent).toEqual([])
   })
 
-  test.each(moves)('%s: an approval is not taken, and an approved update is refused', async (_to, move, detail) => {
+  test.each(moves)('an approval of a default charge lapses once the owner is %s', async (_to, move, detail) => {
     const product = await startClients()
     await product.budget('acme', { approvalAbove: u(10) })
     const awaiting = only(await product.ask({}, admin))
@@ -212,7 +212,7 @@ describe('a charge made by default never moves to a new owner', () => {
     expect(product.sent).toEqual([])
   })
 
-  test('from account, which is an ancestor of every owner: refused for an administrator too', async () => {
+  test('a default charge never moves from account, an ancestor of every owner, even for an administrator', async () => {
     const { ask, budget, start, sent } = await startClients()
     const { id } = only(await ask({ projects: ['new'] }, admin, queued))
     await budget('acme', { projects: [{ name: 'shop' }, { name: 'new' }] })
@@ -268,7 +268,7 @@ describe('an approval of a charge to an ancestor', () => {
       'You are not among the approvers of account.',
     ],
     ['both name the approver', { approvers: ['eve'] }, { approvers: ['mia'] }, { approvers: ['eve'] }, null],
-  ])('%s', async (_title, acme, clients, account, expected) => {
+  ])('an approval of a charge to an ancestor: %s', async (_title, acme, clients, account, expected) => {
     const { ask, budget, guard } = await startClients()
     await budget('acme', { approvalAbove: u(10), ...acme })
     await budget('clients', clients)
@@ -278,7 +278,7 @@ describe('an approval of a charge to an ancestor', () => {
     expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
   })
 
-  test('is asked for again where the owner names other approvers since', async () => {
+  test('an approval is asked for again where the owner names other approvers since', async () => {
     const { ask, budget, guard, start, sent } = await startClients()
     await budget('acme', { approvalAbove: u(10) })
     const { id } = only(await ask({ budget: 'account' }, admin))
@@ -295,7 +295,7 @@ describe('an approval of a charge to an ancestor', () => {
     expect(await start(id)).toMatchObject({ state: 'settled' })
   })
 
-  test('does not count once the approver is disabled, or has lost the scope', async () => {
+  test('an approval does not count once the approver is disabled, or has lost the scope', async () => {
     for (const listed of [{ disabled: true }, { scopes: ['read'] }] as const) {
       const { ask, budget, caller, guard, start, sent } = await startClients()
       await budget('acme', { approvalAbove: u(10) })
@@ -307,7 +307,7 @@ describe('an approval of a charge to an ancestor', () => {
     }
   })
 
-  test('grants units to a budget only by an approver of that budget and of the owner', async () => {
+  test('an approval grants units to a budget only by an approver of that budget and of the owner', async () => {
     for (const [clients, by, expected] of [
       [['mia'], 'eve', 'You are not among the approvers of clients, and the approval would grant clients 10 units.'],
       [['mia'], 'mia', 'You are not among the approvers of acme.'],
@@ -326,7 +326,7 @@ describe('an approval of a charge to an ancestor', () => {
     }
   })
 
-  test('grants nothing once its approver is taken from the approvers of the budget that is short', async () => {
+  test('an approval grants nothing once its approver may not approve for the budget that is short', async () => {
     const { ask, budget, counts, guard, start } = await startClients()
     await budget('clients', { limits: month(30) })
     const { id } = only(await ask({ whenShort: 'ask' }))
@@ -354,7 +354,7 @@ describe('a plan that names an ancestor of the owner', () => {
     return guard.report(fired.occurrence)
   }
 
-  test('refuses the owned project without mayChargeAncestors, and runs the rest', async () => {
+  test('a plan on an ancestor is refused the owned project without mayChargeAncestors, and runs the rest', async () => {
     const product = await startClients({ parts: { plans: async () => plansOf({}) } })
     const { counts, refusals } = await fire(product)
     expect(counts).toMatchObject({ settled: 1, refused: 1 })
@@ -371,7 +371,7 @@ describe('a plan that names an ancestor of the owner', () => {
     expect(product.sent.map(({ target }) => target.segment)).toEqual(['other'])
   })
 
-  test('runs it with mayChargeAncestors, under the owner’s rules', async () => {
+  test('a plan on an ancestor runs with mayChargeAncestors, under the owner’s rules', async () => {
     for (const [changes, expected] of [
       [{}, { settled: 2, refused: 0 }],
       [frozen, { settled: 1, refused: 1 }],
@@ -434,7 +434,7 @@ describe('an estimate', () => {
     expect(estimate.payers).toEqual({ shop: { budget: 'account', owner: 'acme' } })
   })
 
-  test('names the owner’s rule that would refuse it', async () => {
+  test('an estimate names the owner’s rule that would refuse it', async () => {
     const { guard, budget } = await startClients()
     await budget('acme', frozen)
     const wanted = { kind: 'ranking', projects: ['shop'], budget: 'account' } as const
@@ -453,7 +453,7 @@ describe('the statement of the owner', () => {
       paidElsewhere,
     ])
 
-  test('shows what others paid for it, in no total, and follows a correction', async () => {
+  test('the owner’s statement shows what others paid for it, in no total, and follows a correction', async () => {
     const product = await startClients()
     const { ask, guard, service, clock } = product
     service.run = async () => ({ kind: 'unknown', reason: 'reset', status: null, answer: null })
@@ -479,7 +479,7 @@ describe('the statement of the owner', () => {
     ])
   })
 
-  test('shows the same from the day’s summary', async () => {
+  test('the owner’s statement shows the same from the day’s summary', async () => {
     const product = await startClients()
     await product.ask({ budget: 'account' }, admin)
     const before = await rowsOf(product)
@@ -496,7 +496,7 @@ describe('the statement of the owner', () => {
     ])
   })
 
-  test('shows the owner at the time of the hold, also where another budget owns the project later', async () => {
+  test('the owner’s statement shows the owner at the hold, though another budget owns the project later', async () => {
     const product = await startClients()
     await product.ask({ budget: 'account' }, admin)
     await product.budget('acme', { projects: [] })

@@ -53,7 +53,7 @@ describe('a project that grows between its estimate and its update', () => {
       202,
       'it needs 400 units, the last one cost 4, and acme wants approval above 50 % more',
     ],
-  ])('is judged by the new price: %s', async (_rule, rules, request, status, says) => {
+  ])('a project that grew is judged by the new price: %s', async (_rule, rules, request, status, says) => {
     const { product, budget, ask, price, grow } = await withShop()
     await budget({})
     expect((await ask()).body.updates[0].units.charged).toBe(4)
@@ -67,7 +67,7 @@ describe('a project that grows between its estimate and its update', () => {
     expect(await product.figures('acme')).toMatchObject({ held: 0, spent: 4 })
   })
 
-  test('is judged by the new price when Confirm is pressed in Slack', async () => {
+  test('a project that grew is judged by the new price when Confirm is pressed in Slack', async () => {
     const { product, budget, grow } = await withShop({ slack: true })
     await budget({ limits: month(10) })
     await listPeople(product, { U1ADA: { scopes: ['read', 'run'], budgets: '*' } })
@@ -82,7 +82,7 @@ describe('a project that grows between its estimate and its update', () => {
     expect(await product.figures('acme')).toMatchObject({ available: 10, held: 0, spent: 0 })
   })
 
-  test('is judged by the new price when a plan begins it', async () => {
+  test('a project that grew is judged by the new price when a plan begins it', async () => {
     const { product, budget, price, grow } = await withShop({
       plans: [{ name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 5 * * ? *)' }],
     })
@@ -96,7 +96,7 @@ describe('a project that grows between its estimate and its update', () => {
     ])
   })
 
-  test('is judged by the new price when an approved update begins', async () => {
+  test('a project that grew is judged by the new price when an approved update begins', async () => {
     const { product, budget, ask, price, grow } = await withShop()
     await budget({ approvalAbove: 3 })
     const { body } = await ask()
@@ -110,7 +110,7 @@ describe('a project that grows between its estimate and its update', () => {
     })
   })
 
-  test('is judged by the new price when a queued update begins', async () => {
+  test('a project that grew is judged by the new price when a queued update begins', async () => {
     const { product, budget, ask, price, grow } = await withShop()
     await budget({ limits: month(10) })
     const { body } = await ask({}, { prefer: 'respond-async' })
@@ -160,7 +160,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('with refuse all that are left are summed again', async () => {
+  test('refuse sums all that are left again after an old estimate', async () => {
     const { ask, estimated, onRun, prices, counts } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     onRun.push(() => {
       prices.c = 60
@@ -176,7 +176,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('with refuse a budget that was deleted meanwhile refuses its own update alone', async () => {
+  test('refuse lets a budget that was deleted meanwhile refuse its own update alone', async () => {
     const { ask, onRun, budget, deleteBudget, other } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     await budget('gone', { projects: [{ name: 'c' }] })
     let deleted: Promise<unknown> = Promise.resolve()
@@ -194,7 +194,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     ])
   })
 
-  test('with refuse none of those left is recorded if one has no estimate any more', async () => {
+  test('refuse records none of those left if one has no estimate any more', async () => {
     const { ask, onRun, service, items } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     const priced = service.estimate
     onRun.push(() => {

@@ -44,7 +44,7 @@ describe('a name that the service may read as another project, or as several, is
       `${project} ${changesThePath}`,
     ]),
     ...['%61cme', '%2561cme', 'a%00', 'caf%C3%A9', 'a%FF'].map((project) => [project, `${project} ${decodedTwice}`]),
-  ])('%j', async (project = '', detail) => {
+  ])('a name with several readings is refused: %j', async (project = '', detail) => {
     const guard = await startGuard()
     expect((await guard.ask({ projects: [project] })).problem).toEqual({
       ...{ slug: 'invalid-request', detail },
@@ -81,7 +81,7 @@ describe('a name that the service may read as another project, or as several, is
   test.each([
     ['a+b', 'A + in a path may be read as a blank; write %2B for a+b, or %20 for a blank.'],
     ['a;b', 'A ; in a path may be read as the end of the name; write %3B for a;b.'],
-  ])('raw in a path of the gateway: %j', async (segment, detail) => {
+  ])('a name that is raw in a path of the gateway is refused: %j', async (segment, detail) => {
     const guard = await startGuard()
     const target = { segment, search: '' }
     expect((await guard.ask({ projects: [segment], target })).problem).toMatchObject({
@@ -105,7 +105,7 @@ describe('a name that the service may read as another project, or as several, is
 describe('a project whose name has a comma', () => {
   const listed = { projects: [{ name: 'Smith, Jones & Co', id: '77' }] }
 
-  test('runs where a budget lists exactly that name', async () => {
+  test('a project whose name has a comma runs where a budget lists exactly that name', async () => {
     const guard = await startGuard()
     await guard.budget('law', listed)
     expect(only(await guard.ask({ projects: ['Smith, Jones & Co'] }))).toMatchObject({
@@ -115,7 +115,7 @@ describe('a project whose name has a comma', () => {
   })
 
   test.each(['smith, jones & co', 'Smith,Jones & Co', '77,77'])(
-    'is refused in another spelling: %j',
+    'a project whose name has a comma is refused in another spelling: %j',
     async (project) => {
       const guard = await startGuard()
       await guard.budget('law', listed)
@@ -123,14 +123,14 @@ describe('a project whose name has a comma', () => {
     },
   )
 
-  test('is refused where one of its parts is listed by itself', async () => {
+  test('a project whose name has a comma is refused where one of its parts is listed by itself', async () => {
     const guard = await startGuard()
     await guard.budget('law', listed)
     await guard.budget('seo', { projects: [{ name: 'SMITH' }] })
     expect((await guard.ask({ projects: ['Smith, Jones & Co'] })).problem?.slug).toBe('invalid-request')
   })
 
-  test('is refused where the comma is known to separate projects', async () => {
+  test('a project whose name has a comma is refused where the comma is known to separate projects', async () => {
     const guard = await startGuard(withSeparator(','))
     await guard.budget('law', listed)
     expect((await guard.ask({ projects: ['Smith, Jones & Co'] })).problem?.detail).toBe(
@@ -139,13 +139,10 @@ describe('a project whose name has a comma', () => {
   })
 })
 
-test.each(['a;b', 'a；b', 'a;', 'a%3Bb'])(
-  'another separator that is configured is refused in a name: %j',
-  async (project) => {
-    const guard = await startGuard(withSeparator(';'))
-    expect((await guard.ask({ projects: [project] })).problem?.detail).toBe(
-      `${project} names several projects; name each of them by itself.`,
-    )
-    expect(guard.sent).toEqual([])
-  },
-)
+test.each(['a;b', 'a；b', 'a;', 'a%3Bb'])('another configured separator is refused in a name: %j', async (project) => {
+  const guard = await startGuard(withSeparator(';'))
+  expect((await guard.ask({ projects: [project] })).problem?.detail).toBe(
+    `${project} names several projects; name each of them by itself.`,
+  )
+  expect(guard.sent).toEqual([])
+})

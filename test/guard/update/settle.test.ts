@@ -113,6 +113,6 @@ test.each([
   [-1, false],
   [1.5, false],
   [Number.NaN, false],
-])('units of %s can be: %s', (units, expected) => {
+])('stated units of %s can be charged: %s', (units, expected) => {
   expect(isPlausible(units)).toBe(expected)
 })

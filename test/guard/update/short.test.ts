@@ -164,7 +164,7 @@ describe('whenShort: ask', () => {
       return { product, updates: body.updates, approve }
     }
 
-    test('a later one is short of what those before it take, and each can be approved', async () => {
+    test('an update is short of what those before it take, and each can be approved', async () => {
       const { product, updates, approve } = await asked()
       expect(updates.map(({ state }: { state: string }) => state)).toEqual([
         'settled',
@@ -187,7 +187,7 @@ describe('whenShort: ask', () => {
     })
   })
 
-  test('with several projects each is judged by itself', async () => {
+  test('with ask, each of several projects is judged by itself', async () => {
     const { product } = await shortProduct()
     const { status, body } = await product.update({
       kind: 'ranking',

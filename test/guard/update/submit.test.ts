@@ -20,7 +20,7 @@ const forbidden = (detail: string, members: object = {}) => ({
 })
 
 describe('the record of a request', () => {
-  test('records all that the request says, and nothing more', async () => {
+  test('a record keeps all that the request says, and nothing more', async () => {
     const { ask } = await startGuard()
     const answer = await ask(
       {
@@ -52,7 +52,7 @@ describe('the record of a request', () => {
     )
   })
 
-  test('marks the update of a caller who may only propose', async () => {
+  test('a record marks the update of a caller who may only propose', async () => {
     const { ask, sent } = await startGuard()
     const { status, updates } = await ask({}, token(['propose']))
     expect([status, updates[0]?.state, updates[0]?.proposed, sent]).toEqual([202, 'awaiting-approval', true, []])
@@ -164,7 +164,7 @@ describe('a caller whose rights shrink while their update is under way', () => {
       { force: true },
       'bob may not force updates; that needs the scope admin.',
     ],
-  ])('may do %s: it is refused', async (_what, caller, asker, wanted, detail) => {
+  ])('a caller who lost the right may do %s: it is refused', async (_what, caller, asker, wanted, detail) => {
     expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })
   })
 
@@ -262,7 +262,7 @@ describe('an idempotency key', () => {
     ['no query', {}],
     ['another reason', { query: { a: '1' }, reason: 'r' }],
     ['one project more', { query: { a: '1' }, projects: ['shop', 'other'] }],
-  ])('for other content is refused: %s', async (_name, wanted) => {
+  ])('a key used for other content is refused: %s', async (_name, wanted) => {
     const { ask, sent } = await startGuard()
     await ask({ query: { a: '1' } }, key)
     expect(await ask(wanted, key)).toEqual({
@@ -277,7 +277,7 @@ describe('an idempotency key', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test.each([{ caller: 'eve' }, { route: 'GET /v3' }])('belongs to one caller and one route: %o', async (asker) => {
+  test.each([{ caller: 'eve' }, { route: 'GET /v3' }])('a key is one caller’s and one route’s: %o', async (asker) => {
     const { ask, sent } = await startGuard()
     await ask({ kind: 'keyword-difficulty' }, key)
     const second = await ask({ projects: ['other'] }, { ...key, ...asker })
@@ -347,7 +347,7 @@ describe('an idempotency key', () => {
     }
   })
 
-  test('retries only what could not be recorded', async () => {
+  test('a repeat of a key retries only what could not be recorded', async () => {
     const { ask, service, sent } = await startGuard()
     service.estimate = async ({ segment }) =>
       segment === 'b' ? { kind: 'refused', status: 500 } : { kind: 'units', units: u(40), source: 'units' }
@@ -368,7 +368,7 @@ describe('an idempotency key', () => {
 describe('a request that prefers to be answered later', () => {
   const later = { respondAsync: true }
 
-  test('is recorded without asking the service', async () => {
+  test('a respond-async request is recorded without asking the service', async () => {
     const { ask, service, guard } = await startGuard()
     service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     const { status, updates } = await ask({}, {}, later)
@@ -378,7 +378,7 @@ describe('a request that prefers to be answered later', () => {
     expect(await guard.start(updates[0]?.id ?? '', at('2026-11-20T11:00:00Z'))).toMatchObject({ state: 'settled' })
   })
 
-  test('is refused at once if no estimate is needed for that', async () => {
+  test('a respond-async request is refused at once if no estimate is needed for that', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', frozen)
     const { status, updates } = await ask({ budget: 'seo' }, {}, later)
@@ -387,7 +387,7 @@ describe('a request that prefers to be answered later', () => {
 })
 
 describe('work that was done already', () => {
-  test('is answered with the update that did it', async () => {
+  test('work that was done already is answered with the update that did it', async () => {
     const { ask, sent } = await startGuard()
     const [first] = (await ask()).updates
     const again = await ask({}, { caller: 'eve', key: 'e' })
@@ -398,7 +398,7 @@ describe('work that was done already', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('is answered with its own refusal once the record of that update has expired', async () => {
+  test('work that was done already keeps its own refusal once the record of that update has expired', async () => {
     const { ask, items } = await startGuard()
     const { id } = only(await ask())
     await ask({}, { key: 'e' })
@@ -423,7 +423,7 @@ describe('several updates of one request', () => {
     }
   }
 
-  test('estimates five and runs five at a time', async () => {
+  test('a request of several updates estimates five and runs five at a time', async () => {
     const { ask, service, sent } = await startGuard()
     const [estimates, runs] = [
       counting(async () => ({ kind: 'units', units: u(40), source: 'u' }) as const),
@@ -530,7 +530,7 @@ describe('several updates of one request', () => {
     const states = (updates: readonly { project: string; state: string }[]) =>
       updates.map(({ project, state }) => `${project} ${state}`)
 
-    test('takes the refusal of one update that is over budget for all', async () => {
+    test('all or nothing takes the refusal of one update that is over budget for all', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(0), projects: [{ name: 'b' }] })
       const { status, problem, updates } = await ask({ projects: ['a', 'b'] })
@@ -539,7 +539,7 @@ describe('several updates of one request', () => {
       expect(updates.map(({ estimated }) => estimated)).toEqual([40, undefined])
     })
 
-    test('refuses one update alone for any other reason', async () => {
+    test('all or nothing refuses one update alone for any other reason', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       const { status, updates } = await ask({ projects: ['a', 'b'] })
@@ -552,7 +552,7 @@ describe('several updates of one request', () => {
     test.each([
       [maxUnits, 'account has 1,000 of 1,000 units left this month and these 2 updates need 1,000,000,000,040;'],
       [maxUnits + 1, 'The update of b needs'],
-    ])('refuses all if one needs %d units', async (units, detail) => {
+    ])('all or nothing refuses all if one needs %d units', async (units, detail) => {
       const { ask, service, sent } = await startGuard()
       service.estimate = async ({ segment }) => ({ kind: 'units', units: u(segment === 'b' ? units : 40), source: 'u' })
       const { status, problem, updates } = await ask({ projects: ['a', 'b'] })
@@ -560,7 +560,7 @@ describe('several updates of one request', () => {
       expect(problem?.detail).toContain(detail)
     })
 
-    test('stops all if one has no estimate', async () => {
+    test('all or nothing stops all if one has no estimate', async () => {
       const { ask, budget, service, sent } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'c' }] })
       service.estimate = async ({ segment }) =>
@@ -573,7 +573,7 @@ describe('several updates of one request', () => {
       ])
     })
 
-    test('sums every counter, fits exactly what is left, and names all in one sentence', async () => {
+    test('all or nothing sums every counter, fits exactly what is left, and names all in one sentence', async () => {
       const { ask, budget, sent } = await startGuard({ units: 120 })
       await budget('seo', { ...month(79), projects: [{ name: 'a' }, { name: 'b' }] })
       const { problem } = await ask({ projects: ['a', 'b', 'c'] })
@@ -587,7 +587,7 @@ describe('several updates of one request', () => {
       expect(sent).toHaveLength(3)
     })
 
-    test('proposes what fits every budget that is short', async () => {
+    test('all or nothing proposes what fits every budget that is short', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(20), projects: [{ name: 'a' }] })
       await budget('ads', { ...month(60), projects: [{ name: 'b' }, { name: 'c' }, { name: 'd' }] })
@@ -599,7 +599,7 @@ describe('several updates of one request', () => {
       ])
     })
 
-    test('may have one update left to refuse', async () => {
+    test('all or nothing may have one update left to refuse', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       await budget('acme', { ...month(39), projects: [{ name: 'a' }] })
@@ -608,7 +608,7 @@ describe('several updates of one request', () => {
       )
     })
 
-    test('takes what fits in order with fit', async () => {
+    test('fit takes in order what fits', async () => {
       const { ask, service } = await startGuard({ units: 100 })
       service.estimate = async ({ segment }) => ({
         kind: 'units',
@@ -622,7 +622,7 @@ describe('several updates of one request', () => {
 })
 
 describe('the status of the answer', () => {
-  test('says the outcome of an update that was rejected, cancelled or ran nowhere, and by whom', async () => {
+  test('an answer says the outcome of an update that was rejected, cancelled or ran nowhere, and by whom', async () => {
     const { ask, budget, guard, service } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const key = { key: 'k' }
@@ -644,7 +644,7 @@ describe('the status of the answer', () => {
     expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(201)
   })
 
-  test('is 409 if a restored ledger does not know whether the work was done', async () => {
+  test('an answer is 409 if a restored ledger does not know whether the work was done', async () => {
     const { ask, clock, other } = await startGuard()
     const restored = { table: 'the-copy', epoch: 1, to: clock.now() - 300_000, toText: '09:55' }
     await other.change('setup', acceptance(restored))
@@ -656,7 +656,7 @@ describe('the status of the answer', () => {
     expect(await ask()).toMatchObject({ status: 409, problem: { slug: 'ledger-restored' } })
   })
 
-  test('names the status of the service for an update that a person released', async () => {
+  test('an answer names the status of the service for an update that a person released', async () => {
     const { ask, clock, guard, service } = await startGuard()
     const answer = { status: 500, contentType: null, body: '', truncated: false }
     for (const [key, given, serviceStatus] of [

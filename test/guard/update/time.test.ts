@@ -100,14 +100,14 @@ describe('estimate: slow', () => {
     return { product, answer: await product.update(ask) }
   }
 
-  test('leaves run its whole deadline, which counts from the hold', async () => {
+  test('a slow estimate leaves run its whole deadline, which counts from the hold', async () => {
     const { product, answer } = await during(({ clock }) => clock.advance(60_000))
     expect(answer.status).toBe(201)
     expect(answer.body.updates[0].history[0]).toMatchObject({ state: 'running', at: '2026-11-20T10:01:00.000Z' })
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a month that turns meanwhile is the one that pays', async () => {
+  test('a month that turns during a slow estimate is the one that pays', async () => {
     const { product, answer } = await during(({ clock }) => clock.advance(1000), '2026-11-30T23:59:59Z')
     expect(answer.body.updates).toMatchObject([{ state: 'settled', window: 'month:2026-12-01' }])
     expect(await product.figures()).toMatchObject({ available: 49960, spent: 40 })
@@ -156,7 +156,7 @@ describe('late settle: slow', () => {
     return product.call('POST', `/updates/${id}/resolve`, { body })
   }
 
-  test("after a person's release: the difference is booked once, the state stays, and the history says so", async () => {
+  test('a late answer after a person’s release is booked once, as the difference; the state stays', async () => {
     const { product, finish, id } = await slowRun()
     expect((await release(product, id)).body).toMatchObject({ state: 'released', units: { charged: 0 } })
     expect(await product.figures()).toMatchObject({ available: 50000, spent: 0 })
@@ -282,7 +282,7 @@ describe('sweep: evidence', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('none within seven days: settled at the hold, never given back', async () => {
+  test('no date within seven days settles a doubt at the hold, and never gives it back', async () => {
     const { product, id } = await inDoubt()
     product.clock.advance(days(7) - 1000)
     expect((await sweep(product)).settledByTime).toEqual([])
@@ -295,7 +295,7 @@ describe('sweep: evidence', () => {
 })
 
 describe('duplicate work', () => {
-  test('in doubt blocks until the account’s day ends, then the project may be updated again and the units stay counted', async () => {
+  test('work in doubt blocks until the account’s day ends; then the project may be updated again', async () => {
     let status = 500
     const product = await startProduct({
       store: createMemoryStore(),
@@ -314,7 +314,7 @@ describe('duplicate work', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('in doubt shortly before midnight blocks for an hour', async () => {
+  test('work in doubt shortly before midnight blocks for an hour', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       stream: false,
@@ -328,7 +328,7 @@ describe('duplicate work', () => {
     expect((await product.update(ask)).status).toBe(202)
   })
 
-  test('in doubt blocks for as long as the request may still take effect', async () => {
+  test('work in doubt blocks for as long as the request may still take effect', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       env: { SERVICE_FLIGHT_MS: String(hours(6)) },

@@ -52,7 +52,7 @@ const requests: [string, object, object][] = [
 ]
 
 describe.each(unownedRules)('while the rule for projects that no budget lists is %s', (rule) => {
-  test.each(requests)('a request %s', async (_what, wanted, asker) => {
+  test.each(requests)('a request %s follows the rule for unowned projects', async (_what, wanted, asker) => {
     const { ask, set, sent } = await start()
     await set(rule)
     expect(of(only(await ask({ projects: ['new'], ...wanted }, asker)))).toBe(outcomes[rule])
@@ -60,7 +60,7 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     expect(of(only(await ask({ projects: ['shop'] }, asker)))).toBe('settled')
   })
 
-  test.each(requests)('a queued request %s, whatever the rule was before', async (_what, wanted, asker) => {
+  test.each(requests)('a queued request %s follows the rule for unowned projects', async (_what, wanted, asker) => {
     for (const before of unownedRules.filter((each) => each !== 'refuse')) {
       const { ask, begin, set } = await start()
       await set(before)
@@ -70,13 +70,13 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     }
   })
 
-  test('a rule that is set between the estimate and the hold', async () => {
+  test('a rule for unowned projects that is set between the estimate and the hold decides', async () => {
     const { ask, before, set } = await start()
     before.push(async () => set(rule))
     expect(of(only(await ask({ projects: ['new'] })))).toBe(outcomes[rule])
   })
 
-  test('an approved update', async () => {
+  test('an approved update of an unowned project begins unless the rule refuses by now', async () => {
     const { ask, begin, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
@@ -85,7 +85,7 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     expect(of(await begin(id))).toBe(rule === 'refuse' ? 'project-unowned' : 'settled')
   })
 
-  test('an estimate says what would happen', async () => {
+  test('an estimate of an unowned project says what would happen', async () => {
     const { guard, set } = await start()
     await set(rule)
     const wanted = { kind: 'ranking', projects: ['new'], budget: 'clients' } as const
@@ -96,7 +96,7 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     })
   })
 
-  test('an occurrence of a plan', async () => {
+  test('an occurrence of a plan follows the rule for unowned projects', async () => {
     for (const plan of [{}, { budget: 'account', mayChargeAncestors: true }]) {
       const { fire, set } = await start(plan)
       await set(rule)
@@ -105,14 +105,14 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     }
   })
 
-  test('the cool-down answers first', async () => {
+  test('the cool-down answers before the rule for unowned projects', async () => {
     const { ask, set } = await start()
     await ask({ projects: ['new'] })
     await set(rule)
     expect(only(await ask({ projects: ['new'] }))).toMatchObject({ state: 'settled' })
   })
 
-  test('an update that is being approved can be approved unless the rule refuses by now', async () => {
+  test('an update of an unowned project can be approved unless the rule refuses by now', async () => {
     const { ask, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
@@ -130,7 +130,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     ['an approver of account', 'eve', null],
     ['the approver of the payer alone', 'mia', 'You are not among the approvers of account.'],
     ['the caller', 'bob', 'You asked for the ranking update of new, so someone else has to approve it.'],
-  ])('is given or not by %s', async (_who, by, expected) => {
+  ])('an approval of an unowned project is given or not by %s', async (_who, by, expected) => {
     const { ask, begin, guard, set } = await start()
     await set('approve', { approvers: ['eve', 'bob'] })
     const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
@@ -139,7 +139,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     if (expected === null) expect(of(await begin(id))).toBe('settled')
   })
 
-  test('is enough for the rules of the payer', async () => {
+  test('an approval of an unowned project is enough for the rules of the payer', async () => {
     const { ask, begin, budget, guard, set } = await start()
     await set('approve')
     await budget('clients', { approvalAbove: u(10) })
@@ -149,7 +149,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     expect(of(await begin(id))).toBe('settled')
   })
 
-  test('does not count once the rule asks for another approver', async () => {
+  test('an approval of an unowned project does not count once the rule asks for another approver', async () => {
     const { ask, begin, budget, guard, set } = await start()
     await budget('clients', { approvalAbove: u(10) })
     const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
@@ -162,7 +162,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     ])
   })
 
-  test('is not needed for nothing', async () => {
+  test('an unowned project that costs nothing needs no approval', async () => {
     const { ask, service, set } = await start()
     service.estimate = async () => ({ kind: 'units', units: u(0), source: 'units' })
     await set('approve')
@@ -181,7 +181,7 @@ describe('one approval in one run of a plan', () => {
   const settled = async ({ guard }: Started) =>
     (await guard.ledger.updates({ plan: 'night' }, 20)).rows.filter(({ state }) => state === 'settled').length
 
-  test('is enough for all of its projects that no budget lists', async () => {
+  test('one approval in a run of a plan is enough for all of its unowned projects', async () => {
     const product = await start(four)
     await product.set('approve')
     const report = await product.fire()
@@ -194,7 +194,7 @@ describe('one approval in one run of a plan', () => {
     expect(other?.history.find(({ by }) => by === 'eve')?.note).toBe('approved with newer')
   })
 
-  test('is enough for one that is decided later in the same run, and not in another one', async () => {
+  test('one approval in a run of a plan covers a later decision of the same run, and of no other', async () => {
     const product = await start(four)
     const { before, clock, guard, set } = product
     await set('approve')
@@ -224,7 +224,7 @@ describe('one approval in one run of a plan', () => {
     ])
   })
 
-  test('is needed for a grant, a grown price and a project that a budget lists by themselves', async () => {
+  test('a grant, a grown price and a listed project need their own approval in a run of a plan', async () => {
     const product = await start({ projects: ['new', 'shop', 'newest'], whenShort: 'ask' })
     const { budget, guard, set } = product
     await set('approve')
@@ -242,7 +242,7 @@ describe('one approval in one run of a plan', () => {
     })
   })
 
-  test('grants nothing that its approver was not shown', async () => {
+  test('one approval in a run of a plan grants nothing that its approver was not shown', async () => {
     const product = await start({ projects: ['new', 'newest'], budget: 'clients', whenShort: 'ask' })
     await product.set('approve')
     await product.budget('clients', { approvers: ['eve'], limits: [{ window: 'month', units: u(10) }] })
