@@ -49,7 +49,7 @@ const rowsIn = (html: string): string[] =>
   )
 
 describe('statements', () => {
-  test('the book alone: every budget’s figures, and where to get more', async () => {
+  test('a summary of the book has every budget’s figures, and says where to get more', async () => {
     const { product, browser } = await start()
     await spend(product)
     const { html } = await browser.get('/dashboard/statements')
@@ -62,7 +62,7 @@ describe('statements', () => {
     expect(html).toContain('href="/dashboard/statements.csv?window=month%3A2026-11-01&amp;by=budget"')
   })
 
-  test('by budget and by project, with amounts, and that it adds up to the book', async () => {
+  test('statements by budget and by project have amounts, and say that they add up to the book', async () => {
     const { product, browser } = await start()
     await spend(product)
     const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
@@ -111,7 +111,7 @@ describe('statements', () => {
     ])
   })
 
-  test('nothing yet, and a question that makes no sense', async () => {
+  test('an empty statement says so, and a senseless question is refused', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/statements?by=budget')).text).toContain(
       'No updates and no bookings this month.',
@@ -146,14 +146,14 @@ describe('the ledger', () => {
     expect(csv.html.split('\r\n')).toHaveLength(4)
   })
 
-  test('nothing booked, and no such month', async () => {
+  test('an activity page says that nothing is booked, or that there is no such month', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/activity')).text).toContain('No entries.')
     const none = await browser.get('/dashboard/activity?window=month:2026-11-05')
     expect([none.status, none.text.includes('there is no window month:2026-11-05')]).toEqual([400, true])
   })
 
-  test('more than a page of lines leads on and back', async () => {
+  test('activity of more than a page of lines leads on and back', async () => {
     const { product, browser } = await start()
     for (let number = 0; number < 51; number++)
       await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'more' } })
@@ -168,7 +168,7 @@ describe('the ledger', () => {
 describe('the audit', () => {
   const page = '/dashboard/activity/audit'
 
-  test('is made by a button, kept, and shown with its time; looking at it makes none', async () => {
+  test('an audit is made by a button, kept, and shown with its time; looking at it makes none', async () => {
     const { product, browser, logIn } = await start()
     const none = await browser.get('/dashboard/activity')
     expect(none.text).toContain('No audit yet.')
@@ -202,7 +202,7 @@ describe('the audit', () => {
     expect(wrong).toEqual(['seo month from 1 Nov 2026 500 122 ≠ 115 0 40 1,345'])
   })
 
-  test('takes the scope read, and a form of this session', async () => {
+  test('an audit takes the scope read, and a form of this session', async () => {
     const { product, browser } = await start()
     const { formToken } = await browser.get('/dashboard/activity')
     const forged = await browser.post(page, { form: 'made up' })

@@ -32,7 +32,7 @@ describe('asking for an update in the browser', () => {
     expect([product.seen('run'), await updates()]).toEqual([[], []])
   })
 
-  test('asks once however often the button is pressed, and the stream runs it once', async () => {
+  test('a form asks once however often its button is pressed, and the stream runs it once', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')
     const [reason, tags] = ['new landing pages', ' client=acme, inc \r\n\r\nticket=SEO-47']
@@ -62,7 +62,7 @@ describe('asking for an update in the browser', () => {
     )
   })
 
-  test('marks a tag that is not written as key=value, and keeps what was typed', async () => {
+  test('a form marks a tag that is not written as key=value, and keeps what was typed', async () => {
     const { product, ben, ask } = await start()
     const page = await press(ben, await ask('shop'), 'Ask for the update', { reason: 'r', tags: 'client' })
     expect(page.text).toContain('Each tag must be written as key=value.')
@@ -70,7 +70,7 @@ describe('asking for an update in the browser', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('does not reload while the form to cancel is open', async () => {
+  test('an update’s page does not reload while the form to cancel is open', async () => {
     const { ben, ask } = await start()
     const { location } = await send(ben, await ask('shop'), 'Ask for the update')
     expect((await ben.get(location ?? '')).html).toContain(`href="${location}?decide="`)
@@ -79,7 +79,7 @@ describe('asking for an update in the browser', () => {
     expect((await press(ben, form, 'Cancel update')).text).toContain('is cancelled')
   })
 
-  test('never costs more, and never charges another budget, than the page showed', async () => {
+  test('a request on a page never costs more, and never charges another budget, than the page showed', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')
     product.service.script(({ url }) => /\/estimate/.test(url), json({ keyword_units: 41 }))
@@ -96,7 +96,7 @@ describe('asking for an update in the browser', () => {
     expect([product.seen('run'), (await updates()).length]).toEqual([[], 1])
   })
 
-  test('asks for approval with the scope propose, and another person approves', async () => {
+  test('a request with the scope propose awaits approval, and another person approves', async () => {
     const { product, as, ben, ask, updates } = await start('read propose approve')
     const page = await ask('shop')
     expect(page.text).toContain('Needs approval:')
@@ -109,7 +109,7 @@ describe('asking for an update in the browser', () => {
     expect(await updates()).toMatchObject([{ state: 'settled', caller: 'ben', approvedBy: 'bob' }])
   })
 
-  test('asks an approver to grant what is short', async () => {
+  test('a request asks an approver to grant what is short', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('dear')
     expect(page.text).toContain('It would be refused now. seo has 500 of 500 units left this month and this needs 700')
@@ -122,7 +122,7 @@ describe('asking for an update in the browser', () => {
     })
   })
 
-  test('forces work that was just done only with the right and a reason', async () => {
+  test('a form forces work that was just done only with the right and a reason', async () => {
     const { product, as, ask, updates } = await start()
     await product.update({ kind: 'ranking', project: 'shop' })
     expect((await ask('shop')).html).not.toContain('name="do"')

@@ -30,7 +30,7 @@ const booked = async (product: Product, budget = 'acme') =>
     .filter(([type]: string[]) => type !== 'budget-created')
 
 describe('a grant', () => {
-  test('is booked, and says what a tighter limit above leaves of it', async () => {
+  test('a grant is booked, and says what a tighter limit above leaves of it', async () => {
     const { product, fill } = await start()
     const done = await fill('acme', 'grant', { units: '1,500', reason: 'Christmas' })
     expect(done.text).toContain('✓ Booked: 1,500 units on acme.')
@@ -42,7 +42,7 @@ describe('a grant', () => {
     )
   })
 
-  test('is booked once, however often it is sent', async () => {
+  test('a grant is booked once, however often it is sent', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
     const filled = { units: '50', reason: 'r' }
@@ -52,7 +52,7 @@ describe('a grant', () => {
     expect(await booked(product)).toEqual([['grant', 50, 'eve', 'r']])
   })
 
-  test('with other figures under the same key is not booked, unless it is wanted once more', async () => {
+  test('a grant with other figures under the same key is booked only if it is wanted once more', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
     await press(eve, forms, 'Grant', { units: '50', reason: 'r' }, 'value="grant"')
@@ -67,7 +67,7 @@ describe('a grant', () => {
     ])
   })
 
-  test('for the whole chain, for today, for the next month', async () => {
+  test('a grant may be for the whole chain, for today or for the next month', async () => {
     const { product, fill } = await start()
     await fill('acme', 'grant', { units: '10', wholeChain: 'yes' })
     expect(await product.figures('account')).toMatchObject({ granted: 10 })
@@ -102,7 +102,7 @@ describe('a grant', () => {
 })
 
 describe('a transfer', () => {
-  test('moves what is there, and says what is not', async () => {
+  test('a transfer moves what is there, and says what is not', async () => {
     const { product, fill } = await start()
     const done = await fill('acme', 'transfer', { units: '500', to: 'globex' })
     expect(done.text).toContain('✓ Booked: 500 units from acme to globex.')
@@ -118,7 +118,7 @@ describe('a transfer', () => {
 })
 
 describe('an entry for spending outside the guard', () => {
-  test('counts here and above, below zero too', async () => {
+  test('spending outside the guard counts here and above, below zero too', async () => {
     const { product, fill } = await start()
     expect((await fill('globex', 'external-spend', { units: '250' })).text).toContain('✓ Booked: 250 units on globex.')
     expect(await product.figures('globex')).toMatchObject({ spent: 250, available: -50 })
@@ -136,7 +136,7 @@ describe('the vendor’s figure', () => {
       600,
     ],
     ['50,000', 'The book and the vendor agree: no units are moved.', '✓ The book and the vendor agree', 0],
-  ])('%s', async (unitsLeft, said, told, spent) => {
+  ])('the vendor’s figure of %s is shown beside the book’s, and booked once', async (unitsLeft, said, told, spent) => {
     const { product, eve, fill } = await start()
     const shown = await fill('account', 'reconcile', { unitsLeft, reason: 'monthly check' })
     expect(shown.text).toContain(
@@ -149,7 +149,7 @@ describe('the vendor’s figure', () => {
     expect(await product.figures()).toMatchObject({ spent })
   })
 
-  test('gives back what the vendor has more, says what cannot be, and is for the account alone', async () => {
+  test('the vendor’s figure gives back what the vendor has more, and is for the account alone', async () => {
     const { product, eve, formsOf, fill } = await start()
     await press(eve, await fill('account', 'reconcile', { unitsLeft: '49000' }), 'Book')
     const back = await fill('account', 'reconcile', { unitsLeft: '49 200' })
@@ -164,7 +164,7 @@ describe('the vendor’s figure', () => {
 })
 
 describe('a correction', () => {
-  test('begins at the entry, says what it ought to have said, and is booked once', async () => {
+  test('a correction begins at the entry, says what it ought to have said, and is booked once', async () => {
     const { product, eve, fill } = await start()
     await fill('acme', 'grant', { units: '500' })
     const { html } = await eve.get('/dashboard/budgets/acme')

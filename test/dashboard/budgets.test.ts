@@ -76,7 +76,7 @@ describe('the tree', () => {
     expect(await namesAt('?show=at+risk')).toEqual([])
   })
 
-  test('makes a budget, once however often it is pressed, and replaces none', async () => {
+  test('a form makes a budget once, however often it is pressed, and replaces none', async () => {
     const { product, eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wanted = { name: 'blog', parent: 'acme', month: '1,500', day: 'Unlimited', reason: 'a new team' }
@@ -91,7 +91,7 @@ describe('the tree', () => {
     expect(await revision(product)).toBe(before)
   })
 
-  test('made twice at the same moment is one', async () => {
+  test('a budget made twice at the same moment is one', async () => {
     const { product, eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wanted = { name: 'blog', month: '5' }
@@ -100,7 +100,7 @@ describe('the tree', () => {
     expect(await entriesOf(product, 'blog')).toHaveLength(1)
   })
 
-  test('says all that is wrong with a new one, and keeps what was filled in', async () => {
+  test('a new budget’s form says all that is wrong, and keeps what was filled in', async () => {
     const { eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wrong = await press(eve, page, 'Create budget', { name: 'My Blog', parent: 'acme', month: '1.5', day: '' })
@@ -113,7 +113,7 @@ describe('the tree', () => {
 })
 
 describe('a budget', () => {
-  test('shows where it counts, what is left, its rules, its projects, and what was booked', async () => {
+  test('a budget’s page shows where it counts, what is left, its rules, its projects and its bookings', async () => {
     const { product, put, eve } = await start({ env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
     await put('blog', {
       parent: 'acme',
@@ -155,7 +155,7 @@ describe('a budget', () => {
     expect(await revision(product)).toBe(before)
   })
 
-  test('takes no form of another session, nor of another site', async () => {
+  test('a budget’s page takes no form of another session, nor of another site', async () => {
     const { product, as, eve } = await start()
     const { formToken } = await (await as('eve', 'read admin')).get(acme)
     const before = await revision(product)
@@ -169,7 +169,7 @@ describe('a budget', () => {
     expect(await revision(product)).toBe(before)
   })
 
-  test('shows hostile names and reasons as they are, and runs nothing', async () => {
+  test('a budget’s page shows hostile names and reasons as they are, and runs nothing', async () => {
     const { product, put, eve } = await start()
     const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>`
     await put('acme', {
@@ -219,7 +219,7 @@ describe('a budget', () => {
 })
 
 describe('readings of the ledger', () => {
-  test('are as many with forty updates as with two', async () => {
+  test('pages of budgets read the ledger as often with forty updates as with two', async () => {
     const real = createMemoryStore()
     let reads = 0
     const counted =
@@ -291,7 +291,7 @@ describe('limits and rules', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('confirmed twice at the same moment is one change, and both answers say so', async () => {
+  test('a change confirmed twice at the same moment is one, and both answers say so', async () => {
     const { product, eve } = await start()
     const preview = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '1,000' })
     const sent = await Promise.all([send(eve, preview, 'Save'), send(eve, preview, 'Save')])
@@ -299,7 +299,7 @@ describe('limits and rules', () => {
     expect((await entriesOf(product, 'acme')).filter(([type]: string[]) => type === 'limit')).toHaveLength(1)
   })
 
-  test('rules are taken away again by emptying them', async () => {
+  test('rules of a budget are taken away by emptying them', async () => {
     const { product, put, eve } = await start()
     await put('acme', {
       parent: 'agency',
@@ -335,7 +335,7 @@ describe('limits and rules', () => {
     })
   })
 
-  test('less than is used already is said loudly', async () => {
+  test('a limit of less than is used already is pointed out in the preview', async () => {
     const { product, eve } = await start()
     await product.update({ kind: 'ranking', project: 'initech' })
     const { text } = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '10', day: 'unlimited' })
@@ -421,7 +421,7 @@ describe('limits and rules', () => {
 })
 
 describe('projects', () => {
-  test('are added and taken away, once however often it is pressed', async () => {
+  test('projects are added and taken away, once however often the button is pressed', async () => {
     const { product, eve } = await start()
     const page = await eve.get(acme)
     const added = await press(eve, page, 'Add project', { name: 'globex, inc.', id: 'g-1' })
@@ -446,7 +446,7 @@ describe('projects', () => {
     expect(gone.text).toContain('It owns no project.')
   })
 
-  test('added at the same moment are all there', async () => {
+  test('projects added at the same moment are all there', async () => {
     const { product, eve } = await start()
     const page = await eve.get(acme)
     const names = ['a', 'b', 'c', 'd']
@@ -455,7 +455,7 @@ describe('projects', () => {
     expect(projects.map(({ name }: { name: string }) => name).toSorted()).toEqual([...names, 'initech'])
   })
 
-  test('have one owner, and a name', async () => {
+  test('a project of a budget has one owner, and a name', async () => {
     const { put, eve } = await start()
     await put('shop', { limits: [month(9)] })
     const page = await eve.get('/dashboard/budgets/shop')
@@ -497,7 +497,7 @@ describe('stopping', () => {
     expect(noReason.html).toContain('aria-invalid="true"')
   })
 
-  test('deletes what nothing hangs on, and says what does', async () => {
+  test('deletes a budget on which nothing depends, and says what depends on another', async () => {
     const { product, eve } = await start()
     const agency = await eve.get('/dashboard/budgets/agency/delete')
     expect((await press(eve, agency, 'Delete agency')).text).toContain(

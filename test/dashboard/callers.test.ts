@@ -69,7 +69,7 @@ describe('callers', () => {
     expect(stopped.text).not.toContain('Asked lately')
   })
 
-  test('are disabled at once, listed or not, with all else as it was; and enabled again', async () => {
+  test('callers are disabled at once, listed or not, with all else as it was; and enabled again', async () => {
     const { product, list, eve, listed } = await start()
     await list('crawler', { scopes: ['read'], perUpdate: 60 })
     const page = await eve.get('/dashboard/callers')
@@ -97,7 +97,7 @@ describe('callers', () => {
     expect(await listed()).toEqual([['crawler', false]])
   })
 
-  test('sets, shows and removes rules for callers that are not listed', async () => {
+  test('a page sets, shows and removes rules for callers that are not listed', async () => {
     const { product, eve } = await start()
     expect((await eve.get('/dashboard/callers')).text).toContain('No rules are set: tokens allow what they say.')
     const form = await eve.get('/dashboard/callers/edit?sub=*')
@@ -180,7 +180,7 @@ describe('callers', () => {
     ])
   })
 
-  test('are shown to administrators alone, and changed by them', async () => {
+  test('callers are shown to administrators alone, and changed by them', async () => {
     const { product, listed } = await start()
     const rita = openBrowser(product)
     await rita.logIn(product.signed({ sub: 'rita', scope: 'read approve run' }))
@@ -190,7 +190,7 @@ describe('callers', () => {
     expect([sent.status, await listed()]).toEqual([403, []])
   })
 
-  test('hostile names stay text', async () => {
+  test('hostile names of callers stay text', async () => {
     const { product, eve } = await start()
     const hostile = '"><script>alert(1)</script>'
     await product.guard.putCaller(hostile, { person: '<img/src=x>' }, { caller: 'ada' })
@@ -308,7 +308,7 @@ describe('permissions of one caller', () => {
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
   })
 
-  test('all that is wrong is said, and what was filled in is kept', async () => {
+  test('a caller’s form says all that is wrong, and keeps what was filled in', async () => {
     const { eve, caller } = await startWithCrawler()
     const before = await caller('crawler')
     const form = await eve.get(edit)
@@ -339,7 +339,7 @@ describe('permissions of one caller', () => {
     expect(await caller('eve')).toMatchObject({ scopes: ['read', 'admin'], disabled: false })
   })
 
-  test('taken off the list, after a word on what that does, and not on a page that is stale', async () => {
+  test('a caller is taken off the list after a word on what that does, and not by a page that is stale', async () => {
     const { eve, list, caller, reasons } = await startWithCrawler()
     await list('crawler', { disabled: true })
     const seen = await eve.get(edit)
@@ -355,7 +355,7 @@ describe('permissions of one caller', () => {
     expect(await reasons()).toContain('eve: gone')
   })
 
-  test('is seen and changed by administrators alone, from a page of their own session', async () => {
+  test('a caller’s permissions are for administrators alone, from a page of their own session', async () => {
     const { product, eve, caller } = await startWithCrawler()
     const rita = openBrowser(product)
     await rita.logIn(product.signed({ sub: 'rita', scope: 'read run approve' }))

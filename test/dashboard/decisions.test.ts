@@ -48,7 +48,7 @@ const rowButtonsIn = (html: string) =>
   [...html.matchAll(/name="one" value="([\w-]+) upd_/g)].map(([, action]) => action)
 
 describe('the inbox', () => {
-  test('nothing', async () => {
+  test('the inbox says that nothing waits', async () => {
     const { bob } = await start()
     const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain('To decide: 0 Nothing waits for a decision: no approval, and no doubt.')
@@ -56,7 +56,7 @@ describe('the inbox', () => {
     expect([...buttonsIn(html), ...rowButtonsIn(html)]).toEqual([])
   })
 
-  test('approvals with their reasons, the one first that ends first', async () => {
+  test('the inbox shows approvals with their reasons, the one first that ends first', async () => {
     const { product, bob } = await start()
     await ask(product, 'dear', { reason: 'monthly report' })
     product.clock.advance(minutes(10))
@@ -71,7 +71,7 @@ describe('the inbox', () => {
     expect(html.match(/type="checkbox"/g)).toHaveLength(2)
   })
 
-  test('whether there is room for what awaits approval, and what approving grants', async () => {
+  test('the inbox shows whether there is room for what awaits approval, and what approving grants', async () => {
     const { product, bob } = await start()
     await product.call('PUT', '/budgets/small', { body: { parent: 'seo', limits: month(100) } })
     await ask(product, 'dear')
@@ -102,7 +102,7 @@ describe('the inbox', () => {
     expect(await stateOf(product, id)).toBe('requested')
   })
 
-  test('chooses all updates at once if there are several and the user may decide', async () => {
+  test('the inbox chooses all updates at once if there are several and the user may decide', async () => {
     const { product, as, bob } = await start()
     const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     await ask(product, 'lost')
@@ -117,7 +117,7 @@ describe('the inbox', () => {
     expect([await stateOf(product, one), await stateOf(product, other)]).toEqual(['rejected', 'rejected'])
   })
 
-  test('shows one request as a group, the last run, a second request, and what was decided lately', async () => {
+  test('the inbox shows one request as a group, the last run, a second request, and late decisions', async () => {
     const { product, bob } = await start()
     await product.update({ kind: 'ranking', projects: ['dear', 'dearer'], budget: 'seo', reason: 'the relaunch' })
     const other = await ask(product, 'dear', { force: true, reason: 'again' })
@@ -132,7 +132,7 @@ describe('the inbox', () => {
     expect((await bob.get('/dashboard/inbox')).text).toContain('120 units last run 120 on 20 Nov 2026 10:00 · seo')
   })
 
-  test('lists what budgets and plans need beside the updates', async () => {
+  test('the inbox lists what budgets and plans need beside the updates', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['one'], budget: 'low', schedule: 'cron(0 5 * * ? *)' }
     const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
     await product.call('PUT', '/budgets/low', { body: { limits: month(100) } })
@@ -148,7 +148,7 @@ describe('the inbox', () => {
     expect(form).toContain('name="units" type="text" value="300"')
   })
 
-  test('lists a paused plan once, with all of its budgets', async () => {
+  test('the inbox lists a paused plan once, with all of its budgets', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['one', 'two'], schedule: 'cron(0 5 * * ? *)' }
     const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
     for (const [budget, name] of Object.entries({ east: 'one', west: 'two' }))
@@ -225,7 +225,7 @@ describe('the inbox', () => {
 })
 
 describe('decisions', () => {
-  test('approving one: recorded, begun by the queue, told once', async () => {
+  test('approving one update records it, lets the queue begin it, and tells once', async () => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const told = await bob.decide({ do: 'approve', id, reason: 'it is agreed' })
@@ -236,7 +236,7 @@ describe('decisions', () => {
     expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is agreed'])
   })
 
-  test('several at once, each up to units of its own; a cap counts with Approve and for what is chosen', async () => {
+  test('several updates are approved at once, each up to its own cap, which counts for chosen ones', async () => {
     const { product, bob } = await start()
     const [dear, dearer, dearest] = [
       await ask(product, 'dear'),
@@ -307,7 +307,7 @@ describe('decisions', () => {
     ['is disabled', { disabled: true }],
     ['lost the scope approve', { scopes: ['read'] }],
   ])(
-    'are judged by what the list of callers says now, which pages believe for two seconds: the user %s',
+    'a decision asks the present list of callers, not the one of two seconds ago: the user %s',
     async (_what, listed) => {
       const { product, bob } = await start()
       const dear = await ask(product, 'dear')
@@ -319,7 +319,7 @@ describe('decisions', () => {
     },
   )
 
-  test('several at once, as many as were chosen', async () => {
+  test('several updates are decided at once, as many as were chosen', async () => {
     const { product, bob } = await start()
     const [dear, dearer, dearest] = [
       await ask(product, 'dear'),
@@ -355,7 +355,7 @@ describe('decisions', () => {
     expect(await stateOf(product, dearer)).toBe('awaiting-approval')
   })
 
-  test('approves what fits into a sum, from the top, of those chosen', async () => {
+  test('a sum approves what fits into it, from the top, of the chosen updates', async () => {
     const { product, bob } = await start()
     const ids: string[] = []
     for (const project of ['dear', 'dearer', 'dearest']) {
@@ -372,7 +372,7 @@ describe('decisions', () => {
     ])
   })
 
-  test('approves nothing where a sum is given and nothing is chosen', async () => {
+  test('a sum approves nothing where no update is chosen', async () => {
     const { product, bob } = await start()
     const ids = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const told = await press(bob, await bob.get('/dashboard/inbox'), 'Approve chosen', { inAll: '1,000' })
@@ -425,7 +425,7 @@ describe('decisions', () => {
     ],
     ['no such update', { do: 'reject', id: 'upd_none' }, 'There is no update upd_none.'],
     ['an unknown field', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
-  ])('%s', async (_name, fields, said) => {
+  ])('a decision is refused in a sentence: %s', async (_name, fields, said) => {
     const { bob } = await start()
     const told = await bob.decide(fields)
     expect(told.status).toBe(200)
@@ -456,7 +456,7 @@ describe('decisions', () => {
     ['a sum that is no number', { do: 'reject', inAll: 'many' }, 'inAll', 'Must be a whole number of units'],
     ['a row without its note', { one: 'ran', reason: '' }, 'note-', 'Is needed to say whether it ran.'],
     ['a row with no number', { one: 'approve', 'units-': 'many' }, 'units-', 'Must be a whole number of units'],
-  ])('marks the field, keeps what was typed, and decides nothing: %s', async (_name, fields, marked, fault) => {
+  ])('a decision marks the field, keeps the input, and decides nothing: %s', async (_name, fields, marked, fault) => {
     const { product, bob } = await start()
     const dear = await ask(product, 'dear')
     await ask(product, 'dearer')
@@ -476,7 +476,7 @@ describe('decisions', () => {
     expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
   })
 
-  test('names the outcome of a project with the longest name, too', async () => {
+  test('a decision names the outcome of a project with the longest name, too', async () => {
     const { product, bob } = await start()
     const id = await ask(product, longest)
     const told = await bob.decide({ do: 'reject', id })
@@ -500,7 +500,7 @@ describe('decisions', () => {
     expect(formWith(done.html, 'Reject chosen').fields).toMatchObject({ reason: [''] })
   })
 
-  test('a hundred are listed one by one, as far as a cookie has room; no other session sees them', async () => {
+  test('a hundred decisions are listed one by one, as far as a cookie has room; no other session sees them', async () => {
     const { product, bob, as } = await start()
     const ids: string[] = []
     for (const project of many) ids.push(await ask(product, project))
@@ -526,7 +526,7 @@ describe('decisions', () => {
     }
   })
 
-  test('a ledger that does not answer: a problem; or, after some were decided, what was done and what was not', async () => {
+  test('a ledger that does not answer is a problem, or says what was decided before and what was not', async () => {
     const { product, bob } = await start()
     const ids = [await ask(product, 'dear'), await ask(product, 'dearer'), await ask(product, 'dearest')]
     const { formToken } = await bob.get('/dashboard/inbox')

@@ -83,7 +83,7 @@ describe('the page Events', () => {
     expect(html).not.toContain('href="/dashboard/events"')
   })
 
-  test('is in the menu of those who read all budgets, and refused to others', async () => {
+  test('the page Events is in the menu of those who read all budgets, and refused to others', async () => {
     const { url } = await startReceiver()
     const product = await start({ targets: [targetAt(url)] })
     const link = 'href="/dashboard/events"'

@@ -19,7 +19,7 @@ const wrongToken = 'Not a valid token: it may have expired, be cut off, or be si
 const wrongLink = 'This link was used before, or is older than five minutes. Run npm run login for a new one.'
 
 describe('with a token', () => {
-  test('the form, then the overview', async () => {
+  test('a login with a token shows the form, then the overview', async () => {
     const { product, browser } = await start()
     const form = await browser.get('/login')
     expect([form.status, form.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
@@ -31,7 +31,7 @@ describe('with a token', () => {
     expect((await browser.get('/login')).location).toBe('/')
   })
 
-  test('the cookie: for no script, no other site, no other path; as long as the token, at most eight hours', async () => {
+  test('the session cookie is for no script, site or path but its own, for at most eight hours', async () => {
     const { product, browser } = await start()
     const sent = await browser.logIn(product.signed(reader))
     expect(sent.headers.getSetCookie()).toEqual([
@@ -51,7 +51,7 @@ describe('with a token', () => {
     expect(claimsOf(browser.cookies.get('unit-guard')).exp).toBe(now + 8 * 3600)
   })
 
-  test('with https its name is one that only this host can set', async () => {
+  test('the session cookie has a name that only this host can set with https', async () => {
     const { product, browser } = await start()
     const origin = 'https://units.example'
     const sent = await browser.post('/login', { token: await product.signed(reader) }, { origin })
@@ -62,7 +62,7 @@ describe('with a token', () => {
     expect([page.status, page.headers.get('strict-transport-security')]).toEqual([200, 'max-age=31536000'])
   })
 
-  test('also behind something that ends TLS, as the configuration says', async () => {
+  test('the session cookie has its https name also behind something that ends TLS', async () => {
     const { product, browser } = await start({ env: { DASHBOARD_URL: 'https://units.example' } })
     const how = { origin: 'http://units.example', headers: { origin: 'https://units.example' } }
     const sent = await browser.post('/login', { token: await product.signed(reader) }, how)
@@ -75,7 +75,7 @@ describe('with a token', () => {
     ['another key', ({ signed }) => signed(reader, 'another-key-0123456789abcdefghijklmnopqrstu')],
     ['one that has ended', ({ signed, clock }) => signed({ ...reader, exp: clock.now() / 1000 - 1 })],
     ['a cookie of ours', ({ signed }) => signed({ ...reader, aud: 'unit-guard-pages', jti: 'x' })],
-  ])('not with %s', async (_name, tokenOf) => {
+  ])('a login is refused with %s', async (_name, tokenOf) => {
     const { product, browser } = await start()
     const sent = await browser.logIn(tokenOf(product))
     expect([sent.status, sent.headers.getSetCookie()]).toEqual([401, []])
@@ -83,7 +83,7 @@ describe('with a token', () => {
     expect(sent.html).not.toContain('script')
   })
 
-  test('continues after the login to the page the user wanted, but never to another site', async () => {
+  test('a login continues to the page the user wanted, but never to another site', async () => {
     const { product, browser } = await start()
     const away = await browser.get('/dashboard/updates?state=settled&budget=account')
     expect([away.status, away.location]).toEqual([
@@ -149,7 +149,7 @@ describe('with a link from Slack', () => {
     expect([...product.logged, ...written].filter((each) => each.includes(codeIn(path)))).toEqual([])
   })
 
-  test('a GET takes no code, however often; the button does, once', async () => {
+  test('a GET takes no login code, however often; the button does, once', async () => {
     const { browser, path } = await withLink()
     for (const _preview of [1, 2, 3]) {
       const page = await browser.get(path, { headers: { 'sec-fetch-site': 'cross-site' } })
@@ -176,7 +176,7 @@ describe('with a link from Slack', () => {
     expect((await Promise.all(tries)).map(({ status }) => status).sort()).toEqual([303, 401, 401])
   })
 
-  test('for five minutes', async () => {
+  test('a login link is good for five minutes', async () => {
     const { product, browser, path, newLink } = await withLink()
     product.clock.advance(minutes(5))
     expect((await browser.post('/login', { code: codeIn(path) })).status).toBe(401)
@@ -185,12 +185,15 @@ describe('with a link from Slack', () => {
     expect((await browser.post('/login', { code: codeIn(other) })).status).toBe(303)
   })
 
-  test.each(['', 'x', '0'.repeat(26), '0'.repeat(100_000), '<script>', 'login#x'])('not with %.30s', async (code) => {
-    const { browser } = await withLink()
-    const sent = await browser.post('/login', { code })
-    expect(sent.status).toBe(401)
-    expect(sent.html).not.toContain('<script')
-  })
+  test.each(['', 'x', '0'.repeat(26), '0'.repeat(100_000), '<script>', 'login#x'])(
+    'link %.30s is 401',
+    async (code) => {
+      const { browser } = await withLink()
+      const sent = await browser.post('/login', { code })
+      expect(sent.status).toBe(401)
+      expect(sent.html).not.toContain('<script')
+    },
+  )
 
   test('permissions of a Slack user are looked up at each request', async () => {
     const { product, browser, path } = await withLink()
@@ -205,7 +208,7 @@ describe('with a link from Slack', () => {
     expect((await browser.get('/')).text).toContain('slack:U1ADA is disabled; ask an administrator.')
   })
 
-  test('never into the channel: where the asker cannot be told, it is lost', async () => {
+  test('a login link never goes into the channel: where the asker cannot be told, it is lost', async () => {
     const { product } = await withLink()
     product.slack.answers({ status: 404, body: 'used_url' }, { status: 200, body: 'ok' })
     await product.slack.command('login')
@@ -231,7 +234,7 @@ describe('the session', () => {
     expect((await browser.get('/')).status).toBe(303)
   })
 
-  test('outlives one rotation of the key', async () => {
+  test('a session outlives one rotation of the key', async () => {
     const { product, browser } = await start()
     await browser.logIn(product.signed(reader))
     product.secrets.values['unit-guard/caller-key previous'] = callerKey
@@ -264,7 +267,7 @@ describe('the session', () => {
     expect((await browser.get('/', { origin: 'https://units.example' })).location).toBe('/login')
   })
 
-  test('opens no JSON route and no run: nothing is spent by opening a link', async () => {
+  test('a session opens no JSON route and no run: nothing is spent by opening a link', async () => {
     const { product, browser } = await start()
     await browser.logIn(product.signed({ sub: 'ada', scope: 'read run propose write approve admin', budgets: '*' }))
     const cookie = browser.cookies.get('unit-guard') ?? ''
@@ -323,7 +326,7 @@ describe('forms', () => {
     ['an unknown origin, as a browser says', { 'sec-fetch-site': 'none', origin: 'null' }],
     ['another origin, by an old browser', { 'sec-fetch-site': undefined, origin: 'https://evil.example' }],
     ['an unknown origin, by an old browser', { 'sec-fetch-site': undefined, origin: 'null' }],
-  ])('from %s are refused, logging in and out included', async (_name, headers) => {
+  ])('forms from %s are refused, logging in and out included', async (_name, headers) => {
     const { product, browser, formToken } = await inside()
     const token = await product.signed(reader)
     for (const [path, fields] of [
@@ -337,7 +340,7 @@ describe('forms', () => {
     }
   })
 
-  test('need what their page carried, of this very session', async () => {
+  test('forms need what their page carried, of this very session', async () => {
     const { product, browser, formToken } = await inside()
     const other = openBrowser(product)
     await other.logIn(product.signed({ sub: 'ada', scope: 'read approve' }))
@@ -354,14 +357,14 @@ describe('forms', () => {
     expect((await browser.post('/logout', { form: formToken }, { headers: { origin: ours } })).status).toBe(303)
   })
 
-  test('are forms, and not too large', async () => {
+  test('forms must be of a form’s type, and not too large', async () => {
     const { browser, formToken } = await inside()
     const json = { headers: { 'content-type': 'application/json' } }
     expect((await browser.post('/dashboard/decide', { form: formToken }, json)).status).toBe(415)
     expect((await browser.post('/dashboard/decide', { form: formToken, reason: 'x'.repeat(300_000) })).status).toBe(413)
   })
 
-  test('without a session lead to the login, which says that nothing was done', async () => {
+  test('forms without a session lead to the login, which says that nothing was done', async () => {
     const { product, browser, formToken } = await inside()
     product.clock.advance(hours(9))
     const sent = await browser.post('/dashboard/decide', { form: formToken, do: 'approve' })

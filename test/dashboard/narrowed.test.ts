@@ -56,7 +56,7 @@ async function recordsOf({ call, guard }: Clients): Promise<string> {
 }
 
 describe('a user who reads one client', () => {
-  test('cannot tell the other client from one that does not exist, on any page', async () => {
+  test('a user who reads one client cannot tell the other from one that does not exist, on any page', async () => {
     const clients = await startClients()
     const browser = openBrowser(clients)
     await browser.logIn(clients.mia)
@@ -80,7 +80,7 @@ describe('a user who reads one client', () => {
     expect(after).toEqual(before)
   }, 120_000)
 
-  test('sees its own on every page, and no name of the other client', async () => {
+  test('a user who reads one client sees it on every page, and no name of the other client', async () => {
     const clients = await startClients()
     const browser = openBrowser(clients)
     await browser.logIn(clients.mia)

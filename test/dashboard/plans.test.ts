@@ -60,7 +60,7 @@ const daysIn = (html: string) =>
   )
 
 describe('the calendar', () => {
-  test('each day with what is due, its cost, the day on which the units run out, and the new month', async () => {
+  test('the calendar has each day with what is due, its cost, the end of the units and the new month', async () => {
     const { product, browser } = await start()
     await product.guard.readPrices(product.endsAt())
     const days = daysIn((await browser.get('/dashboard/plans')).html)
@@ -80,7 +80,7 @@ describe('the calendar', () => {
     expect(days.at(-1)).toMatch(/^Sunday 20 Dec night 00:00 80 units [\d,]+ left$/)
   })
 
-  test('without prices says so; and what does not run is not in it', async () => {
+  test('the calendar without prices says so; and what does not run is not in it', async () => {
     const often = { name: 'often', kind: 'ranking', projects: ['one'], schedule: 'rate(1 hour)' }
     const off = { ...weekly, name: 'off', enabled: false }
     const { product, browser } = await start({ plans: [night, often, off] })
@@ -98,7 +98,7 @@ describe('the calendar', () => {
     )
   })
 
-  test('the earliest of a day first, and a rate counted from when it was due last', async () => {
+  test('the calendar shows the earliest of a day first, and a rate from when it was due last', async () => {
     const late = { ...weekly, name: 'late', schedule: 'cron(0 22 * * ? *)' }
     const rate = { ...night, schedule: 'rate(2 days)' }
     const { browser, fire } = await start({ plans: [late, rate] })
@@ -112,7 +112,7 @@ describe('the calendar', () => {
     ])
   })
 
-  test('without plans says how to make one', async () => {
+  test('the calendar without plans says how to make one', async () => {
     const { browser } = await start({ plans: [] })
     const { text } = await browser.get('/dashboard/plans')
     expect(text).toContain('There is no plan yet.')
@@ -143,7 +143,7 @@ describe('a plan', () => {
     expect((await browser.get('/dashboard/plans/none')).text).toContain('There is no such plan.')
   })
 
-  test('says that it cannot pass beside what was refused, with pause and run at the top', async () => {
+  test('a plan’s page says that it cannot pass beside what was refused, with pause and run at the top', async () => {
     const { browser, fire } = await start({ plans: [{ ...night, leave: 1_000 }] })
     await fire('2026-11-20T10:00:00Z')
     const list = await browser.get('/dashboard/plans')
@@ -156,7 +156,7 @@ describe('a plan', () => {
     expect(text).toContain('Plan night Pause… Run what was refused… ')
   })
 
-  test('is paused and resumed with a reason', async () => {
+  test('a plan is paused and resumed with a reason', async () => {
     const { product, send } = await start()
     const paused = await send('pause', { reason: 'holidays' })
     expect(paused.text).toContain('✓ The plan night is paused.')
@@ -199,7 +199,7 @@ describe('a plan', () => {
     expect(product.seen('run')).toHaveLength(2)
   })
 
-  test('shows what was refused apart from what was up to date, and runs the refused once more', async () => {
+  test('a plan’s page shows what was refused apart from what was up to date, and runs it once more', async () => {
     const { product, browser, fire } = await start({ plans: [{ ...night, projects: ['done', 'one', 'two'] }] })
     await product.update({ kind: 'ranking', project: 'done' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })

@@ -62,7 +62,7 @@ describe('GET /statements', () => {
     expect(byBudget.text).toContain('acme,2,80,0,0,0,0,0,0,1.2,EUR,0.01 0.02,0,0')
   })
 
-  test('before the first price units cost nothing, and no price was used', async () => {
+  test('units before the first price cost nothing, and no price was used', async () => {
     const { product } = await start(later)
     const { body } = await product.call('GET', '/statements')
     expect(body).toMatchObject({ total: { charged: 80, external: 50, cost: 0 }, prices: [], currency: 'EUR' })

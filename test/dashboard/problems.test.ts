@@ -5,7 +5,7 @@ import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 describe('the page of a problem', () => {
-  test('there is one for each problem type', () => {
+  test('every problem type has a page', () => {
     const contract = [
       'invalid-request unauthorized forbidden over-budget over-update-limit kind-not-allowed over-max-units',
       'already-fresh budget-frozen plan-paused not-found method-not-allowed in-progress duplicate-work ledger-restored wrong-state',
@@ -15,7 +15,7 @@ describe('the page of a problem', () => {
     expect(contract.filter((slug) => !Object.hasOwn(problems, slug))).toEqual([])
   })
 
-  test.each(Object.entries(problems))('%s', async (slug, { title }) => {
+  test.each(Object.entries(problems))('the page of the problem %s explains it', async (slug, { title }) => {
     const product = await startProduct({ store: createMemoryStore() })
     const { get } = openBrowser(product)
     const called = await get(`/problems/${slug}`)

@@ -43,7 +43,7 @@ async function start(entry: object = {}, options: Parameters<typeof startProduct
 const isIn = async ({ browser }: Run): Promise<boolean> => (await browser.get('/')).location === null
 
 describe('a login at the provider', () => {
-  test('opens a session with what the claims map to', async () => {
+  test('a login at the provider opens a session with what the claims map to', async () => {
     const { provider, product, browser, answered, begin, back } = await start()
     const started = await browser.get('/login/start?to=%2Fdashboard%2Fupdates%3Fstate%3Dsettled')
     expect(started.status).toBe(303)
@@ -69,7 +69,7 @@ describe('a login at the provider', () => {
     expect(linesOf(product.logged, 'request').filter(({ caller }) => caller === 'okta:ada')).toHaveLength(2)
   })
 
-  test('neither code, verifier, ID token nor secret is logged or stored', async () => {
+  test('a login at the provider logs and stores neither code, verifier, ID token nor secret', async () => {
     const { provider, product, begin, answered, back } = await start({}, withSecret())
     provider.state.client = { id: clientId, secret: loginSecret }
     const store = product.logged
@@ -102,7 +102,7 @@ describe('a login at the provider', () => {
     '/dashboard/../v3/x',
     '/logout',
     `/dashboard/${'x'.repeat(2_000)}`,
-  ])('leads to the overview instead of %.30s', async (to) => {
+  ])('a login at the provider leads to the overview instead of %.30s', async (to) => {
     const { browser, logIn } = await start()
     const shown = await logIn(browser, `?to=${encodeURIComponent(to)}`)
     expect(shown.html).toContain('content="0; url=/"')
@@ -128,7 +128,7 @@ describe('a login at the provider', () => {
 })
 
 describe('the client', () => {
-  test('a confidential one proves itself by its secret, which is read again after a refusal', async () => {
+  test('a confidential client proves itself by its secret, which is read again after a refusal', async () => {
     const { provider, product, clock, logIn } = await start({}, withSecret())
     provider.state.client = { id: clientId, secret: loginSecret }
     expect((await logIn()).status).toBe(200)
@@ -143,7 +143,7 @@ describe('the client', () => {
   test.each([
     ['missing', undefined],
     ['empty', ''],
-  ])('is public where the secret is %s', async (_name, value) => {
+  ])('a login client is public where the secret is %s', async (_name, value) => {
     const { product, logIn } = await start({}, { secrets: { ...secrets, 'unit-guard/login-client': value } })
     expect((await logIn()).status).toBe(200)
     expect(linesOf(product.logged, 'secret-unavailable')).toEqual([])
@@ -153,7 +153,7 @@ describe('the client', () => {
     [undefined, null],
     [['client_secret_basic'], null],
     [['client_secret_basic', 'client_secret_post'], loginSecret],
-  ])('sends its secret in the body where the provider names that: %j', async (methods, inBody) => {
+  ])('a login client sends its secret in the body where the provider names that: %j', async (methods, inBody) => {
     const { provider, logIn } = await start({}, withSecret())
     provider.state.client = { id: clientId, secret: loginSecret }
     provider.state.metadata = { token_endpoint_auth_methods_supported: methods }
@@ -165,7 +165,7 @@ describe('the client', () => {
     [{}, {}, 'openid'],
     [{ person: 'email' }, {}, 'openid email'],
     [{}, { scopes_supported: ['openid', 'offline_access', 'groups', 'profile'] }, 'openid profile groups'],
-  ])('asks for the scopes of the mapped claims: %j, %j', async (entry, metadata, scope) => {
+  ])('a login asks for the scopes of the mapped claims: %j, %j', async (entry, metadata, scope) => {
     const { provider, begin } = await start(entry)
     provider.state.metadata = metadata
     expect(new URL(await begin()).searchParams.get('scope')).toBe(scope)
@@ -367,8 +367,8 @@ const refused: readonly Refused[] = [
   ],
 ]
 
-describe('opens no session:', () => {
-  test.each(refused)('%s', async (name, act, status, sentence, entry) => {
+describe('a refused login', () => {
+  test.each(refused)('a login at the provider opens no session: %s', async (name, act, status, sentence, entry) => {
     const isSlow = name.endsWith('hangs')
     const run = await start(entry, { ...(isSlow && { issuersWithinMs: 300 }) })
     const shown = await act(run)
@@ -387,14 +387,14 @@ describe('opens no session:', () => {
     if (!name.startsWith('an algorithm')) expect((await run.logIn()).status).toBe(200)
   })
 
-  test.each([60, -60])('clocks may differ by a minute: %d s', async (seconds) => {
+  test.each([60, -60])('clocks may differ by a minute at a login: %d s', async (seconds) => {
     const run = await start()
     const now = Math.floor(run.clock.now() / 1000)
     const times = seconds > 0 ? { iat: now + seconds } : { iat: now - 3600, exp: now + 1 }
     expect((await withClaims(times)(run)).status).toBe(200)
   })
 
-  test('an answer that comes again, with the cookie of the first time and with a provider that takes a code twice', async () => {
+  test('a provider’s answer that comes again opens no session, even if the provider takes a code twice', async () => {
     const run = await start()
     const address = await run.begin()
     const path = await run.answered(address)
@@ -435,13 +435,13 @@ describe('opens no session:', () => {
     expect([shown.status, shown.text.includes(noAnswer), shown.headers.getSetCookie()]).toEqual([503, true, []])
   })
 
-  test('without DASHBOARD_URL, which says what an operator has to set', async () => {
+  test('a login without DASHBOARD_URL is refused, and says what an operator has to set', async () => {
     const run = await start({}, { env: { DASHBOARD_URL: '' } })
     const shown = await run.browser.get('/login/start')
     expect([shown.status, shown.text.includes('until an operator sets DASHBOARD_URL')]).toEqual([503, true])
   })
 
-  test('nothing of it is there without the settings', async () => {
+  test('a login at the provider is not there without its settings', async () => {
     const { browser } = await start({}, { env: { LOGIN_ISSUER: '', LOGIN_CLIENT_ID: '' } })
     for (const path of ['/login/start', '/login/callback']) expect((await browser.get(path)).status).toBe(404)
     const { html } = await browser.get('/login')
@@ -451,7 +451,7 @@ describe('opens no session:', () => {
 })
 
 describe('a session of an issuer', () => {
-  test('lasts eight hours whatever the ID token says, and is no bearer token', async () => {
+  test('an issuer’s session lasts eight hours whatever the ID token says, and is no bearer token', async () => {
     const run = await start()
     await withClaims({ exp: oldEnough(run) + 60 })(run)
     run.clock.advance(hours(8) - 1000)
@@ -485,7 +485,7 @@ describe('a session of an issuer', () => {
     expect((await browser.get('/')).location).toBe('/login')
   })
 
-  test('ends with the logout, which says where the user is still known', async () => {
+  test('an issuer’s session ends with the logout, which says where the user is still known', async () => {
     const { browser, logIn } = await start()
     await logIn()
     const { formToken } = await browser.get('/')
@@ -496,7 +496,7 @@ describe('a session of an issuer', () => {
     expect((await browser.get('/')).location).toBe('/login')
   })
 
-  test('ends when its issuer leaves the file', async () => {
+  test('an issuer’s session ends when its issuer leaves the file', async () => {
     const { product, browser, provider, logIn } = await start()
     await logIn()
     const process = product.startProcess({
@@ -511,7 +511,7 @@ describe('a session of an issuer', () => {
 })
 
 describe('the login page', () => {
-  test('has the provider first, then the token, then Slack', async () => {
+  test('the login page has the provider first, then the token, then Slack', async () => {
     const { browser } = await start()
     const { html, text } = await browser.get('/login?to=%2Fdashboard%2Finbox')
     const order = [
@@ -527,7 +527,7 @@ describe('the login page', () => {
     expect(text).toContain('The same token as for the API.')
   })
 
-  test('with MINTED_TOKENS=off says which tokens are taken', async () => {
+  test('the login page with MINTED_TOKENS=off says which tokens are taken', async () => {
     const { product, browser } = await start({}, { env: { MINTED_TOKENS: 'off' } })
     const { text } = await browser.get('/login')
     expect(text).toContain('A token of okta, as for the API. Tokens of npm run token are switched off here.')

@@ -113,7 +113,7 @@ const readings = {
 test.each([
   ['ten', 0],
   ['100,000', 99_990],
-])('%s updates: each page makes so many readings', async (_name, more) => {
+])('with %s updates, each page makes so many readings', async (_name, more) => {
   const { product, measure } = await start({ more })
   const found: Record<string, number> = {}
   for (const path of Object.keys(readings)) found[path] = await measure(path)
@@ -125,7 +125,7 @@ test.each([
 test.each([
   ['ten', 0],
   ['1,000', 990],
-])('%s updates: a price that changed in the month costs a page the readings of a statement', async (_name, more) => {
+])('with %s updates, a price that changed in the month costs a page a statement’s readings', async (_name, more) => {
   const { measure } = await start({ more, price: '0.01@2025-01-01,0.012@2026-11-21' })
   expect(await measure('/')).toBe(readings['/'] + 5)
   expect(await measure('/dashboard/statements')).toBe(readings['/dashboard/statements'] + 5)
@@ -167,7 +167,7 @@ const ofNone = {
 test.each([
   ['one budget', ['acme'], ofOneBudget],
   ['no budget', [], ofNone],
-])('a reader of %s: each page makes so many readings whatever others did', async (_name, budgets, expected) => {
+])('for a reader of %s, each page makes so many readings whatever others did', async (_name, budgets, expected) => {
   for (const more of [0, 4_000]) {
     const { measure } = await start({ more, budgets })
     const found: Record<string, number> = {}

@@ -70,7 +70,7 @@ const withTrouble: Parameters<typeof startProduct>[0] = {
 }
 
 describe('every page', () => {
-  test('carries the headers, no script, no style of its own, nothing from elsewhere, and what others wrote as text', async () => {
+  test('every page has the headers, no script, no style of its own, and what others wrote as text', async () => {
     const { product, browser } = await start(withTrouble)
     await browser.logIn(product.signed({ sub: 'bob', scope: 'read approve admin' }))
     for (const path of await everyPage(product)) {
@@ -103,7 +103,7 @@ describe('every page', () => {
     }
   })
 
-  test('shows what others wrote, as they wrote it', async () => {
+  test('every page shows what others wrote, as they wrote it', async () => {
     const { product, browser } = await start(withTrouble)
     const paths = await everyPage(product)
     const settled = await browser.get(paths.find((path) => path.includes('/updates/upd_')) ?? '')
@@ -113,7 +113,7 @@ describe('every page', () => {
     expect((await browser.get('/')).text).toContain(`frozen since 20 Nov by ada: ${hostile}`)
   })
 
-  test('ends no line inside a date, or between a figure and its unit; what is filled in or copied is left alone', () => {
+  test('a page breaks no line inside a date or a figure with its unit; input and copies are left alone', () => {
     const shown = (html: string) => keepTogether(html).replaceAll('\u00a0', '_')
     expect(shown('<time title="6 Nov">6 Nov 2026 14:00</time><p>on 12 Dec, 1,200 units or 12 % of 3 united</p>')).toBe(
       '<time title="6 Nov">6_Nov_2026_14:00</time><p>on 12_Dec, 1,200_units or 12_% of 3 united</p>',
@@ -134,7 +134,7 @@ describe('every page', () => {
     }
   })
 
-  test('needs the scope read', async () => {
+  test('every page needs the scope read', async () => {
     const { product, browser } = await start()
     await browser.logIn(product.signed({ sub: 'zoe', scope: 'run' }))
     for (const path of [
@@ -157,7 +157,7 @@ describe('every page', () => {
     }
   })
 
-  test('leads administrators to the callers, whatever went wrong', async () => {
+  test('every page leads administrators to the callers, whatever went wrong', async () => {
     const { product, browser } = await start()
     const leads = async () => (await browser.get('/dashboard/nothing')).html.includes('href="/dashboard/callers"')
     expect(await leads()).toBe(false)
@@ -165,7 +165,7 @@ describe('every page', () => {
     expect(await leads()).toBe(true)
   })
 
-  test('other methods and other addresses', async () => {
+  test('a page refuses other methods and unknown addresses', async () => {
     const { browser } = await start()
     const wrong = await browser.get('/dashboard/decide')
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
@@ -180,7 +180,7 @@ describe('an address of the dashboard that is nothing', () => {
     ['/nonsense', 'There is nothing at this address.'],
     ['/budgets/account', 'There is nothing at this address.'],
     ['/problems/nonsense', 'There is no such problem type.'],
-  ])('%s: says so on a page with a way back', async (path, detail) => {
+  ])('%s says that there is nothing here, on a page with a way back', async (path, detail) => {
     const { product, browser } = await start()
     const page = await browser.get(path)
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8'])
@@ -197,7 +197,7 @@ describe('an address of the dashboard that is nothing', () => {
 })
 
 describe('the header', () => {
-  test('counts the updates that need a decision', async () => {
+  test('the header counts the updates that need a decision', async () => {
     const { product, browser } = await start({
       units: { dear: 101 },
       service: ({ url }) => (/lost.*\/run/.test(url) ? { status: 500 } : undefined),
@@ -208,7 +208,7 @@ describe('the header', () => {
     expect((await browser.get('/dashboard/updates')).text).toContain('Inbox 3 to decide')
   })
 
-  test('finds a budget, a plan, an update and the updates of a project', async () => {
+  test('the header finds a budget, a plan, an update and the updates of a project', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['one'], schedule: 'cron(0 10 * * ? *)' }
     const { product, browser } = await start({ plans: [plan] })
     const projects = [{ name: 'acme.example' }]
@@ -232,7 +232,7 @@ describe('the header', () => {
 })
 
 describe('the overview', () => {
-  test('says what to do while there is nothing', async () => {
+  test('the overview says what to do while there is nothing', async () => {
     const { browser } = await start()
     const { text, html } = await browser.get('/')
     expect(text).toContain('November: on track')
@@ -240,7 +240,7 @@ describe('the overview', () => {
     expect(html).toContain('href="/dashboard/ask"')
   })
 
-  test('gives the verdict, what is left, who spent it, what is at risk and each budget', async () => {
+  test('the overview gives the verdict, what is left, who spent it, what is at risk and each budget', async () => {
     const { product, browser } = await start({
       env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
       service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
@@ -271,7 +271,7 @@ describe('the overview', () => {
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
 
-  test('says of a refusal before the estimate what is known of its price', async () => {
+  test('the overview says of a refusal before the estimate what is known of its price', async () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })
     await ask(product, { project: 'one', budget: 'full' })
@@ -289,7 +289,7 @@ describe('the overview', () => {
     )
   })
 
-  test('leads to the form that helps, filled in, only if the user may use it', async () => {
+  test('the overview leads to the form that helps, filled in, only if the user may use it', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['one'], budget: 'seo', schedule: 'cron(0 5 * * ? *)' }
     const { product, browser } = await start({ plans: [plan] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
@@ -310,7 +310,7 @@ describe('the overview', () => {
     expect(bar).toContain('<line class="limit" x1="90.91%"')
   })
 
-  test('takes at most 60 KB with its stylesheet and sixty budgets, compressed', async () => {
+  test('the overview takes at most 60 KB with its stylesheet and sixty budgets, compressed', async () => {
     const { product, browser } = await start()
     for (let each = 0; each < 60; each++)
       await product.call('PUT', `/budgets/team-${each}`, { body: { limits: month(1_000 + each) } })
@@ -323,7 +323,7 @@ describe('the overview', () => {
     }
   })
 
-  test('shows an ended month with its limits of that time', async () => {
+  test('the overview shows an ended month with its limits of that time', async () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
     await ask(product, { project: 'one', budget: 'seo' })
@@ -369,7 +369,7 @@ describe('the updates', () => {
     ['?since=2026-11-21', ['acme shop', 'four']],
     ['?until=2026-11-20', ['dear', 'two', 'one']],
     ['?since=2026-11-21&until=2026-11-20', []],
-  ])('%s', async (query, projects) => {
+  ])('the page of updates%s lists those that match', async (query, projects) => {
     const { projectsAt } = await withUpdates()
     expect(await projectsAt(query)).toEqual(projects)
   })
@@ -381,7 +381,7 @@ describe('the updates', () => {
     ['updates?via=mail', 'via', 'Must be '],
     ['activity?since=2026-11-31', 'since', 'Must be a date such as 2026-11-20.'],
     ['activity?budget=A', 'budget', 'Must have 1 to 63 of a-z, 0-9 and -, not beginning with -.'],
-  ])('marks a filter with a fault, and lists nothing: %s', async (path, name, fault) => {
+  ])('a filter with a fault is marked, and lists nothing: %s', async (path, name, fault) => {
     const { browser } = await withUpdates()
     const { status, html, text } = await browser.get(`/dashboard/${path}`)
     const [field = ''] = new RegExp(`<(?:input|select) [^>]*name="${name}"[^>]*>`).exec(html) ?? []
@@ -391,7 +391,7 @@ describe('the updates', () => {
     expect((await browser.get(`/dashboard/${path.replace('?', '.csv?')}`)).status).toBe(400)
   })
 
-  test('marks a price that is not a number, and shows the statement without it', async () => {
+  test('a price that is not a number is marked, and the statement is shown without it', async () => {
     const { browser } = await withUpdates()
     const { text, html } = await browser.get('/dashboard/statements?by=budget&price=much')
     expect(html).toMatch(/<input id="statement-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
@@ -425,7 +425,7 @@ describe('the updates', () => {
       return { product, browser, projectsAt }
     }
 
-    test('are one row, with how many there were and when, beside all others of the page', async () => {
+    test('updates of a loop are one row, with how many and when, beside all others of the page', async () => {
       const { browser, projectsAt } = await withLoop()
       expect(await projectsAt('')).toEqual(['acme shop', 'acme shop', 'acme shop', 'four', 'dear', 'two', 'one'])
       const { text, html } = await browser.get('/dashboard/updates?since=2026-11-21')
@@ -438,7 +438,7 @@ describe('the updates', () => {
       expect(each).toEqual(Array.from({ length: 60 }, () => 'acme shop'))
     })
 
-    test('are each a line of the CSV', async () => {
+    test('updates of a loop are each a line of the CSV', async () => {
       const { browser } = await withLoop()
       const { html } = await browser.get('/dashboard/updates.csv?state=refused&caller=dora')
       expect(html.trim().split('\r\n')).toHaveLength(61)
@@ -451,7 +451,7 @@ describe('the updates', () => {
     return next.replaceAll('&amp;', '&').replace('/dashboard/updates', '')
   }
 
-  test('page by page', async () => {
+  test('updates are listed page by page', async () => {
     const { product, browser, projectsAt } = await withUpdates()
     for (const from of [0, 20, 40]) {
       const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
@@ -473,7 +473,7 @@ describe('the updates', () => {
     expect(await look(first.next)).toEqual({ newest: '?caller=ada', prev: '?caller=ada' })
   })
 
-  test('page by page, and back', async () => {
+  test('updates are listed page by page, and back', async () => {
     const { product, browser } = await start()
     for (let from = 0; from < 160; from += 20) {
       const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
@@ -491,7 +491,7 @@ describe('the updates', () => {
     expect(await look(pages[1] ?? '', 'prev')).toBe(pages[0])
   })
 
-  test('none yet, none like that, and a question that makes no sense', async () => {
+  test('a page of updates says that there are none, or that the question makes no sense', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/updates')).text).toContain('No updates since 1 Nov 2026 00:00.')
     expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No matches.')
@@ -531,7 +531,7 @@ describe('an update', () => {
     expect(text).not.toContain('Decide')
   })
 
-  test('a refusal in the words that the API uses', async () => {
+  test('an update’s page shows a refusal in the words that the API uses', async () => {
     const { product, browser } = await start({ units: { dear: 60_000 } })
     const id = await ask(product, { project: 'dear' })
     expect((await browser.get(`/dashboard/updates/${id}`)).text).toContain(

@@ -29,7 +29,7 @@ const idsOf = (results: readonly Result[]) => [
 ]
 
 describe.each(revisions)('an agent with a client of the revision %s', (revision) => {
-  test('gets an estimate, a quote and one update, and reads its result', async () => {
+  test('an agent gets an estimate, a quote and one update, and reads its result', async () => {
     const { connect, seen, figures, audit } = await start({ units: { initech: 40 } })
     const agent = await connect({ revision })
     const estimate = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
@@ -55,7 +55,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
     expect(await audit()).toBe(true)
   })
 
-  test('runs once with ten requests of one quote in parallel, through two processes of the product', async () => {
+  test('an agent’s ten parallel requests of one quote run once, through two processes of the product', async () => {
     const product = await start(await onDynamoDb())
     const other = await listenForAgents({ ...product, mcp: product.startProcess().mcp })
     const agents = [await product.connect({ revision }), await other.connect({ revision })]
@@ -90,7 +90,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
 })
 
 describe('a request of an agent', () => {
-  test('runs once with a hundred retries of one quote, each with the same answer', async () => {
+  test('a request runs once with a hundred retries of one quote, each with the same answer', async () => {
     const { connect, seen, figures, audit } = await start(await onDynamoDb())
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -107,7 +107,7 @@ describe('a request of an agent', () => {
     expect([seen('run').length, (await figures('acme')).spent, await audit()]).toEqual([1, 40, true])
   })
 
-  test('continues when its stream breaks or it is cancelled, and its retry finds the same update', async () => {
+  test('a request continues when its stream breaks or is cancelled; its retry finds the same update', async () => {
     for (const revision of revisions) {
       const slow = gate()
       const { connect, seen, figures, audit } = await start({
@@ -134,7 +134,7 @@ describe('a request of an agent', () => {
     }
   })
 
-  test('is refused with the quote of another caller, and leaves it good for its own', async () => {
+  test('a request is refused with the quote of another caller, and leaves it good for its own', async () => {
     const { connect, seen } = await start()
     const [agent, other] = [await connect(), await connect({ sub: 'other' })]
     const quote = await agent.quote('initech')
@@ -145,7 +145,7 @@ describe('a request of an agent', () => {
     expect((await agent.request(quote)).data.state).toBe('settled')
   })
 
-  test('is refused for good when the price grew after the quote, also when it falls again', async () => {
+  test('a request is refused for good when the price grew after the quote, also when it falls again', async () => {
     const units = { initech: 40 }
     const { connect, seen, figures } = await start({ units })
     const agent = await connect()
@@ -162,7 +162,7 @@ describe('a request of an agent', () => {
     expect((await agent.request(await agent.quote('initech'))).data.state).toBe('settled')
   })
 
-  test('is refused when its budget was frozen after the quote', async () => {
+  test('a request is refused when its budget was frozen after the quote', async () => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -182,7 +182,7 @@ describe('a request of an agent', () => {
   test.each([
     ['owner', { projects: [] }, { projects: [{ name: 'initech' }] }],
     ['names', { projects: [{ name: 'initech', id: '7' }] }, null],
-  ])('is refused when the %s of its project changed after the quote', async (_, acme, press) => {
+  ])('a request is refused when the %s of its project changed after the quote', async (_, acme, press) => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -194,7 +194,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
-  test('is refused after ten minutes without a record, and answered with one', async () => {
+  test('a request is refused after ten minutes without a record, and answered with one', async () => {
     const { connect, clock, seen } = await start()
     const [agent, late] = [await connect(), await connect({ sub: 'other' })]
     const [used, unused] = [await agent.quote('initech'), await late.quote('globex')]
@@ -209,7 +209,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('is refused when the quote was given more than a minute ahead', async () => {
+  test('a request is refused when the quote was given more than a minute ahead', async () => {
     const { connect, clock } = await start()
     const agent = await connect()
     clock.advance(minutes(5))
@@ -218,7 +218,7 @@ describe('a request of an agent', () => {
     expect((await agent.request(quote)).sentence).toContain('more than a minute ahead of our clock')
   })
 
-  test('is refused with an altered quote, also when the quote has a record', async () => {
+  test('a request is refused with an altered quote, also when the quote has a record', async () => {
     const { connect, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -230,7 +230,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('awaits approval where the caller may only propose, and says where', async () => {
+  test('a request awaits approval where the caller may only propose, and says where', async () => {
     const { connect, call, seen } = await start({ env: { DASHBOARD_URL: 'https://units.example' } })
     const agent = await connect({ scope: 'read propose' })
     const estimate = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
@@ -244,7 +244,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('can be cancelled before it is sent, and stays cancelled', async () => {
+  test('a request can be cancelled before it is sent, and stays cancelled', async () => {
     const { connect, seen } = await start()
     const agent = await connect({ scope: 'read propose' })
     const quote = await agent.quote('initech')
@@ -256,7 +256,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
-  test('is cancelled again by its own caller alone, and only where it was cancelled', async () => {
+  test('a request is cancelled again by its own caller alone, and only where it was cancelled', async () => {
     const { connect } = await start()
     const [agent, other] = [await connect({ scope: 'read propose' }), await connect({ sub: 'other' })]
     const { id } = (await agent.request(await agent.quote('initech'))).data
@@ -272,7 +272,7 @@ describe('a request of an agent', () => {
     })
   })
 
-  test('can be awaited while it is queued, and while it runs', async () => {
+  test('a request can be awaited while it is queued, and while it runs', async () => {
     const slow = gate()
     const memory = createMemoryStore()
     let reads: string[] = []
@@ -309,7 +309,7 @@ describe('a request of an agent', () => {
     ['its caller leaves', 20, ({ leaving }) => leaving.abort()],
     ['the function has no time left', 20, ({ clock }) => clock.advance(hours(1))],
     ['the seconds of the call are over', 1, () => {}],
-  ])('is awaited no longer than until %s', async (_end, waitSeconds, end) => {
+  ])('a request is awaited no longer than until %s', async (_end, waitSeconds, end) => {
     const memory = createMemoryStore()
     let reads = 0
     const store = {
@@ -343,7 +343,7 @@ describe('a request of an agent', () => {
     expect(reads).toBeLessThan(10)
   })
 
-  test('may be repeated with its quote when the service gave no estimate', async () => {
+  test('a request may be repeated with its quote when the service gave no estimate', async () => {
     let isDown = false
     const { connect, seen } = await start({ service: () => (isDown ? { status: 500 } : undefined) })
     const agent = await connect()
@@ -357,7 +357,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('is never sent twice when a process dies at any write, and its books add up', async () => {
+  test('a request is never sent twice when a process dies at any write, and its books add up', async () => {
     const states = new Set<string>()
     for (const writes of [0, 1, 2, 3]) {
       const { store, kill, heal } = mortal(createMemoryStore())
@@ -380,7 +380,7 @@ describe('a request of an agent', () => {
     expect([...states].toSorted()).toEqual(['in-doubt', 'settled'])
   })
 
-  test('is refused when its caller lost the right to ask after the quote, also where it was recorded', async () => {
+  test('a request is refused when its caller lost the right to ask after the quote, also where recorded', async () => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const [used, unused] = [await agent.quote('initech'), await agent.quote('globex')]
@@ -407,7 +407,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('gets no quote where it would be refused or the caller may not ask', async () => {
+  test('an agent gets no quote where it would be refused or the caller may not ask', async () => {
     const { connect } = await start({ units: { initech: 2000 } })
     const agent = await connect()
     const short = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })

@@ -49,7 +49,7 @@ describe('an agent with a token of a trusted issuer', () => {
     },
   )
 
-  test('gets no tools without a mapped group, and a sentence that says which groups would help', async () => {
+  test('an issuer’s agent gets no tools without a mapped group, and reads which groups would help', async () => {
     const { connect, provider } = await start()
     const agent = await connect({ token: await provider.sign({ groups: ['sales'] }) })
     expect((await agent.client.listTools()).tools).toEqual([])
@@ -75,7 +75,7 @@ describe('an agent with a token of a trusted issuer', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('cannot use a quote of another subject, nor one whose groups were taken away', async () => {
+  test('an issuer’s agent cannot use the quote of another subject, nor one whose groups were taken away', async () => {
     const { connect, token, provider, seen } = await start()
     const quote = await (await connect({ token: await token() })).quote('initech')
     const bob = await connect({ token: await token({ sub: 'bob' }) })
@@ -95,7 +95,7 @@ describe('a token in the name of a trusted issuer is answered with 401 and the a
     ['with HS256 and our own key', ({ provider, token }) => signedBySecret(provider.issuer, token, callerKey)],
     ['with alg none', async ({ token }) => `${unsigned(await token())}.`],
     ['with the signature of another token', async ({ token }) => mixed(await token(), await token({ sub: 'bob' }))],
-  ])('%s', async (_, make) => {
+  ])('an issuer’s token is answered with 401 and the address of the metadata: %s', async (_, make) => {
     const from = await start()
     const now = Math.floor(from.clock.now() / 1000)
     const authorization = `Bearer ${await make(from, now)}`

@@ -41,7 +41,7 @@ describe('a signed quote', () => {
     ['another payer', 'charge', { ...bonds.charge, budget: 'press' }],
     ['another owner', 'charge', { ...bonds.charge, owner: null }],
     ['another rule', 'charge', { ...bonds.charge, unowned: 'approve' }],
-  ])('is not bound to %s', async (_, name, other) => {
+  ])('a quote is not bound to %s', async (_, name, other) => {
     const from = start()
     const verified = await from.quotes.verify(await issued(from))
     expect(verified?.isBoundTo(name, other as never)).toBe(false)
@@ -52,7 +52,7 @@ describe('a signed quote', () => {
     expect(text).not.toMatch(/press|ada|okta|led_|work#/)
   })
 
-  test('is refused with any character changed, left out or doubled', async () => {
+  test('a quote is refused with any character changed, left out or doubled', async () => {
     const from = start()
     const quote = await issued(from)
     for (const [at, character] of [...quote].entries()) {
@@ -83,7 +83,7 @@ describe('a signed quote', () => {
     ['an unknown member', (quote) => withPayload(quote, (text) => text.replace('{', '{"force":true,'))],
     ['more than 4 KB', (quote) => 'A'.repeat(maxQuoteLength) + quote],
     ['nothing', () => ''],
-  ])('is refused when spelled with %s', async (_, spell) => {
+  ])('a quote is refused when spelled with %s', async (_, spell) => {
     const from = start()
     // In the other alphabet, a quote without these characters is the same.
     const quotes = await Promise.all(Array.from({ length: 20 }, () => issued(from)))
@@ -92,7 +92,7 @@ describe('a signed quote', () => {
     expect(await from.quotes.verify(spell(quote))).toBeNull()
   })
 
-  test('is accepted with the previous key, and refused after two rotations', async () => {
+  test('a quote is accepted with the previous key, and refused after two rotations', async () => {
     const from = start()
     const quote = await issued(from)
     Object.assign(from.value, { current: 'second', previous: 'first' })
@@ -101,13 +101,13 @@ describe('a signed quote', () => {
     expect(await from.quotes.verify(quote)).toBeNull()
   })
 
-  test('is signed with a key that HKDF derives from the secret under a label of its own', async () => {
+  test('a quote is signed with a key that HKDF derives from the secret under a label of its own', async () => {
     const [text = '', signature] = (await issued()).split('.')
     expect(signed(Buffer.from(text, 'base64url'))).toBe(`${text}.${signature}`)
     expect(createHmac('sha256', 'first').update(text).digest('base64url')).not.toBe(signature)
   })
 
-  test('has at most 4 KB, also with a valid signature', async () => {
+  test('a quote has at most 4 KB, also with a valid signature', async () => {
     const { quotes } = start()
     const [text = ''] = (await issued()).split('.')
     const json = Buffer.from(text, 'base64url').toString()
@@ -120,14 +120,14 @@ describe('a signed quote', () => {
     expect(await quotes.verify(ofLength(fits + 1))).toBeNull()
   })
 
-  test('is refused with a byte order mark, also with a valid signature', async () => {
+  test('a quote is refused with a byte order mark, also with a valid signature', async () => {
     const bytes = Buffer.from((await issued()).split('.')[0] ?? '', 'base64url')
     const marked = signed(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]))
     expect(await start().quotes.verify(marked)).toBeNull()
     expect(readQuote(marked)).toBeNull()
   })
 
-  test('is not issued where it would be longer than 4 KB', async () => {
+  test('a quote is not issued where it would be longer than 4 KB', async () => {
     const query = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`name${at}`, 'v'.repeat(512)]))
     expect(await start().quotes.issue({ ...terms, query }, bonds)).toBeNull()
   })
@@ -140,7 +140,7 @@ describe('a signed quote', () => {
     expect(readQuote('no quote')).toBeNull()
   })
 
-  test('has an id of its own each time', async () => {
+  test('a quote has an id of its own each time', async () => {
     const from = start()
     const ids = await Promise.all(Array.from({ length: 50 }, async () => readQuote(await issued(from))?.id))
     expect(new Set(ids).size).toBe(50)

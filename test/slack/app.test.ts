@@ -53,7 +53,7 @@ const press = (changes: object = {}) => ({
 
 describe('signature', () => {
   const now = Date.parse('2026-11-20T10:00:00Z') / 1000
-  test('is good for five minutes, either way of the clock', async () => {
+  test('a signature is good for five minutes, either way of the clock', async () => {
     const product = await slackProduct()
     const statuses: Record<string, number> = {}
     for (const seconds of [0, -299, -300, -301, 299, 300, 301]) {
@@ -73,7 +73,7 @@ describe('signature', () => {
     expect(await waiting(product)).toHaveLength(5)
   })
 
-  test('none, short, of another version, another body or another key: 401 with constant words', async () => {
+  test('a missing, short or foreign signature is 401 with constant words', async () => {
     const product = await slackProduct()
     const right = signedFor(formBody(), now)['x-slack-signature']
     const wrong: Record<string, string>[] = [
@@ -99,7 +99,7 @@ describe('signature', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('is over the bytes that came: the same form in other bytes is another request', async () => {
+  test('a signature is over the bytes that came: the same form in other bytes is another request', async () => {
     const product = await slackProduct()
     const signed = formBody({ text: 'show upd_1' })
     const reencoded = signed.replace('show+upd', 'show%20upd')
@@ -109,7 +109,7 @@ describe('signature', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('the same request again within five minutes is the same item', async () => {
+  test('a signed request that comes again within five minutes is the same item', async () => {
     const product = await slackProduct()
     const headers = signedFor(formBody(), now)
     for (const secondsLater of [0, 1, 299]) {
@@ -144,7 +144,7 @@ describe('acknowledgements', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('help and mistakes are answered at once, to anybody, without touching the ledger', async () => {
+  test('help and mistakes are answered at once, to every user, without touching the ledger', async () => {
     const product = await slackProduct()
     for (const user of ['U1ADA', 'U9NOBODY']) {
       const help = await shownBy(product.slack.command('help', { user }))
@@ -263,14 +263,14 @@ describe('requests that do not come from Slack', () => {
     )
   })
 
-  test('more than 256 KiB: 413, before the signature', async () => {
+  test('a request of more than 256 KiB is 413, before the signature', async () => {
     const product = await slackProduct()
     const body = formBody({ text: 'x'.repeat(256 * 1024) })
     for (const path of ['/slack/commands', '/slack/interactions'])
       expect((await product.slack.sendBody(path, body, { 'content-length': String(body.length) })).status).toBe(413)
   })
 
-  test('40,000 characters are answered within a moment and a message', async () => {
+  test('a command of 40,000 characters is answered within a moment and a message', async () => {
     const product = await slackProduct()
     for (const text of ['<'.repeat(40_000), `run ranking ${'"a b" '.repeat(6_600)}`, `show ${'x'.repeat(39_995)}`]) {
       const answer = await product.slack.command(text)
@@ -281,7 +281,7 @@ describe('requests that do not come from Slack', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('another path is 404, another method 405', async () => {
+  test('another path is 404, and another method 405', async () => {
     const { slackApp } = (await slackProduct()).startProcess()
     const asked: [method: string, path: string, status: number][] = [
       ['GET', '/slack/commands', 405],
@@ -305,7 +305,7 @@ describe('requests that do not come from Slack', () => {
 })
 
 describe('hostile content', () => {
-  test('never contacts a response_url on another host, but answers in the channel', async () => {
+  test('an answer never goes to a response_url on another host, but to the channel', async () => {
     const product = await slackProduct()
     const evil = product.service.baseUrl.replace('127.0.0.1', '127.0.0.2')
     for (const [position, response_url] of [

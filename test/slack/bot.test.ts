@@ -53,7 +53,7 @@ describe('a message is edited wherever its update is decided', () => {
   test.each([
     ['approved with the API', 'approve', /is done: 640 units charged to seo/],
     ['rejected with the API', 'reject', /was rejected by carl/],
-  ])('%s', async (_, verb, outcome) => {
+  ])('a message is edited when its update is %s', async (_, verb, outcome) => {
     const { ask, decide, shown } = await botProduct()
     const [id = ''] = await ask('dear')
     expect(shown()).toMatchObject([
@@ -78,7 +78,7 @@ describe('a message is edited wherever its update is decided', () => {
     expect(shown()[1]?.text).toContain('expired')
   })
 
-  test('pressed in Slack: the message changes once for all readers, and nothing is sent beside it', async () => {
+  test('a message whose button is pressed in Slack changes once for all readers, with nothing beside it', async () => {
     const { product, ask, recorder, shown } = await botProduct()
     const [id = ''] = await ask('dear')
     const [{ ts = '' } = {}] = recorder.messages
@@ -161,7 +161,7 @@ describe('a Web API that fails', () => {
     expect(shown()).toHaveLength(1)
   })
 
-  test('without the token all goes to the webhook, with the buttons of today', async () => {
+  test('without the token, all messages go to the webhook, with the buttons of today', async () => {
     const { product, ask } = await botProduct()
     const { webhookUrl } = JSON.parse(product.secrets.values['unit-guard/slack'] ?? '{}')
     product.secrets.values['unit-guard/slack'] = slackSecretOf(webhookUrl)

@@ -95,7 +95,7 @@ describe("the outcome of a message follows from the answer's status", () => {
     ['302', status(302, '', { location: 'http://127.0.0.1:1/elsewhere' }), refused(302, 'status 302')],
     ['308', status(308, '', { location: path }), refused(308, 'status 308')],
     ['304', status(304), refused(304, 'status 304')],
-  ])('%s', async (_name, answer, expected) => {
+  ])('the outcome of a message follows from the answer’s status %s', async (_name, answer, expected) => {
     const { send, url, received } = await start(answer)
     expect(await send(url, message)).toEqual(expected)
     expect(received).toHaveLength(1)
@@ -168,7 +168,7 @@ describe('messages go to Slack and nowhere else', () => {
     'file:///etc/passwd',
     'javascript:alert(1)',
     `https://hooks.slack.com/${'x'.repeat(1_000)}`,
-  ])('%s is refused', async (url) => {
+  ])('the address %s is refused for messages', async (url) => {
     expect(await client().send(url, message)).toEqual(refused)
   })
 
@@ -188,7 +188,7 @@ describe('the address is a secret', () => {
     ['a broken connection', (response) => response.socket?.destroy()],
   ]
 
-  test.each(leaky)('%s', async (_name, answer) => {
+  test.each(leaky)('the address stays a secret after %s', async (_name, answer) => {
     const { send, url, lines, log } = await start(answer)
     const shown = [JSON.stringify(await send(url, message)), ...lines].join('\n')
     expect(lines).toHaveLength(1)

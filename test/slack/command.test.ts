@@ -58,7 +58,7 @@ describe('text behind /units', () => {
     ['reconcile 31200', { do: 'reconcile', unitsLeft: 31_200 as Units, reason: '' }],
     ['reconcile 1,234,567 now', { do: 'reconcile', unitsLeft: 1_234_567 as Units, reason: 'now' }],
     ['reconcile 0 all 200 are gone', { do: 'reconcile', unitsLeft: 0 as Units, reason: 'all 200 are gone' }],
-  ])('%j', (text, expected) => {
+  ])('text behind /units is read as a command: %j', (text, expected) => {
     expect(parseCommand(text)).toEqual(expected)
   })
 
@@ -84,7 +84,7 @@ describe('names with spaces are quoted', () => {
     ['a/b%2F?#', ['a/b%2F?#']],
     ['...', ['...']],
     ['x'.repeat(512), ['x'.repeat(512)]],
-  ])('%s', (typed, projects) => {
+  ])('names with spaces are quoted: %s', (typed, projects) => {
     expect(parseCommand(`run ranking ${typed}`)).toEqual(ranking(...projects))
   })
 })
@@ -103,7 +103,7 @@ describe('undoes Slack’s changes of a command’s text', () => {
     ['<@U123ABC|alice>', 'alice'],
     ['<@U123ABC>', '@U123ABC'],
     ['<http://acme.example|>', 'http://acme.example'],
-  ])('%s', (sent, typed) => {
+  ])('Slack’s changes of a command’s text are undone: %s', (sent, typed) => {
     expect(parseCommand(`run ranking ${sent}`)).toEqual(ranking(typed))
     expect(parseCommand(`freeze seo ${sent}`)).toEqual({ do: 'freeze', name: 'seo', reason: typed })
   })
@@ -242,7 +242,7 @@ describe('a mistake is said in one sentence, with the line of that command', () 
     expect(parseCommand(text)).toEqual({ do: 'mistake', sentence, usage: lineOf(verb, productKinds).usage, ...name })
   })
 
-  test('40,000 open marks are read in no time', () => {
+  test('a command of 40,000 open marks is read in no time', () => {
     const started = performance.now()
     for (const piece of ['<', '"', '<a|', '&amp', 'a ', '“a” ']) parseCommand(`run ranking ${piece.repeat(20_000)}`)
     expect(performance.now() - started).toBeLessThan(3000)

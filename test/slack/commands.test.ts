@@ -167,7 +167,7 @@ describe('/units run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('confirmed twice, one after the other and at once by two processes: one run', async () => {
+  test('a run confirmed twice, one after the other and at once by two processes, runs once', async () => {
     const { product, news, offered, confirm } = await slackProduct()
     const ask = await offered(acme)
     await Promise.all([1, 2, 3].map(() => product.slack.press('confirm', ask, { user: 'U2BOB' })))
@@ -215,7 +215,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('confirmed after an hour: nothing is run, and the button is gone', async () => {
+  test('a run confirmed after an hour does not run, and its button is gone', async () => {
     const { product, offered, confirm, updates } = await slackProduct()
     const [early, late] = [await offered(acme), await offered('run ranking blog budget=seo')]
     product.clock.advance(hours(1))
@@ -288,7 +288,7 @@ describe('/units run', () => {
     expect(await sweep(minutes(10))).toEqual([])
   })
 
-  test('more than is left: the numbers, and a button that asks an approver for what is missing, once', async () => {
+  test('a run of more than is left shows the numbers, and asks an approver once for what is missing', async () => {
     const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_001 } })
     const told = await type('run ranking dear budget=seo', { user: 'U2BOB' })
     expect(told).toEqual(says('private: ⛔ .*1,000 of 1,000 units left .*needs 1,001;'))
@@ -379,7 +379,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect(await submitted()).toBe(201)
   })
 
-  test('announces an unfreeze as it was, even if the budget is deleted before', async () => {
+  test('an unfreeze is announced as it was, even if the budget is deleted before', async () => {
     const { product, news } = await slackProduct()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
@@ -406,7 +406,7 @@ describe('a command that is done again, until Slack takes the answer', () => {
     ['unfreeze seo repaired', '/budgets/seo/freeze', 'seo', 'The budget seo was frozen'],
     ['resume nightly repaired', '/plans/nightly/pause', 'nightly', 'The plan nightly was paused'],
   ] as const)(
-    '%s: lifts what was stopped before it was typed, and nothing that was stopped since',
+    'a repeated %s lifts what was stopped before it was typed, and nothing that was stopped since',
     async (text, stop, what, was) => {
       const { product, type, sweep } = await slackProduct({ plans: [nightly] })
       await product.call('POST', stop, { body: { reason: 'a loop' } })

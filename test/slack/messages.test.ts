@@ -129,7 +129,7 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
         ['resolve-did-not-run', 'upd_4t8kx2m9q7w3', 'It did not run', 'danger'],
       ],
     ],
-  ])('%s', (_name, message, expected) => {
+  ])('buttons name what they do, and carry an id and nothing else: %s', (_name, message, expected) => {
     expect(buttonsOf(message).map((each) => [each.action_id, each.value, each.text.text, each.style])).toEqual(expected)
   })
 
@@ -184,7 +184,7 @@ test.each([
   [2500, 2000, '██████████', '125 %'],
   [-5, 2000, '░░░░░░░░░░', '0 %'],
   [0, 0, '██████████', '100 %'],
-])('%d of %d used', (used, of, cells, share) => {
+])('a bar shows %d of %d used', (used, of, cells, share) => {
   expect([bar(used, of), percent(used, of)]).toEqual([cells, share])
 })
 
@@ -271,7 +271,7 @@ describe('texts of other people, however long', () => {
     )
   })
 
-  test.each(hostile.map((text) => [text.slice(0, 40), text]))('%j', (_start, text) => {
+  test.each(hostile.map((text) => [text.slice(0, 40), text]))('hostile text stays text: %j', (_start, text) => {
     const by = { project: text, reason: text, detail: text, caller: text, plan: text, budget: text }
     for (const [name, message] of samples(by, 500)) {
       mustFit(message)
@@ -280,7 +280,7 @@ describe('texts of other people, however long', () => {
     }
   })
 
-  test('numbers of any size', () => {
+  test('a message shows numbers of any size', () => {
     const number = fc.integer({ min: -1e12, max: 1e12 })
     const counter = fc.record({ available: number, spent: number, held: number, inDoubt: number, granted: number })
     const limit = fc.oneof(fc.constant('unlimited' as const), fc.nat(1e12).map(u))

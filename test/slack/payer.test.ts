@@ -46,14 +46,14 @@ describe('/units run with a budget above the project’s owner', () => {
     ])
   })
 
-  test('without the right there is nothing to confirm', async () => {
+  test('a run without the right to charge the budget above has nothing to confirm', async () => {
     const { product, type } = await slackProduct(false)
     const [told] = await type('run ranking shop budget=clients')
     expect(told?.text).toMatch(/^⛔ .*may not charge clients for shop/)
     expect(product.slack.buttons()).toEqual([])
   })
 
-  test('is checked again at Confirm', async () => {
+  test('the right to charge the budget above is checked again at Confirm', async () => {
     const { product, listBob, type, confirm } = await slackProduct()
     await type('run ranking shop budget=clients')
     await listBob(false)
@@ -82,7 +82,7 @@ describe('Confirm charges nothing but what was shown', () => {
   test.each([
     ['by default', 'run ranking shop'],
     ['with a budget', 'run ranking shop budget=account'],
-  ])('%s: not where the project has another owner now', async (_how, text) => {
+  ])('Confirm charges nothing where the project has another owner now: %s', async (_how, text) => {
     const { product, put, type, confirm } = await slackProduct()
     await type(text)
     await put('acme', { parent: 'clients', projects: [] })

@@ -16,7 +16,7 @@ const byRogue = {
 }
 
 describe.each(samples(byRogue).map(([name, message]) => [name, toHtml(message)] as const))('%s', (_name, html) => {
-  test('pings no one, links nowhere, and shows only our own formatting', () => {
+  test('a message of hostile texts pings no one, links nowhere, and shows only our own formatting', () => {
     expect(html).not.toMatch(/class="(?:ping|link|emoji)"|<em>|<s>|@U999XXX<|<b>(?:bold|html)/)
   })
 })

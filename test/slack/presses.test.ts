@@ -89,7 +89,7 @@ describe('approve and reject', () => {
     expect(await press('approve', id, 'U8NEW')).toEqual(says(soon('U8NEW'), done))
   })
 
-  test('delivered twice, also after it was answered: one item, one answer', async () => {
+  test('a press delivered twice, also after it was answered, is one item with one answer', async () => {
     const { product, ask, sweep } = await strictProduct()
     const { id } = await ask()
     // Rita may not approve: each press of hers is answered with why.
@@ -103,7 +103,7 @@ describe('approve and reject', () => {
     expect((await sweep(minutes(3))).filter((line) => line.startsWith('private'))).toHaveLength(1)
   })
 
-  test('twice, and by two people at once in two processes: one decision, one run', async () => {
+  test('two presses, also by two people at once in two processes, are one decision and one run', async () => {
     const { product, ask, updateOf } = await strictProduct({ isRealStore: true })
     const { id } = await ask()
     for (const user of ['U3CARL', 'U3CARL', 'U4DORA', 'U1ADA']) await product.slack.press('approve', id, { user })
@@ -224,7 +224,7 @@ describe('in doubt', () => {
     return { ...strict, id, told }
   }
 
-  test('“it ran” at once: charged, edited', async () => {
+  test('a press of “it ran” charges at once, and edits the message', async () => {
     const { product, press, id } = await doubtful()
     expect(await press('resolve-ran', id)).toEqual(
       says('place: ✅ .*40 units .*<@U3CARL> said so. “as pressed in Slack”'),
@@ -233,7 +233,7 @@ describe('in doubt', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('two who disagree at once: one word counts, and both see which', async () => {
+  test('two people who disagree at once give one word that counts, and both see which', async () => {
     const { product, news, id, updateOf } = await doubtful()
     product.clock.advance(hours(1))
     await product.slack.press('resolve-ran', id, { user: 'U3CARL' })
@@ -261,7 +261,7 @@ describe('in doubt', () => {
     expect(decidedBy()).toMatch(/^Decided by Unit Guard · /)
   })
 
-  test('approved and cleared up by the same person: the message says when it was cleared up', async () => {
+  test('a message of an update approved and cleared up by one person says when it was cleared up', async () => {
     const { product, ask, press, decidedBy } = await strictProduct()
     product.service.script('/on-demand/dear/run', { status: 500 })
     const { id } = await ask()
@@ -284,7 +284,7 @@ describe('uses of a response_url', () => {
     expect((await ask('other')).id).not.toBe(id)
   })
 
-  test('five messages: the sixth goes to the channel', async () => {
+  test('a response_url takes five messages: the sixth goes to the channel', async () => {
     const { product, press, ask, news } = await strictProduct()
     const { id } = await ask()
     await press('approve', id)
@@ -296,7 +296,7 @@ describe('uses of a response_url', () => {
     expect(await news()).toEqual(says('channel: ✅ .*640 units charged to seo'))
   })
 
-  test('used up or gone, as Slack says it: 404 is answered in the channel', async () => {
+  test('a response_url that is used up or gone by Slack’s 404 is answered in the channel', async () => {
     const { product, ask, press } = await strictProduct()
     const { id } = await ask()
     product.slack.answers({ status: 404, body: 'used_url' }, { status: 200, body: 'ok' })

@@ -33,7 +33,7 @@ describe('a request is signed for five minutes, either way', () => {
     [-300, true],
     [-301, false],
     [-86_400, false],
-  ])('%d seconds after its time: %s', (later, expected) => {
+  ])('a request %d seconds after its time is signed: %s', (later, expected) => {
     expect(isSigned({ ...example, now: seconds(later) })).toBe(expected)
   })
 
@@ -62,15 +62,15 @@ describe('forms of a timestamp', () => {
     '1531420618,1531420618',
     '١٥٣١٤٢٠٦١٨',
     '1531420618000000',
-  ])('%j is refused, even when signed', (text) => {
+  ])('the timestamp %j is refused, even when signed', (text) => {
     expect(isSigned({ ...example, ...signedAt(text) })).toBe(false)
   })
 
-  test('leading zeros are digits', () => {
+  test('leading zeros of a timestamp are digits', () => {
     expect(isSigned({ ...example, ...signedAt('001531420618') })).toBe(true)
   })
 
-  test.each([undefined, null])('%s is refused', (missing) => {
+  test.each([undefined, null])('the timestamp %s is refused', (missing) => {
     expect(isSigned({ ...example, timestamp: missing })).toBe(false)
   })
 })
@@ -93,13 +93,13 @@ describe('forms of a signature', () => {
     ['two of them', `${signature},${signature}`],
     ['of another body', signature.replace('a2', 'a3')],
     ['zeros', `v0=${'0'.repeat(64)}`],
-  ])('%s is refused', (_name, odd) => {
+  ])('a signature that is %s is refused', (_name, odd) => {
     expect(isSigned({ ...example, signature: odd })).toBe(false)
   })
 })
 
 describe('signed bytes', () => {
-  test('another secret does not fit, and an empty one never does', () => {
+  test('another secret does not fit a signature, and an empty one never does', () => {
     expect(isSigned({ ...example, secret: `${secret}0` })).toBe(false)
     const empty = createHmac('sha256', '').update(`v0:${timestamp}:`).update(rawBody).digest('hex')
     expect(isSigned({ ...example, secret: '', signature: `v0=${empty}` })).toBe(false)

@@ -36,7 +36,7 @@ const [inDoubt] = says(inDoubtKey)
 const doubted = { limit: 5_000, granted: 0, available: 4_960, held: 0, inDoubt: 40, spent: 0 }
 
 describe('each announcement is sent once', () => {
-  test('approval wanted, its reminder at half time, and nothing more', async () => {
+  test('a wanted approval is announced once, with one reminder at half time', async () => {
     const { product, ask, texts, sweep } = await tellingProduct()
     await ask('dear')
     await product.deliver()
@@ -51,7 +51,7 @@ describe('each announcement is sent once', () => {
     expect(await sweep(hours(2))).toEqual([])
   })
 
-  test('in doubt; what it turns out to be later is a correction', async () => {
+  test('a doubt is announced once; what it turns out to be later is a correction', async () => {
     const { product, ask, texts, sweep } = await tellingProduct()
     product.service.script(({ url }) => url.endsWith('/doubtful/dates'), json({ dates: ['2026-11-19'] }))
     const id = await ask('doubtful')
@@ -256,7 +256,7 @@ describe('without a webhook', () => {
     expect(lines[0].text).toEqual(inDoubt)
   })
 
-  test('without the secret at all it waits until there is one', async () => {
+  test('an announcement waits while the secret is missing', async () => {
     const { product, ask, open, sweep } = await tellingProduct()
     const secret = product.secrets.values['unit-guard/slack']
     product.secrets.values['unit-guard/slack'] = undefined
@@ -310,7 +310,7 @@ describe('processes that die, and several at once', () => {
   })
 
   /** From the press of Confirm on: each write of the first process is its last, which it did not live to see. */
-  test('killed at any of its writes: the sweeps of another process bring everything to its end', async () => {
+  test('a process killed at any of its writes: the sweeps of another one finish its announcements', async () => {
     const lastWrite = 13
     const ends: Record<string, number> = {}
     for (let killedAt = 1; killedAt <= lastWrite; killedAt++) {
@@ -356,7 +356,7 @@ describe('processes that die, and several at once', () => {
 })
 
 describe('secrets', () => {
-  test('no address and no signing secret in any line of the log, whatever Slack answers', async () => {
+  test('no address and no signing secret is in any line of the log, whatever Slack answers', async () => {
     const { product, ask } = await tellingProduct()
     const webhook = JSON.parse(product.secrets.values['unit-guard/slack'] ?? '{}').webhookUrl
     product.slack.answers(

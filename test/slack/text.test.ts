@@ -9,7 +9,7 @@ describe('three characters are escaped, and no others', () => {
     ['<!channel>', '&lt;!channel&gt;'],
     ['&amp;', '&amp;amp;'],
     [`"it's" 50 % ü`, `"it's" 50 % ü`],
-  ])('%s', (text, expected) => {
+  ])('three characters are escaped, and no others: %s', (text, expected) => {
     expect(escapeMarks(text)).toBe(expected)
   })
 })
@@ -25,7 +25,7 @@ describe('cutting', () => {
     ['ab&amp;cd', 7, 'ab…'],
     ['ab&amp;cde', 8, 'ab&amp;…'],
     ['a < b, which is less', 12, 'a < b, whic…'],
-  ])('%s to %d', (text, most, expected) => {
+  ])('a text is cut: %s to %d', (text, most, expected) => {
     expect(cut(text, most)).toBe(expected)
   })
 
@@ -35,11 +35,11 @@ describe('cutting', () => {
     ['at <!date^1^{time}|12 Nov> it', 20, 'at …'],
     ['`one` and `two`', 13, '`one` and …'],
     ['`one` and two', 12, '`one` and t…'],
-  ])('cuts marked text: %s to %d', (text, most, expected) => {
+  ])('marked text is cut: %s to %d', (text, most, expected) => {
     expect(cutMarked(text, most)).toBe(expected)
   })
 
-  test('never longer, never half a character, never half an entity', () => {
+  test('a cut text is never longer, and never ends in half a character or entity', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 30 }), (text, most) => {
         const shown = cut(escapeMarks(text.toWellFormed()), most)
@@ -59,7 +59,7 @@ describe('text that other people wrote', () => {
     ['  ', '(blank)'],
     ['\u200b', '(blank)'],
     ['a\ud800', 'a\ufffd'],
-  ])('is one line of visible text: %j', (text, expected) => {
+  ])('text that other people wrote is one line of visible text: %j', (text, expected) => {
     expect(clean(text)).toBe(expected)
   })
 
