@@ -13,7 +13,7 @@ import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { reconcile } from '../support/store/reconcile.ts'
 
-/** The situations of docs/guide.md, in its order, through the public routes. */
+/** The situations of docs/guide.md, through the public routes. */
 
 const month = (units: number) => [{ window: 'month', units }]
 
