@@ -139,11 +139,11 @@ const mayName = (to: string, room: string, typeOnly: boolean): boolean =>
   (room === 'shared/client' && typeOnly && to.startsWith('shared/api/answers/'))
 
 describe('imports', () => {
-  test('are found at all', () => {
+  test('imports are found at all', () => {
     expect(imports.length).toBeGreaterThan(200)
   })
 
-  test('go one way between rooms', () => {
+  test('imports go one way between rooms', () => {
     const wrong = imports.filter(({ from, to, typeOnly }) => {
       const [room, other] = [roomOf(from), roomOf(to)]
       return room !== other && !mayImport[room]?.test(other) && !mayName(to, room, typeOnly)

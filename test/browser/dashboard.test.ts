@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       insider = await dashboard.insider()
     })
 
-    test.each(pages)('%s', async (_name, path) => {
+    test.each(pages)('a page looks right: %s', async (_name, path) => {
       expect((await insider.page.goto(path(dashboard.updateOf)))?.status()).toBe(200)
       expect(await everyLook(insider.page)).toEqual([])
       expect(insider.troubles.splice(0)).toEqual([])
@@ -51,7 +51,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(pages.map(([, path]) => path(() => ''))).toEqual(expect.arrayContaining(paths))
   })
 
-  test('log in, see the month, log out', async () => {
+  test('a user logs in, sees the month and logs out', async () => {
     const { page, troubles } = await dashboard.visitor(noScript)
     await page.goto('/dashboard/updates?state=in-doubt')
     await page.getByLabel('Your token').fill(await dashboard.tokenOf(approver))
@@ -165,7 +165,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     ['/dashboard/budgets'],
     ['/dashboard/statements?by=project'],
     ['/dashboard/activity'],
-  ])('on half a screen, names and reasons are not squeezed to a few letters a line: %s', async (path) => {
+  ])('half a screen squeezes names and reasons to no less than a few words a line: %s', async (path) => {
     const { page } = await dashboard.insider(undefined, { viewport: { width: 720, height: 800 } })
     await page.goto(path)
     const cells = await page
@@ -177,7 +177,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   })
 
   test.each(['/dashboard/statements?by=project', '/dashboard/activity', '/dashboard/updates', '/dashboard/budgets'])(
-    'on paper there is the table in its whole width, and nothing to press: %s',
+    'a printed page has the table in its whole width, and nothing to press: %s',
     async (path) => {
       const { page } = await dashboard.insider(undefined, { viewport: { width: paperWidth, height: 1_000 } })
       await page.emulateMedia({ media: 'print' })
@@ -202,7 +202,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     }, timeout)
     afterAll(() => month?.close())
 
-    test('approve an update with the keyboard alone, which then runs', async () => {
+    test('an update is approved with the keyboard alone, and then runs', async () => {
       const { page, troubles } = await month.insider(approver, noScript)
       await page.goto('/dashboard/inbox')
       const skip = page.getByRole('link', { name: 'Skip to the content' })
@@ -231,7 +231,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('resolve two updates in doubt at once, with the keyboard alone', async () => {
+    test('two updates in doubt are resolved at once, with the keyboard alone', async () => {
       const { page, troubles } = await month.insider(approver, noScript)
       await page.goto('/dashboard/inbox')
       for (const name of ['keyword-difficulty update of initech', 'ranking update of fernway-garden.example']) {
@@ -275,7 +275,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('raise a limit, after a look at what it does', async () => {
+    test('a limit is raised after a look at what it does', async () => {
       const { page, troubles } = await month.insider(undefined, noScript)
       await page.goto('/dashboard/budgets/press/edit')
       await page.getByLabel('Limit per month').fill('400')
@@ -328,7 +328,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(await everyLook(page)).toEqual([])
     })
 
-    test('looks right: a budget that was made just now, of which no day is known yet', async () => {
+    test('a budget that was made just now, of which no day is known yet, looks right', async () => {
       const limits = [{ window: 'month', units: toUnits(500) }] as const
       await month.scenario.guard.putBudget({ name: 'new', parent: 'account', limits, projects: [] }, { caller: 'mira' })
       const { page } = await month.insider()

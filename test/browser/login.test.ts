@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       },
       noIdToken,
     ],
-  ])('opens no session: %s', async (_name, act, sentence) => {
+  ])('a login at the provider opens no session: %s', async (_name, act, sentence) => {
     const run = await start()
     await act(run)
     expect(await run.page.getByRole('alert').innerText()).toMatch(sentence)
@@ -156,7 +156,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await context.cookies()).toEqual([])
   })
 
-  test.each(['/login', '/login?out', '/login/callback'])('looks right: %s', async (path) => {
+  test.each(['/login', '/login?out', '/login/callback'])('a page of the login looks right: %s', async (path) => {
     const { visit } = await start()
     const { page } = await visit({})
     await page.goto(path)

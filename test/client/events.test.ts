@@ -50,24 +50,24 @@ describe('verifyEvent returns the event', () => {
     ['the previous secret signed, and both are known', [previous], [current, previous]],
     ['both signed, and the previous one is known', [current, previous], [previous]],
     ['both signed, and the current one is known', [current, previous], [current]],
-  ])('while a secret is rotated: %s', async (_name, signing, known) => {
+  ])('verifies an event while a secret is rotated: %s', async (_name, signing, known) => {
     expect(await verify(signed(body, { secrets: [...signing] }), body, [...known])).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('among signatures of other versions and broken ones', async () => {
+  test('verifies an event among signatures of other versions and broken ones', async () => {
     const headers = signed()
     const signature = `v1a,abc v2,${headers['webhook-signature'].slice(3)} v1,§ v1, ${headers['webhook-signature']}`
     expect(await verify({ ...headers, 'webhook-signature': signature })).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('with headers of fetch, of node, and in capitals', async () => {
+  test('verifies an event with headers of fetch, of node, and in capitals', async () => {
     const headers = signed()
     expect(await verifyEvent(new Headers(headers), body, current, { now })).toMatchObject({ id: 'upd_1-2' })
     const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]))
     expect(await verifyEvent(capitals, body, current, { now })).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test.each([-300, 300])('with a time of sending that is %i seconds away', async (seconds) => {
+  test.each([-300, 300])('verifies an event with a time of sending that is %i seconds away', async (seconds) => {
     expect(await verify(signed(body, { at: now + seconds * 1000 }))).toMatchObject({ id: 'upd_1-2' })
   })
 
@@ -87,7 +87,7 @@ describe('verifyEvent returns the event', () => {
   })
 })
 
-describe('verifyEvent throws an EventError', () => {
+describe('verifyEvent and a wrong event', () => {
   const { 'webhook-id': _id, ...withoutId } = signed()
   const { 'webhook-timestamp': _time, ...withoutTime } = signed()
   const { 'webhook-signature': _signature, ...withoutSignature } = signed()
@@ -112,13 +112,13 @@ describe('verifyEvent throws an EventError', () => {
     ['a body that is not JSON', signed('<p>'), '<p>', 'body', 'it is not JSON'],
     ['a body that is not an event', signed('null'), 'null', 'body', 'not the event that webhook-id names'],
     ['the event of another id', signed(body, { id: 'upd_1-3' }), body, 'body', 'not the event that webhook-id names'],
-  ])('for %s', async (_name, headers, text, kind, message) => {
+  ])('throws an EventError for %s', async (_name, headers, text, kind, message) => {
     const error = await verify(headers, text).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(EventError)
     expect(error).toMatchObject({ kind, message: expect.stringContaining(message) })
   })
 
-  test('for a time beyond a tolerance of its own', async () => {
+  test('throws an EventError for a time beyond a tolerance of its own', async () => {
     const headers = signed(body, { at: now - 11_000 })
     await expect(verifyEvent(headers, body, current, { now, toleranceSeconds: 10 })).rejects.toThrow('10 are allowed')
     await expect(verifyEvent(headers, body, current, { now, toleranceSeconds: 11 })).resolves.toBeDefined()
@@ -133,13 +133,13 @@ describe('verifyEvent throws a TypeError that shows no secret', () => {
     ['a short secret', 'whsec_Y2FuYXJ5'],
     ['an undefined secret', [undefined]],
     ['a secret that is not base64', `whsec_${'='.repeat(40)}`],
-  ])('for %s', async (_name, secrets) => {
+  ])('throws a TypeError that shows no secret for %s', async (_name, secrets) => {
     const error = await verify(signed(), body, secrets as string[]).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(TypeError)
     expect(String(error)).not.toMatch(/canary|Y2FuYXJ5/)
   })
 
-  test('for a body that was parsed', async () => {
+  test('throws a TypeError for a body that was parsed', async () => {
     await expect(verify(signed(), JSON.parse(body))).rejects.toThrow('before they are parsed')
   })
 })

@@ -66,7 +66,7 @@ async function terminal(product: Product) {
 }
 
 describe('the month of an agency', () => {
-  test('sixty clients from a file', async () => {
+  test('sixty clients of an agency are applied from a file', async () => {
     const { product, clients, apply } = await agency()
     expect((await apply(clients)).body.differences).toEqual([])
     const raised = await apply([{ name: 'acme', limits: month(120) }])
@@ -194,7 +194,7 @@ describe('the month of an agency', () => {
       expect((await product.update(ask)).body.updates[0].budget).toBe('globex')
     })
 
-    test('account pays for the client’s projects', async () => {
+    test('account pays for the projects of a client that leaves', async () => {
       const { product, run, page, news } = await leaving()
       expect((await page.get('/dashboard/budgets/acme/delete')).text).toContain(
         'No budget will list acme.example, and from then on account pays for it.',
@@ -207,7 +207,7 @@ describe('the month of an agency', () => {
     })
   })
 
-  test('spending in the vendor’s screen', async () => {
+  test('an agency books what was spent in the vendor’s screen', async () => {
     const { product, enter } = await agency()
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 52 })
     await enter('acme', { type: 'correction', corrects: spent.id, units: 25 })

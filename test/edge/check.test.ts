@@ -26,7 +26,7 @@ const everyAddress = [
 ] as const
 
 describe.each(['events', 'sockets'] as const)('a request that skips the edge, on %s', (on) => {
-  test('is refused with the same words on every address, and nothing is read for it', async () => {
+  test('a request that skips the edge is refused with the same words on every address', async () => {
     const edge = await startBehindEdge({ on })
     const { product, token, skip } = edge
     const headers = { authorization: `Bearer ${token}` }
@@ -55,7 +55,7 @@ describe.each(['events', 'sockets'] as const)('a request that skips the edge, on
     expect(lines.map(({ event, status }) => [event, status])).toEqual(everyAddress.map(() => ['request', 403]))
   })
 
-  test('is refused where it makes up the header, which reads the secret once in ten seconds', async () => {
+  test('a request that makes up the edge’s header is refused, and reads the secret once in ten seconds', async () => {
     const edge = await startBehindEdge({ on })
     const { product, skip } = edge
     const statuses = new Set<number>()
@@ -75,12 +75,12 @@ describe('the value of the edge', () => {
     ['it is the current one', { current: originValue }, 200],
     ['it is the previous one', { current: earlier, previous: originValue }, 200],
     ['it was taken out', { current: earlier }, 403],
-  ])('is %s', async (_what, secret, status) => {
+  ])('a request through the edge is accepted if its secret is known: %s', async (_what, secret, status) => {
     const { call } = await startBehindEdge({ secret: JSON.stringify(secret) })
     expect((await call('GET', '/budgets')).status).toBe(status)
   })
 
-  test('is accepted at once where it is newer than what was read, and refused when it was taken out', async () => {
+  test('a newer value of the edge is accepted at once, and refused when it was taken out', async () => {
     const { product, call } = await startBehindEdge({ secret: JSON.stringify({ current: earlier }) })
     expect((await call('GET', '/health')).status).toBe(403)
     product.secrets.values[originSecret] = JSON.stringify({ current: originValue, previous: earlier })
@@ -91,7 +91,7 @@ describe('the value of the edge', () => {
     expect((await call('GET', '/health')).status).toBe(403)
   })
 
-  test('reaches neither the service nor a line of the log', async () => {
+  test('the value of the edge reaches neither the service nor a line of the log', async () => {
     for (const on of ['events', 'sockets'] as const) {
       const { product, call } = await startBehindEdge({ on })
       product.service.script('/projects', { body: '[]' })
@@ -101,7 +101,7 @@ describe('the value of the edge', () => {
     }
   })
 
-  test('is hidden in lines that quote it', async () => {
+  test('the value of the edge is hidden in lines that quote it', async () => {
     const secret = JSON.stringify({ current: earlier, previous: originValue })
     const { product, behind, call } = await startBehindEdge({ secret })
     await call('GET', '/health')
@@ -111,7 +111,7 @@ describe('the value of the edge', () => {
 })
 
 describe.each(['events', 'sockets'] as const)('the address of the caller, on %s', (on) => {
-  test('is the one that the edge saw, whatever the caller wrote', async () => {
+  test('the address of the caller is the one that the edge saw, whatever the caller wrote', async () => {
     const { product, call } = await startBehindEdge({ on })
     await call('GET', '/health')
     await call('GET', '/health', { headers: { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' } })
@@ -150,7 +150,7 @@ describe('a secret that cannot be read', () => {
     expect((await call('GET', '/health')).status).toBe(200)
   })
 
-  test('is known from before where Secrets Manager does not answer', async () => {
+  test('the value of the edge is known from before where Secrets Manager does not answer', async () => {
     const { product, call } = await startBehindEdge()
     expect((await call('GET', '/health')).status).toBe(200)
     product.secrets.values[originSecret] = undefined

@@ -107,7 +107,7 @@ describe('a GET that runs an update and outlasts the edge', () => {
   test.each([
     ['sends a request once', 1, 504],
     ['repeats what is not answered', 3, 409],
-  ])('is sent once to the service, where the edge %s', async (_what, attempts, firstStatus) => {
+  ])('an outlasting GET is sent once to the service, where the edge %s', async (_what, attempts, firstStatus) => {
     const [sent, answered] = [gate(), gate()]
     let waits = 0
     const { product, call } = await startBehindEdge({

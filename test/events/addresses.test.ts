@@ -12,6 +12,6 @@ test.each([
   expect(isPublicAddress(address)).toBe(false)
 })
 
-test.each(['8.8.8.8', '93.184.215.14', '172.32.0.1', '2606:4700::1111'])('%s is one', (address) => {
+test.each(['8.8.8.8', '93.184.215.14', '172.32.0.1', '2606:4700::1111'])('%s is a public address', (address) => {
   expect(isPublicAddress(address)).toBe(true)
 })

@@ -49,9 +49,9 @@ async function expected({ guard }: Product): Promise<string[]> {
   return [...ofUpdates, 'budget unit-guard.budget.changed', 'budget unit-guard.budget.frozen'].toSorted()
 }
 
-describe('each transition has its event at the target, with one id,', () => {
+describe('each transition at the target, with one id', () => {
   test.each([0, 1, 2, 3])(
-    'where targets fail and processes die before write %i of each batch and sweep',
+    'each transition has its event, where targets fail and processes die before write %i of each batch',
     async (writes) => {
       const stream: unknown[] = []
       const { store, kill, heal } = mortal(withStream(createMemoryStore(), (event) => void stream.push(event)))

@@ -49,7 +49,7 @@ const recordOf = (id: string, version: number, sequence = version) => ({
 const tell = (product: Product, ...Records: object[]) => product.startProcess().tell({ Records }, product.endsAt())
 
 describe('an update', () => {
-  test('is told as an event for each of its states, signed, to each target that wants them', async () => {
+  test('an update is told as an event for each of its states, signed, to each target that wants them', async () => {
     const [warehouse, pager] = [await startReceiver(), await startReceiver()]
     const product = await onRealStore([
       targetAt(warehouse.url),
@@ -70,7 +70,7 @@ describe('an update', () => {
     expect(linesOf(product.logged, 'event-sent')).toHaveLength(3)
   })
 
-  test('writes and sends the same with targets as without', async () => {
+  test('an update writes and sends the same with targets as without', async () => {
     const counted = async (targets?: readonly ReturnType<typeof targetAt>[]) => {
       const inner = createMemoryStore()
       const asked: string[] = []
@@ -94,7 +94,7 @@ describe('an update', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('is not read by the stream without targets', async () => {
+  test('an update is not read by the stream without targets', async () => {
     const inner = createMemoryStore()
     let reads = 0
     const store: Store = {
@@ -113,7 +113,7 @@ describe('an update', () => {
 })
 
 describe('an event that a target does not take', () => {
-  test('is kept, and sent again by the sweep, first after about a minute', async () => {
+  test('an event that a target does not take is kept, and sent again first after about a minute', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const product = await onRealStore([targetAt(receiver.url, { types: ['update.settled'] })])
     const id = await run(product)
@@ -140,7 +140,7 @@ describe('an event that a target does not take', () => {
   test.each([
     ['although it was delivered', true],
     ['although its next attempt comes later', false],
-  ])('is not sent again where the index of DynamoDB lags and still lists it, %s', async (_why, isTaken) => {
+  ])('an event is not sent again where the index of DynamoDB lags and still lists it, %s', async (_why, isTaken) => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const store = createMemoryStore()
     let before: Awaited<ReturnType<Store['list']>> | undefined
@@ -167,7 +167,7 @@ describe('an event that a target does not take', () => {
     expect(oldestAt).toBe(isTaken ? null : product.clock.now() - 80_000)
   })
 
-  test('is not read by a sweep before its next attempt', async () => {
+  test('an event is not read by a sweep before its next attempt', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const store = createMemoryStore()
     const read: string[] = []
@@ -189,7 +189,7 @@ describe('an event that a target does not take', () => {
     expect(new Set(read).size).toBe(2)
   })
 
-  test('is repeated for 24 hours and is dead then, with one line', async () => {
+  test('an event is repeated for 24 hours and is dead then, with one line', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const product = await started([targetAt(receiver.url, { types: ['update.settled'] })])
     const from = product.clock.now()
@@ -215,7 +215,7 @@ describe('an event that a target does not take', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(minutes(20))
   })
 
-  test('is dead at once if the target answers 410', async () => {
+  test('an event is dead at once if the target answers 410', async () => {
     const receiver = await startReceiver((response) => response.writeHead(410).end())
     const product = await started([targetAt(receiver.url, { types: ['update.settled'] })])
     const id = await run(product)
@@ -252,7 +252,7 @@ describe('an event that a target does not take', () => {
     expect((await statusOf(product)).waiting).toBe(1)
   })
 
-  test('is built again only from a record that is there; a damaged one comes again', async () => {
+  test('an event is built again only from a record that is there; a damaged one comes again', async () => {
     const receiver = await startReceiver()
     const inner = createMemoryStore()
     const store: Store = {
@@ -271,7 +271,7 @@ describe('an event that a target does not take', () => {
 })
 
 describe('an event that comes twice', () => {
-  test('has the same id, and is sent twice at most, where the stream delivers a record twice', async () => {
+  test('an event of a record that comes twice has the same id, and is sent twice at most', async () => {
     const receiver = await startReceiver()
     const product = await started([targetAt(receiver.url)], { stream: false })
     const id = await run(product)
@@ -281,7 +281,7 @@ describe('an event that comes twice', () => {
     expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`])
   })
 
-  test('is kept once, where both attempts failed', async () => {
+  test('an event that comes twice is kept once, where both attempts failed', async () => {
     const receiver = await startReceiver((response) => response.writeHead(503).end())
     const product = await started([targetAt(receiver.url)], { stream: false })
     const id = await run(product)
@@ -289,7 +289,7 @@ describe('an event that comes twice', () => {
     expect((await statusOf(product)).waiting).toBe(1)
   })
 
-  test('is sent again, and then recorded, where the process died between sending and recording', async () => {
+  test('an event is sent again, and then recorded, where the process died in between', async () => {
     const inner = createMemoryStore()
     let isDead = false
     const store: Store = {
@@ -320,7 +320,7 @@ describe('targets that do not answer', () => {
   const five = ['a', 'b', 'c', 'd', 'e']
   const targetsAt = (url: string) => five.map((name) => targetAt(url, { name, secret: `unit-guard/events/${name}` }))
 
-  test('hold up no update, no message of Slack and no other target, and nothing is lost', async () => {
+  test('targets that do not answer hold up no update, message or other target, and nothing is lost', async () => {
     const held: ServerResponse[] = []
     const [hanging, working] = [await startReceiver((response) => void held.push(response)), await startReceiver()]
     const targets = [...targetsAt(hanging.url).slice(1), targetAt(working.url)]
@@ -360,7 +360,7 @@ describe('targets that do not answer', () => {
     for (const name of five.slice(1)) expect((await statusOf(product, name)).waiting).toBe(2)
   })
 
-  test('are all five slow: updates are answered, and each event is kept for each target', async () => {
+  test('five slow targets delay no answer of an update, and each event is kept for each target', async () => {
     const slow = await startReceiver(() => {})
     const product = await started(targetsAt(slow.url), { stream: false, network: { withinMs: 200 } })
     const id = await run(product)
@@ -378,7 +378,7 @@ describe('targets that do not answer', () => {
     expect(slow.received.length).toBe(before)
   })
 
-  test('rest for a minute from the attempt that failed, however many events come meanwhile', async () => {
+  test('targets rest for a minute from the attempt that failed, however many events come meanwhile', async () => {
     const silent = await startReceiver((response) => response.socket?.destroy())
     const product = await started([targetAt(silent.url)], { stream: false })
     const id = await run(product)
@@ -397,7 +397,7 @@ describe('targets that do not answer', () => {
   test.each<[string, Parameters<typeof startReceiver>[0], number]>([
     ['rest after an answer that took half of the time', (response) => void setTimeout(() => response.end(), 250), 1],
     ['do not rest after an answer, whatever it says', (response) => response.writeHead(500).end(), 2],
-  ])('%s', async (_what, answer, asked) => {
+  ])('targets %s', async (_what, answer, asked) => {
     const receiver = await startReceiver(answer)
     const withinMs = asked === 1 ? 400 : patienceMs
     const product = await started([targetAt(receiver.url)], { stream: false, network: { withinMs } })
@@ -407,7 +407,7 @@ describe('targets that do not answer', () => {
     expect(receiver.received).toHaveLength(asked)
   })
 
-  test('are asked three times or a little more by a sweep, and the others get what waits for them', async () => {
+  test('a sweep asks a target three times or a little more, and the others get what waits for them', async () => {
     const [dead, working] = [await startReceiver((response) => response.writeHead(500).end()), await startReceiver()]
     const product = await started(
       [

@@ -23,7 +23,7 @@ const line = (state: HistoryLine['state'], rest: Partial<HistoryLine> = {}): His
 })
 
 describe('the type of a version', () => {
-  test('is the state of its line', () => {
+  test('the type of an event is the state of its line', () => {
     const history = [line('awaiting-approval'), line('requested'), line('running'), line('settled')]
     expect([0, 1, 2, 3, 4, 5].map((version) => typeOfVersion({ history }, version))).toEqual([
       null,
@@ -32,7 +32,7 @@ describe('the type of a version', () => {
     ])
   })
 
-  test('is update.corrected if a line moves units after the end, and null if it moves none', () => {
+  test('the type is update.corrected if a line moves units after the end, and null if it moves none', () => {
     const history = [line('running'), line('released'), line('released'), line('released', { move: { spent: 40 } })]
     expect([2, 3, 4].map((version) => typeOfVersion({ history }, version))).toEqual([
       'update.released',
@@ -41,7 +41,7 @@ describe('the type of a version', () => {
     ])
   })
 
-  test('passes a filter that names it or its first word', () => {
+  test('a type passes a filter that names it or its first word', () => {
     expect(passes(['update.settled'], 'update.settled')).toBe(true)
     expect(passes(['update.settled'], 'update.released')).toBe(false)
     expect(eventTypes.filter((type) => passes(['plan.*'], type))).toEqual([
@@ -51,7 +51,7 @@ describe('the type of a version', () => {
 })
 
 describe('the event of an update', () => {
-  test('is a CloudEvent with the update as the API shows it', async () => {
+  test('an event of an update is a CloudEvent with the update as the API shows it', async () => {
     const { services, guard, call, update } = await startProduct()
     const { body } = await update({ kind: 'ranking', project: 'acme' })
     const { id } = body.updates[0]
@@ -80,7 +80,7 @@ describe('the event of an update', () => {
     expect(first?.data).toMatchObject({ state: 'settled', version: 2 })
   })
 
-  test('has no full stop in its id, whatever it is about', () => {
+  test('an event has no full stop in its id, whatever it is about', () => {
     expect(eventIdOf({ kind: 'announcement', id: 'threshold#seo.de#80' })).toMatch(/^evt_[0-9a-z]{26}$/)
     expect(eventIdOf({ kind: 'entry', id: 'ent_1', subject: 'seo' })).not.toBe(
       eventIdOf({ kind: 'announcement', id: 'ent_1' }),
@@ -101,7 +101,7 @@ describe('the signature', () => {
     return { body, headers: signatureHeaders({ id: 'upd_1-1', body, now }, keys) }
   }
 
-  test('is one that the library of Standard Webhooks accepts', async () => {
+  test('a signature is one that the library of Standard Webhooks accepts', async () => {
     const { body, headers } = await signed(current)
     expect(new Webhook(current).verify(body, headers)).toEqual({ id: 'upd_1-1' })
     expect(() => new Webhook(previous).verify(body, headers)).toThrow('No matching signature found')
@@ -109,21 +109,21 @@ describe('the signature', () => {
     expect(headers['webhook-signature']).toBe(`v1,${headers['webhook-signature'].split(',')[1]}`)
   })
 
-  test('is made with both keys while one is rotated', async () => {
+  test('a signature is made with both keys while one is rotated', async () => {
     const { body, headers } = await signed(JSON.stringify({ current, previous }))
     expect(new Webhook(current).verify(body, headers)).toEqual({ id: 'upd_1-1' })
     expect(new Webhook(previous).verify(body, headers)).toEqual({ id: 'upd_1-1' })
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
   })
 
-  test('is made with the key that the stack generates, which is base64 without a prefix', async () => {
+  test('a signature is made with the key that the stack generates, which is base64 without a prefix', async () => {
     const generated = 'aB3'.repeat(22).slice(0, 64)
     const { body, headers } = await signed(JSON.stringify({ current: generated }))
     expect(new Webhook(generated).verify(body, headers)).toEqual({ id: 'upd_1-1' })
     expect(new Webhook(`whsec_${generated}`).verify(body, headers)).toEqual({ id: 'upd_1-1' })
   })
 
-  test('is not older than the attempt', async () => {
+  test('a signature is not older than the attempt', async () => {
     const { body, headers } = await signed(current, Date.now() - 600_000)
     expect(() => new Webhook(current).verify(body, headers)).toThrow('Message timestamp too old')
   })
@@ -131,7 +131,7 @@ describe('the signature', () => {
   test.each([
     ...['', 'whsec_', 'secret', 'whsec_c2hvcnQ=', `whsec_${Buffer.alloc(65).toString('base64')}`, 'whsec_!!', '{'],
     ...['{}', '{"current":"x"}', JSON.stringify({ current, other: previous }), JSON.stringify({ previous: current })],
-  ])('needs a key of 24 to 64 bytes: %j', async (text) => {
+  ])('a signature needs a key of 24 to 64 bytes: %j', async (text) => {
     await expect(signed(text)).rejects.toThrow('the secret unit-guard/events/x could not be read')
   })
 })

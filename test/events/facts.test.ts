@@ -64,7 +64,7 @@ describe('an event tells of a budget', () => {
     ])
   })
 
-  test('for each budget that one request changes, once, also while the next month has a book', async () => {
+  test('each budget that one request changes has one event, also while the next month has a book', async () => {
     const { product, told } = await start()
     const body = {
       budgets: ['ada', 'ben'].map((name) => ({ name, parent: 'account', limits: month(10) })),
@@ -182,7 +182,7 @@ describe('an event tells of price jumps and repeats', () => {
 })
 
 describe('an event tells of an audit that failed', () => {
-  test('once for each difference, and people are told too', async () => {
+  test('an audit that failed has one event for each difference, and people are told too', async () => {
     const store = createMemoryStore()
     const { product, told } = await start({ store, slack: true })
     await product.update({ kind: 'ranking', project: 'acme' })

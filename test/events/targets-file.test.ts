@@ -27,7 +27,7 @@ describe('the targets file', () => {
     ['https to this machine', { url: 'https://localhost:9000/x?team=seo' }],
     ['a public address', { url: 'https://93.184.215.14/x' }],
     ['one type', { types: ['update.settled'] }],
-  ])('takes %s', (_name, own) => {
+  ])('a targets file takes %s', (_name, own) => {
     expect(faultsOf([{ ...warehouse, ...own }])).toBe('none')
   })
 

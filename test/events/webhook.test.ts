@@ -34,7 +34,7 @@ async function send(url: string, { network, allowLoopback = true, key = signingK
 const failedWith = (reason: string) => ({ kind: 'failed', reason })
 
 describe('an event that is sent to a webhook', () => {
-  test('arrives once, signed, as one POST of a CloudEvent', async () => {
+  test('an event arrives once, signed, as one POST of a CloudEvent', async () => {
     const receiver = await startReceiver()
     expect(await send(receiver.url)).toEqual({ kind: 'delivered' })
     expect(receiver.received).toHaveLength(1)
@@ -58,7 +58,7 @@ describe('an event that is sent to a webhook', () => {
     [404, { kind: 'failed', reason: 'status 404', status: 404 }],
     [410, { kind: 'gone', reason: 'status 410' }],
     [204, { kind: 'delivered' }],
-  ])('answered with the status %i', async (status, result) => {
+  ])('an event answered with the status %i is delivered, failed or dead', async (status, result) => {
     const receiver = await startReceiver((response) => response.writeHead(status).end())
     expect(await send(receiver.url)).toEqual(result)
     expect(receiver.received).toHaveLength(1)
@@ -69,13 +69,13 @@ describe('an event that is sent to a webhook', () => {
     ['Fri, 20 Nov 2026 10:05:00 GMT', 300_000],
     ['999999999', 3_600_000],
     ['soon', undefined],
-  ])('waits as long as the target asks, an hour at most: Retry-After %s', async (header, afterMs) => {
+  ])('an event waits as long as the target asks, an hour at most: Retry-After %s', async (header, afterMs) => {
     const receiver = await startReceiver((response) => response.writeHead(429, { 'retry-after': header }).end())
     expect(await send(receiver.url)).toEqual({ kind: 'failed', reason: 'status 429', status: 429, afterMs })
   })
 
   test.each([301, 302, 307, 308])(
-    'follows no redirect of status %i, to a private address or another',
+    'an event follows no redirect of status %i, to a private address or another',
     async (status) => {
       const elsewhere = await startReceiver()
       for (const location of [elsewhere.url, 'http://169.254.169.254/latest/meta-data']) {
@@ -87,14 +87,14 @@ describe('an event that is sent to a webhook', () => {
     },
   )
 
-  test('fails when no answer comes in time, and closes the connection', async () => {
+  test('an event fails when no answer comes in time, and closes the connection', async () => {
     let isClosed = false
     const receiver = await startReceiver((response) => response.on('close', () => (isClosed = true)))
     expect(await send(receiver.url, { withinMs: 50 })).toEqual(failedWith('no answer in time'))
     await expect.poll(() => isClosed).toBe(true)
   })
 
-  test('does not read an endless answer', async () => {
+  test('an event’s answer is not read if it has no end', async () => {
     let isClosed = false
     const receiver = await startReceiver((response) => {
       const timer = setInterval(() => response.write('x'.repeat(10_000)), 1)
@@ -107,7 +107,7 @@ describe('an event that is sent to a webhook', () => {
     await expect.poll(() => isClosed).toBe(true)
   })
 
-  test('fails when headers never end or the answer is not HTTP', async () => {
+  test('an event fails when headers never end or the answer is not HTTP', async () => {
     const endless = await startReceiver((response) =>
       response.socket?.write(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(50_000)}`),
     )
@@ -129,17 +129,17 @@ describe('an event that is sent to a webhook', () => {
       (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'),
       { kind: 'delivered' },
     ],
-  ])('when the target closes the connection %s', async (_when, handle, result) => {
+  ])('an event fails or not when the target closes the connection %s', async (_when, handle, result) => {
     expect(await send((await startReceiver(handle)).url)).toEqual(result)
   })
 
-  test('fails when nothing listens, and says no address', async () => {
+  test('an event fails when nothing listens, and says no address', async () => {
     const { port } = await startReceiver()
     const url = `http://127.0.0.1:${port === 65_535 ? 1 : port + 1}/`
     expect(await send(url)).toEqual(failedWith('connection failed (ECONNREFUSED)'))
   })
 
-  test('is not sent without a key', async () => {
+  test('an event is not sent without a key', async () => {
     const receiver = await startReceiver()
     expect(await send(receiver.url, { key: 'not a key' })).toEqual(failedWith('the secret could not be read'))
     expect(receiver.received).toEqual([])
@@ -158,7 +158,7 @@ describe('an address inside', () => {
   test.each([
     ...['127.0.0.1', '0.0.0.0', '10.1.2.3', '100.64.0.1', '169.254.169.254', '192.168.0.1', '172.16.0.1'],
     ...['::1', '::', '::ffff:127.0.0.1', '::ffff:169.254.169.254', 'fd00::1', 'fd00:ec2::254', 'fe80::1'],
-  ])('is refused when a name leads there: %s', async (address) => {
+  ])('an address inside is refused when a name leads there: %s', async (address) => {
     const receiver = await startReceiver()
     const url = `https://hooks.example:${receiver.port}/`
     const refused = failedWith('the name leads to a private address')
@@ -170,14 +170,14 @@ describe('an address inside', () => {
   test.each([
     ...['https://127.0.0.1', 'http://127.0.0.1', 'https://localhost', 'https://[::1]', 'https://2130706433'],
     ...['http://hooks.example', 'https://10.0.0.1', 'https://[::ffff:7f00:1]', 'https://169.254.169.254'],
-  ])('is refused where %s stands in the file of a deployment', async (origin) => {
+  ])('an address inside is refused where %s stands in the file of a deployment', async (origin) => {
     const receiver = await startReceiver()
     const result = await send(`${origin}:${receiver.port}/`, { allowLoopback: false })
     expect(result).toEqual(failedWith('the address is not a public one'))
     expect(receiver.received).toEqual([])
   })
 
-  test('is not asked for twice: what was checked is what is connected to', async () => {
+  test('an address is not asked for twice: what was checked is what is connected to', async () => {
     const asked: string[] = []
     const network: Network = {
       resolve: (name, done) => {
@@ -190,7 +190,7 @@ describe('an address inside', () => {
     expect(asked).toEqual(['hooks.example'])
   })
 
-  test('is the end of a name that is not found', async () => {
+  test('an event fails when the name of its target is not found', async () => {
     const missing = Object.assign(new Error('getaddrinfo ENOTFOUND hooks.example'), { code: 'ENOTFOUND' })
     const network: Network = { resolve: (_name, done) => done(missing, []) }
     expect(await send('https://hooks.example/', { network })).toEqual(failedWith('connection failed (ENOTFOUND)'))
@@ -216,7 +216,7 @@ describe('a certificate', () => {
   }
   const resolve: Network['resolve'] = (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
 
-  test('must be of the name in the address, and of a known authority', async () => {
+  test('a certificate must be of the name in the address, and of a known authority', async () => {
     const [own, other] = await Promise.all([certify('localhost'), certify('other.example')])
     const good = await startReceiver(undefined, own)
     const network = { resolve, ca: own.cert }

@@ -55,19 +55,19 @@ describe('two guards in one stack', () => {
       ),
     )
 
-  test('share no name', () => {
+  test('two guards in one stack share no name', () => {
     const names = textOf(['Name', 'AlarmName', 'DashboardName', 'FunctionName', 'TableName', 'QueueName', 'TopicName'])
     expect(names.filter((name) => name.startsWith('unit-guard/') || name.startsWith('/unit-guard/'))).toHaveLength(5)
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('have addresses and tables of their own', () => {
+  test('two guards in one stack have addresses and tables of their own', () => {
     const partsOf = (guard: UnitGuard) => [guard.apiUrl, guard.dashboardUrl, guard.mcpUrl, guard.slackUrl]
     const all = [...partsOf(one), ...partsOf(two), one.table.tableName, two.table.tableName]
     expect(new Set(all.map((part) => JSON.stringify(stack.resolve(part)))).size).toBe(all.length)
   })
 
-  test('count their log lines apart', () => {
+  test('two guards in one stack count their log lines apart', () => {
     const text = JSON.stringify(plain(resources))
     expect(text).toContain('"METRIC_NAMESPACE":"unit-guard-two"')
     expect(new Set(text.match(/"MetricNamespace":"[^"]+"/g))).toEqual(
@@ -75,7 +75,7 @@ describe('two guards in one stack', () => {
     )
   })
 
-  test('do not share the secret of an event target', () => {
+  test('two guards in one stack do not share the secret of an event target', () => {
     const eventTargets = writeTargets([warehouse])
     const third = () => new UnitGuard(stack, 'Three', { ...own, prefix: 'third', eventTargets })
     expect(third).toThrow('the secret of warehouse must begin with third/events/')
@@ -111,7 +111,7 @@ describe('an app of one’s own gives', () => {
     expect(() => embed(both)).toThrow('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
   })
 
-  test('how long the log is kept', () => {
+  test('an app sets how long the log is kept', () => {
     const { ofType } = embed(() => ({ logRetention: RetentionDays.ONE_YEAR }))
     expect(ofType('AWS::Logs::LogGroup')[0]?.Properties.RetentionInDays).toBe(365)
   })

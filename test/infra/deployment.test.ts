@@ -26,7 +26,7 @@ describe('a deployment with a wrong setting', () => {
       'SERVICE_TIMEOUT_MS: must have 100 to 60000 milliseconds',
     ],
     ['plans that are not there', { PLANS: '/nowhere/plans.json' }, 'the plans file plans.json is not there'],
-  ])('%s', (_what, env, sentence) => {
+  ])('a deployment is refused with %s', (_what, env, sentence) => {
     expect(() => readProps({ ...needed, ...env }, nothing)).toThrow(sentence)
   })
 

@@ -35,7 +35,7 @@ function functionOf({ DomainName }: Record<string, never>): string {
 const behind = Object.fromEntries(origins.map((origin) => [origin.Id, functionOf(origin)]))
 
 describe('the distribution', () => {
-  test('leads the paths of each function to it, and all others to the API', () => {
+  test('the distribution leads the paths of each function to it, and all others to the API', () => {
     const lead = (paths: readonly string[], to: string) => paths.map((path) => [path, to])
     expect(behaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, behind[TargetOriginId]])).toEqual([
       [undefined, 'Api'],
@@ -80,13 +80,13 @@ describe('the distribution', () => {
     }
   })
 
-  test('adds the secret, which stands in no template', () => {
+  test('the distribution adds the secret, which stands in no template', () => {
     const reference = '{{resolve:secretsmanager:unit-guard/origin:SecretString:current::}}'
     for (const { OriginCustomHeaders } of origins)
       expect(OriginCustomHeaders).toEqual([{ HeaderName: 'x-origin-verify', HeaderValue: reference }])
   })
 
-  test('takes TLS 1.2 or later, and leads only people from http to https', () => {
+  test('the distribution takes TLS 1.2 or later, and leads only people from http to https', () => {
     expect(config.ViewerCertificate).toMatchObject({
       MinimumProtocolVersion: 'TLSv1.2_2021',
       SslSupportMethod: 'sni-only',
@@ -97,7 +97,7 @@ describe('the distribution', () => {
     expect(behaviors.filter(({ ViewerProtocolPolicy }) => ViewerProtocolPolicy === 'https-only')).toHaveLength(4)
   })
 
-  test('stands behind rules that stop a flood from one address', () => {
+  test('the distribution stands behind rules that stop a flood from one address', () => {
     expect(plain(config.WebACLId)).toBe('Rules.Arn')
     expect(only('AWS::WAFv2::WebACL')).toMatchObject([
       {
@@ -116,7 +116,7 @@ describe('the distribution', () => {
 })
 
 describe('the name', () => {
-  test('has a certificate and records in the hosted zone', () => {
+  test('the domain has a certificate and records in the hosted zone', () => {
     expect(only('AWS::CertificateManager::Certificate')).toEqual([
       {
         ...{ DomainName: 'guard.example.com', ValidationMethod: 'DNS' },
@@ -129,7 +129,7 @@ describe('the name', () => {
     ])
   })
 
-  test('has the given certificate, and no records', () => {
+  test('a domain with a given certificate has no records', () => {
     const { context } = variants.givenCertificate
     const given = synthesize(variants.givenCertificate).edge
     expect(given.map(({ Type }) => Type).toSorted()).toEqual(['AWS::CloudFront::Distribution', 'AWS::WAFv2::WebACL'])
@@ -150,12 +150,12 @@ describe('the guard behind it', () => {
   const secretsIn = (from: typeof ofType) =>
     from('AWS::SecretsManager::Secret').filter(({ Properties }) => Properties.Name === 'unit-guard/origin')
 
-  test('closes the four functions that have an address', () => {
+  test('a guard behind the edge closes the four functions that have an address', () => {
     const closed = ['Dashboard', 'Api', 'Mcp', 'SlackApp']
     expect(settingOf('ORIGIN_SECRET')).toEqual(closed.map((name) => [name, 'SecretsOrigin']))
   })
 
-  test('links to the domain, and agents have it', () => {
+  test('a guard behind the edge links to the domain, and agents have it', () => {
     const links = new Set(settingOf('DASHBOARD_URL').map(([, value]) => value))
     expect([...links, ...settingOf('PUBLIC_URL')]).toEqual([
       'https://guard.example.com',
@@ -163,7 +163,7 @@ describe('the guard behind it', () => {
     ])
   })
 
-  test('makes the secret, and a copy where CloudFormation reads it for the edge', () => {
+  test('a guard behind the edge makes the secret, and a copy that CloudFormation reads for the edge', () => {
     expect(secretsIn(ofType)).toMatchObject([
       {
         DeletionPolicy: 'Delete',
@@ -177,7 +177,7 @@ describe('the guard behind it', () => {
     expect(secretsIn(there.ofType).map(({ Properties }) => Properties.ReplicaRegions ?? [])).toEqual([[]])
   })
 
-  test('stays open while callers move to the domain', () => {
+  test('a guard behind the edge stays open while callers move to the domain', () => {
     const moving = synthesize({ ...variants.edgeInOneRegion, region: 'eu-central-1' })
     expect(settingOf('ORIGIN_SECRET', moving.functions)).toEqual([])
     expect(secretsIn(moving.ofType)).toHaveLength(1)
@@ -208,7 +208,7 @@ describe('the policy for a narrowed execution role of the edge', () => {
     return actions.map((action) => `${service}:${action}`)
   }
 
-  test('covers each type of resource of the stack, the secret and the addresses that it reads, and nothing else', () => {
+  test('the policy of the edge covers each type of resource, the secret and the addresses, and no more', () => {
     expect([...new Set(edge.map(({ Type }) => Type))].toSorted()).toEqual(Object.keys(calls).toSorted())
     const reads = ['cloudformation:DescribeStacks', 'secretsmanager:GetSecretValue', 'ssm:GetParameters']
     const allowed = policy.Statement.flatMap(({ Action }) => Action).filter((action) => !/[Tt]ag/.test(action))
@@ -235,12 +235,12 @@ describe('a deployment is refused, by name,', () => {
     ['with a zone by name', { domain: 'guard.example.com', hostedZone: 'example.com' }, 'id of a hosted zone'],
     ['with a zone alone', { hostedZone: 'Z0123456789ABC' }, 'hostedZone: is only taken with a domain'],
     ['with open addresses alone', { openUrls: 'true' }, 'openUrls: is only taken with a domain'],
-  ])('%s', (_what, context, sentence) => {
+  ])('an edge is refused %s', (_what, context, sentence) => {
     const option = (name: string) => context[name]
     expect(() => [readProps(needed, option), readEdge(option)]).toThrow(sentence)
   })
 
-  test('with another address of the dashboard or of agents', () => {
+  test('an edge is refused with another address of the dashboard or of agents', () => {
     for (const name of ['DASHBOARD_URL', 'PUBLIC_URL']) {
       const env = { ...needed, [name]: 'https://units.example' }
       const option = (name: keyof typeof behindEdge) => behindEdge[name]
@@ -248,18 +248,18 @@ describe('a deployment is refused, by name,', () => {
     }
   })
 
-  test('without a region, which the edge needs to find the guard', () => {
+  test('an edge is refused without a region, which it needs to find the guard', () => {
     expect(() => synthesize({ context: behindEdge, region: '' })).toThrow('AWS_REGION: is needed with a domain')
   })
 
-  test('with an edge of a guard that has no domain', () => {
+  test('an edge of a guard that has no domain is refused', () => {
     const stack = new Stack(new App({ stackTraces: false }), 'There', { env: { region: 'us-east-1' } })
     const guard = { prefix: 'unit-guard', hosts: {} }
     const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })
     expect(make).toThrow('Edge: its guard needs the domain, too')
   })
 
-  test('with an edge in another region than us-east-1', () => {
+  test('an edge in another region than us-east-1 is refused', () => {
     const stack = new Stack(new App({ stackTraces: false }), 'Elsewhere', { env: { region: 'eu-central-1' } })
     const guard = { prefix: 'unit-guard', hosts: {} }
     const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })

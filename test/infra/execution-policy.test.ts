@@ -99,12 +99,12 @@ const needed = resources.flatMap((resource) => {
 })
 
 describe('the policy for a narrowed execution role', () => {
-  test('covers each type of resource that the stack has with every option on', () => {
+  test('the policy covers each type of resource that the stack has with every option on', () => {
     expect([...new Set(resources.map(({ Type }) => Type))].toSorted()).toEqual(Object.keys(calls).toSorted())
     expect(needed.filter(({ action, arn }) => !allowing(action, arn))).toEqual([])
   })
 
-  test('allows deleting the table of the stand-in, and never the ledger', () => {
+  test('the policy allows deleting the table of the stand-in, and never the ledger', () => {
     const tables = resources.filter(({ Type }) => Type === 'AWS::DynamoDB::Table').map(nameOf)
     const deletable = tables.filter((name) =>
       allowing('dynamodb:DeleteTable', `arn:aws:dynamodb:eu-central-1:123456789012:table/${name}`),
@@ -113,14 +113,14 @@ describe('the policy for a narrowed execution role', () => {
     expect(deletable[0]).toMatch(/^UnitGuard-SandboxTable/)
   })
 
-  test('has no statement that the stack does not need', () => {
+  test('the policy has no statement that the stack does not need', () => {
     const used = new Set(needed.map(({ action, arn }) => allowing(action, arn)?.Sid))
     const rest = policy.Statement.map(({ Sid }) => Sid).filter((sid) => !used.has(sid))
     // The table of the stand-in is deleted with it; the other two are read for every deployment.
     expect(rest).toEqual(['Code', 'StandInsTable', 'BootstrapVersion'])
   })
 
-  test('allows no whole service', () => {
+  test('the policy allows no whole service', () => {
     const actions = policy.Statement.flatMap(({ Action }) => Action)
     expect(actions.filter((action) => action.includes('*'))).toEqual([...['lambda:GetFunction*', 'dynamodb:Describe*']])
   })
@@ -143,7 +143,7 @@ describe('the policy for a narrowed execution role', () => {
     expect(pass).toMatchObject([{ Condition: { StringEquals: { 'iam:PassedToService': to } } }])
   })
 
-  test('fits a managed policy, which takes 6,144 characters', () => {
+  test('the policy fits a managed policy, which takes 6,144 characters', () => {
     expect(JSON.stringify(policy).length).toBeLessThanOrEqual(6144)
   })
 })

@@ -160,7 +160,7 @@ describe('a filter of a stream matches as Lambda does', () => {
     ['no leaf of another type', { image: { at: { S: [{ exists: true }] } } }, false],
     ['a leaf that is missing', { image: { none: { N: [{ exists: false }] } } }, true],
     ['no leaf that is there', { image: { at: { N: [{ exists: false }] } } }, false],
-  ])('%s', (_what, pattern, passes) => {
+  ])('a filter of a stream matches as Lambda does: %s', (_what, pattern, passes) => {
     expect(passesFilter(pattern, record)).toBe(passes)
   })
 })

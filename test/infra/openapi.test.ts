@@ -16,13 +16,13 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({ $
 const start = () => startProduct({ store: createMemoryStore() })
 
 describe('the OpenAPI document', () => {
-  test('is OpenAPI 3.1', async () => {
+  test('the OpenAPI document is OpenAPI 3.1', async () => {
     const validator = new Validator()
     expect(await validator.validate(structuredClone(document))).toEqual({ valid: true })
     expect(validator.version).toBe('3.1')
   })
 
-  test('has every route of the API, and no other', async () => {
+  test('the OpenAPI document has every route of the API, and no other', async () => {
     const { api } = await start()
     const routes = api.routes
       // Middleware, answers of 405 and the ways to the dashboard take any method.
@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted())
   })
 
-  test('has every operation of the gateway, and no other', () => {
+  test('the OpenAPI document has every operation of the gateway, and no other', () => {
     const known = operationNames.map((name) => `${operations[name].method} /v3${operations[name].path}`)
     expect(known).toHaveLength(23)
     expect(
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([])
   })
 
-  test('is served as it is, to everybody', async () => {
+  test('the OpenAPI document is served as it is, to everybody', async () => {
     const { call } = await start()
     const served = await call('GET', '/openapi.json', { token: null })
     expect([served.status, served.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -96,7 +96,7 @@ describe('an answer that the document does not know fails a test:', () => {
     ['a page that does not exist', { headers: html, path: '/problems/none', status: 404, text: '<p>None.' }, null],
     ['a page where a problem is due', { headers: html, path: '/updates/x', status: 404, text: '' }, /as text/],
     ['a problem of another status', { ...problemOf(notFound), path: '/forecast', status: 404 }, /answered 404/],
-  ] as const)('%s', (_name, changes, fails) => {
+  ] as const)('a test fails for an answer that the document does not know: %s', (_name, changes, fails) => {
     const check = () => mustBeDocumented({ ...answered, ...changes })
     if (fails) expect(check).toThrow(fails)
     else expect(check).not.toThrow()

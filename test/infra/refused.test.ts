@@ -46,7 +46,7 @@ describe('a deployment is refused, by name,', () => {
       { ACCOUNT_RENEWAL_DAYS: '12', COOLDOWN_RANKIN: '6h' },
       'these variables are not known: ACCOUNT_RENEWAL_DAYS: is it ACCOUNT_RENEWAL_DAY? COOLDOWN_RANKIN: is it COOLDOWN_RANKING? Correct or unset them.',
     ],
-  ])('%s', (_, env, sentence) => {
+  ])('a deployment is refused %s', (_, env, sentence) => {
     expect(() => readProps({ ...needed, ...env }, () => undefined)).toThrow(sentence)
   })
 
@@ -93,7 +93,7 @@ describe('a deployment is refused, by name,', () => {
       { firstLedger: 'true' },
       'ACCOUNT_UNITS_USED_AT_START: must be a whole number of units from 0 to 1000000000000; ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31; ACCOUNT_TIME_ZONE: must be',
     ],
-  ])('%s', (_, context, sentence) => {
+  ])('a deployment is refused %s', (_, context, sentence) => {
     const read = () => readProps(needed, (name) => context[name], Object.keys(context))
     expect(read).toThrow(sentence)
   })
@@ -126,7 +126,7 @@ describe('a deployment is refused, by name,', () => {
       'LOGIN_CLIENT_ID: must not be the audience of okta in the issuers file',
     ],
     ['a login that leads nowhere', {}, { ...login, DASHBOARD_URL: '' }, 'DASHBOARD_URL: is needed with LOGIN_ISSUER'],
-  ])('with issuers and %s', (_, entry, env, sentence) => {
+  ])('a deployment is refused with issuers and %s', (_, entry, env, sentence) => {
     const TRUSTED_ISSUERS = writeIssuers([{ ...okta, ...entry }])
     expect(() => readProps({ ...needed, ...env, TRUSTED_ISSUERS }, () => undefined)).toThrow(sentence)
   })
@@ -139,7 +139,7 @@ describe('a deployment is refused, by name,', () => {
     ],
     ['neither issuers nor own tokens', { MINTED_TOKENS: 'off' }, 'MINTED_TOKENS: off needs an issuer in the file'],
     ['no issuer and no own tokens', { MINTED_TOKENS: 'off', TRUSTED_ISSUERS: writeIssuers([]) }, 'MINTED_TOKENS: off'],
-  ])('with %s', (_, env, sentence) => {
+  ])('a deployment is refused with %s', (_, env, sentence) => {
     expect(() => readProps({ ...needed, ...env }, () => undefined)).toThrow(sentence)
   })
 
@@ -166,7 +166,7 @@ describe('npm start refuses, by name,', () => {
     ],
     ['a currency without a price', { CURRENCY: 'EUR' }, 'PRICE_PER_UNIT: must be set too, because CURRENCY is'],
     ['no flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: must be from 1000 milliseconds to a day'],
-  ])('%s', (_, env, sentence) => {
+  ])('npm start refuses %s by name', (_, env, sentence) => {
     expect(() => readSettings(env)).toThrow(sentence)
   })
 

@@ -165,7 +165,7 @@ describe('the AWS budget', () => {
   const tells = (to: string) =>
     ['80', '100'].map((at) => `GREATER_THAN ACTUAL ${at} ${to}`).concat(`GREATER_THAN FORECASTED 100 ${to}`)
 
-  test('is an option, and tells the address of the alarms at 80 %, at 100 % and before', () => {
+  test('the AWS budget is an option, and tells the address of the alarms at 80 %, at 100 % and before', () => {
     expect(notes(ofType)).toEqual([])
     const own = synthesize({ context: { awsBudget: '50', alarmEmail: 'ops@example.com' } })
     expect(notes(own.ofType)).toEqual([{ ...budget, notifications: tells('ops@example.com EMAIL') }])

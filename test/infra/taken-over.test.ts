@@ -123,7 +123,7 @@ describe('a function that is taken over can do no more than docs/security.md say
     expect(new Set(named)).toEqual(new Set(Object.values(secretNames).map((name) => `\`${name}\``)))
   })
 
-  test('has no words for a grant that is wider than documented', () => {
+  test('the table of permissions has no words for a grant that is wider than documented', () => {
     const query = { may: ['dynamodb:Scan'], on: ['LedgerTable.Arn'] }
     expect(() => granted([query])).toThrow('no words for dynamodb:Scan on LedgerTable.Arn')
   })

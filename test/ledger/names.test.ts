@@ -27,7 +27,7 @@ describe('one folded name for all spellings of a project', () => {
     ['οδος', ['οδοσ', 'οδος', 'ΟΔΟΣ']],
     ['my shop', ['my shop', 'My  Shop', 'my\u3000shop', 'my\u00a0SHOP']],
     ['1', ['1', '①', '１']],
-  ] as [string, string[]][])('%s', (one, spellings) => {
+  ] as [string, string[]][])('one folded name stands for all spellings of a project: %s', (one, spellings) => {
     expect(spellings.map(folded)).toEqual(spellings.map(() => one))
   })
 
@@ -136,7 +136,7 @@ describe('the letters of a name', () => {
     expect([isNear(one, other), isNear(other, one)]).toEqual([false, false])
   })
 
-  test('are compared for the first name that no budget lists, and not again', () => {
+  test('letters of names are compared for the first name that no budget lists, and not again', () => {
     let readings = 0
     const projects = {
       *[Symbol.iterator]() {
@@ -154,7 +154,7 @@ describe('the letters of a name', () => {
 })
 
 describe('two listed names that a service may take for each other', () => {
-  test('are listed once, with their budgets', () => {
+  test('two near listed names are listed once, with their budgets', () => {
     const definitions = budgetsOf({
       a: [{ name: 'café' }, { name: '8203' }],
       b: [{ name: 'cafe' }, { name: 'x', id: '08203' }],
@@ -165,7 +165,7 @@ describe('two listed names that a service may take for each other', () => {
     ])
   })
 
-  test('are not the name and the id of one project, nor a number that no budget lists', () => {
+  test('the name and the id of one project are not near, nor a number that no budget lists', () => {
     expect(nearListings(budgetsOf({ a: [{ name: '8203', id: '08203' }, { name: '+42' }, { name: 'shop' }] }))).toEqual(
       [],
     )
@@ -208,7 +208,7 @@ describe('a new name near the project of an update that may still run', () => {
     update: `upd_${project}`,
   })
 
-  test('is refused while the update runs or is in doubt', async () => {
+  test('a new near name is refused while the update runs or is in doubt', async () => {
     const after = { a: [{ name: 'café' }] }
     expect(await faults({}, after, update('cafe', 'running'))).toEqual([blocked('café', 'cafe', 'is running')])
     expect(await faults({ a: [] }, after, update('cafe', 'in-doubt'), update('shop', 'running'))).toEqual([
@@ -216,7 +216,7 @@ describe('a new name near the project of an update that may still run', () => {
     ])
   })
 
-  test('is refused in both directions: a number, and a number with a tail', async () => {
+  test('a new near name is refused in both directions: a number, and a number with a tail', async () => {
     expect(await faults({}, { a: [{ name: 'x', id: '8203' }] }, update('8203x', 'running'))).toEqual([
       blocked('8203', '8203x', 'is running'),
     ])
@@ -231,7 +231,7 @@ describe('a new name near the project of an update that may still run', () => {
     ['a name that was listed before', { b: [{ name: 'café' }] }, { a: [{ name: 'CAFÉ' }] }],
     ['another name', {}, { a: [{ name: 'shop' }] }],
     ['no name', {}, { a: [] }],
-  ] as [string, Names, Names][])('is accepted where it is %s', async (_, before, after) => {
+  ] as [string, Names, Names][])('a new near name is accepted where it is %s', async (_, before, after) => {
     expect(await faults(before, after, update('cafe', 'running'))).toEqual([])
   })
 
@@ -281,7 +281,7 @@ describe('projects that a change takes out of a budget', () => {
     )
   }
 
-  test('are announced once, twenty by name', () => {
+  test('projects that leave a budget are announced once, twenty by name', () => {
     const many = Array.from({ length: 22 }, (_, place) => ({ name: `p${place}` }))
     const about = { kind: 'released', budget: 'a', otherBudgets: 1, more: 3, by: 'ada', reason: 'left' }
     const [write, ...others] = announced({ a: many, b: [{ name: 'last' }] })

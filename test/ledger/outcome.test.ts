@@ -75,7 +75,7 @@ describe('grants go back with a hold that cost nothing', () => {
     expect(grantedBy(entriesOf({ charged: 0 }, given, [grant(50)], book))).toEqual([['client', 'month', moved]])
   })
 
-  test('nothing free gives nothing back', () => {
+  test('a book with nothing free gives nothing back', () => {
     expect(entriesOf({ charged: 0 }, {}, [grant(50)], bookWith({ month: { client: { available: 0 } } }))).toEqual([])
   })
 })

@@ -201,7 +201,7 @@ describe('a damaged item is refused by its key and its first wrong member', () =
     ],
   ]
   test.each(rows.map((row) => [`${kindOf(row[0])}: ${row[2]}`, ...row] as const))(
-    '%s',
+    'a damaged item is refused by its key and its first wrong member: %s',
     (_name, item, damage, fault) => {
       const damaged: Item = { ...item, ...damage }
       expect(() => read(damaged)).toThrow(DamagedItem)

@@ -161,7 +161,7 @@ describe('a JSON of budgets', () => {
 })
 
 describe('the difference', () => {
-  test('prints a line for each new or changed budget, and the number of unchanged ones', () => {
+  test('the difference has a line for each new or changed budget, and the number of unchanged ones', () => {
     const limits = (units: number | 'unlimited') => [{ window: 'month', units }]
     const projects = (...names: string[]) => names.map((name) => ({ name }))
     expect(
@@ -206,7 +206,7 @@ describe('a project that moves', () => {
     placeOf: (position) => `${position}`,
   })
 
-  test('is named with both budgets in both lines of the difference, and is not removed', () => {
+  test('a project that moves is named with both budgets in both lines of the difference', () => {
     const differences = [
       {
         ...{ budget: 'press', isNew: false },
@@ -229,7 +229,7 @@ describe('a project that moves', () => {
     ])
   })
 
-  test('does not stay in the old budget', () => {
+  test('a project that moves does not stay in the old budget', () => {
     const wanted = [
       { name: 'acme', projects: [{ name: 'new' }] },
       { name: 'press', projects: [{ name: 'Initech' }] },

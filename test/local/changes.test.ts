@@ -131,7 +131,7 @@ describe('changes in the ledger’s file', () => {
     expect(read).not.toEqual([])
   })
 
-  test('are gone once all their readers have passed them, and a refused transaction leaves none', async () => {
+  test('changes are gone once all their readers have passed them, and a refused transaction leaves none', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     await ledger.store.transact([{ kind: 'put', item: update(1), when: [{ kind: 'absent-item' }] }], 'refused')
@@ -222,7 +222,7 @@ describe('changes in the ledger’s file', () => {
     expect(next.seen).toEqual([['update#upd_2']])
   })
 
-  test('are each read at least once by a process that is killed (kill -9) again and again, and at most a batch twice', async () => {
+  test('changes are read at least once by a process killed again and again, and at most a batch twice', async () => {
     const { directory, store } = await openLedger()
     const notes = join(directory, 'notes')
     await writeFile(notes, '')

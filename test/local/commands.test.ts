@@ -82,7 +82,7 @@ async function run(name: keyof typeof runs, args: readonly string[], env: Readon
 describe('npm run help', () => {
   const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts
 
-  test('has a line for every script of package.json, and for no other', () => {
+  test('npm run help has a line for every script of package.json, and for no other', () => {
     const listed = Object.values(groups).flatMap((lines) => Object.keys(lines))
     expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted())
   })
@@ -152,7 +152,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
     ['account', ['zzz'], "There is no command 'zzz'; say renewal or adopt or begin or moved"],
     ['restore', ['acept'], "There is no command 'acept'; did you mean accept?"],
     ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],
-  ])('npm run %s %j', async (name, args, sentence) => {
+  ])('npm run %s %j is wrong usage in one line', async (name, args, sentence) => {
     const err = `${sentence} (npm run ${name} -- --help)\n`
     expect(await run(name, args)).toEqual({ code: 2, out: '', err })
   })
@@ -173,7 +173,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     ['plan', ['morning']],
     ['token', ['--sub', 'a', '--scope', 'read']],
     ['login', []],
-  ])('npm run %s without npm start', async (name, args) => {
+  ])('npm run %s without npm start prints one line with a remedy', async (name, args) => {
     const { code, out, err } = await run(name, args, stopped)
     expect([code, out]).toEqual([1, ''])
     expect(err.trim().split('\n')).toEqual([
@@ -186,14 +186,14 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
   test.each<[keyof typeof runs, readonly string[], string]>([
     ['sweep', [], 'TABLE_NAME, TRACKING_BASE_URL'],
     ['budgets', ['export'], 'UNIT_GUARD_URL, UNIT_GUARD_TOKEN'],
-  ])('npm run %s in a folder where npm start did not run', async (name, args, settings) => {
+  ])('npm run %s in a folder where npm start did not run prints one line', async (name, args, settings) => {
     const folder = join(directory, 'nowhere')
     const { code, err } = await run(name, args, { DATA_DIR: folder })
     const sentence = `Unit Guard has not run with the folder ${folder}: start it first \\(npm start or npm run serve\\), `
     expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^${sentence}.*or set ${settings}\\.\n$`))])
   })
 
-  test('npm run token where own tokens are refused', async () => {
+  test('npm run token prints one line where own tokens are refused', async () => {
     const { code, err } = await run('token', ['--sub', 'a', '--scope', 'read'], { ...stopped, MINTED_TOKENS: 'off' })
     expect([code, err]).toEqual([
       1,
@@ -201,7 +201,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     ])
   })
 
-  test('npm run login where the ledger is in memory', async () => {
+  test('npm run login prints one line where the ledger is in memory', async () => {
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
     listener.open({ fetch: () => new Response() })
@@ -225,7 +225,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     expect([code, err]).toEqual([1, `${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".\n`])
   })
 
-  test('npm run login where something else listens', async () => {
+  test('npm run login prints one line where something else listens', async () => {
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
     const { code, err } = await run('login', [], { ...stopped, UNIT_GUARD_URL: listener.url })

@@ -123,7 +123,7 @@ describe('a file after a process that was killed', () => {
     return directory
   }
 
-  test('is checked whole, at each start until it is sound', async () => {
+  test('a file after a killed process is checked whole, at each start until it is sound', async () => {
     const directory = await damaged()
     const killed = spawnLocal('start', { env: { DATA_DIR: join(directory, 'other'), DEMO: 'off' } })
     onTestFinished(() => killed.signalGroup('SIGKILL'))
@@ -138,7 +138,7 @@ describe('a file after a process that was killed', () => {
     }
   })
 
-  test('is not checked after a clean end, and damage that is found later ends the process', async () => {
+  test('a file is not checked after a clean end, and damage that is found later ends the process', async () => {
     const directory = await damaged()
     await expect(openIn(directory, { mustCheck: true })).rejects.toThrow('ledger.db is damaged')
     const said: string[] = []
@@ -151,11 +151,11 @@ describe('a file after a process that was killed', () => {
 })
 
 describe('a folder', () => {
-  test('in which nothing can be written is named', async () => {
+  test('a folder in which nothing can be written is named', async () => {
     await expect(openIn('/sys')).rejects.toThrow(/\/sys.* cannot be (made|written) \(.*\); set DATA_DIR to another/)
   })
 
-  test('with a ledger of an earlier version is named, and gets no new ledger', async () => {
+  test('a folder with a ledger of an earlier version is named, and gets no new ledger', async () => {
     const directory = await newFolder()
     await mkdir(join(directory, 'dynamodb'))
     await writeFile(join(directory, 'ledger'), 'led_0mfe4kf5v3dx6pjcae741vxr3a 0 a-table-id unit-guard\n')
@@ -167,7 +167,7 @@ describe('a folder', () => {
     expect(existsSync(join(directory, 'ledger.db'))).toBe(false)
   })
 
-  test('is not used with DYNAMODB_ENDPOINT', async () => {
+  test('a folder is not used with DYNAMODB_ENDPOINT', async () => {
     const directory = await newFolder()
     for (const script of ['start', 'sandbox', 'demo:month']) {
       const env = { DATA_DIR: directory, DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }
@@ -222,7 +222,7 @@ describe('one process serves a folder', () => {
 })
 
 describe('the identity of a file', () => {
-  test('stays when it is opened and renamed, and a copy has another one', async () => {
+  test('the identity of a file stays when it is opened and renamed, and a copy has another one', async () => {
     const directory = await newFolder()
     const path = await ledgerIn(directory)
     const { id } = await openIn(directory)

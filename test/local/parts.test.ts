@@ -506,7 +506,7 @@ describe('the ticker', () => {
 })
 
 describe('stopping', () => {
-  it('stops the parts in reverse order, one after another, and continues after a failure', async () => {
+  it('a stop ends the parts in reverse order, one after another, and continues after a failure', async () => {
     const shutdown = createShutdown()
     const stopped: string[] = []
     const stop = (name: string) => async () => {

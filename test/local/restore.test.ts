@@ -53,7 +53,7 @@ async function decide(product: Product, id: string, what: string, body: object):
 }
 
 describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in time', () => {
-  test('is whole again after npm run recover has booked the log, and counts nothing twice', async () => {
+  test('a ledger restored to a point in time is whole after npm run recover, and counts nothing twice', async () => {
     const { service, letSlowAnswer } = vendor()
     const table = await createLocalTable()
     const plans = [{ name: 'morning', kind: 'ranking', projects: ['pym'], schedule: 'cron(0 10 * * ? *)' }]

@@ -37,7 +37,7 @@ describe('items and tokens that expire', () => {
     }
   }
 
-  test('go when a process has run that long, and stay until then', async () => {
+  test('items that expire go when a process has run that long, and stay until then', async () => {
     const { put, run, inDays, left } = await openTimed()
     await put(1, { expiresAt: inDays(1) })
     await put(2, { expiresAt: inDays(2) })
@@ -56,7 +56,7 @@ describe('items and tokens that expire', () => {
     ['forward by a week, which the machine did not run', [days(7)]],
     ['forward by a day, again and again', Array.from({ length: 7 }, () => days(1))],
     ['forward by a week, back by two, and forward', [days(7), -days(14), days(7)]],
-  ])('stay while the clock is set %s, and go at their time after it', async (_name, jumps) => {
+  ])('items that expire stay while the clock is set %s, and go at their time after it', async (_name, jumps) => {
     const { put, run, set, inDays, left } = await openTimed()
     await put(1, { expiresAt: inDays(1) })
     await run(minutes(30))
@@ -71,7 +71,7 @@ describe('items and tokens that expire', () => {
     expect(left()).toEqual([])
   })
 
-  test('keep their time where they are written while the clock is wrong', async () => {
+  test('items that expire keep their time where they are written while the clock is wrong', async () => {
     const { put, run, set, inDays, left } = await openTimed()
     const expiresAt = inDays(1)
     await put(1, { expiresAt })

@@ -246,13 +246,13 @@ describe('npm run serve refuses with one sentence', () => {
     expect(await refused({ ...env, DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' })).toContain('unset DYNAMODB_ENDPOINT')
   })
 
-  it('settings that it needs, all at once', async () => {
+  it('npm run serve names all settings that it needs at once', async () => {
     const err = await refused({ DATA_DIR: 'memory', HOST: 'localhost' })
     for (const name of ['TRACKING_BASE_URL', 'TRACKING_TOKEN', 'CALLER_KEY', 'DATA_DIR', 'HOST'])
       expect(err).toContain(`${name}: must be`)
   })
 
-  it('settings that are missing or wrong in a folder where nothing has started yet', async () => {
+  it('npm run serve names missing or wrong settings in a folder where nothing has started yet', async () => {
     const data = { DATA_DIR: join(directory, 'fresh') }
     expect(await refused({ ...own, ...data, CALLER_KEY: '' })).toContain('CALLER_KEY: must be ')
     expect(await refused({ ...own, ...data, HOST: '0.0.0.0' })).toMatch(/^PUBLIC_URL: must be the address/)
@@ -262,7 +262,7 @@ describe('npm run serve refuses with one sentence', () => {
     [{ HOST: '0.0.0.0' }, 'PUBLIC_URL: must be the address that people use'],
     [{ CALLER_KEY: 'short' }, 'CALLER_KEY: must be at least 32 visible ASCII characters'],
     [{ CALLER_KEY: '{"current":"short"}' }, 'CALLER_KEY: must be at least 32 visible ASCII characters'],
-  ])('%o', (given: Environment, sentence) => {
+  ])('npm run serve refuses %o', (given: Environment, sentence) => {
     expect(() => readServedSettings({ ...own, ...given })).toThrow(sentence)
   })
 })
@@ -321,7 +321,7 @@ describe('secrets in files', () => {
       'TRACKING_TOKEN_FILE: the file  cannot be read; it must hold the secret and nothing else',
     ],
     [{ TRACKING_TOKEN: 'two words' }, 'TRACKING_TOKEN: must be visible ASCII characters'],
-  ])('%o', (given, sentence) => {
+  ])('a secret in a file or beside it is refused: %o', (given, sentence) => {
     expect(() => readServedSettings({ ...own, ...given })).toThrow(sentence)
   })
 

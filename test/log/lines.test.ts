@@ -23,7 +23,7 @@ function followed(product: Product) {
 }
 
 describe('a run has one line before it is sent and one after it, with all that a restored ledger must book', () => {
-  test('over HTTP', async () => {
+  test('a run over HTTP has one line before it is sent and one after it', async () => {
     const product = await startProduct()
     const { headers, body } = await product.update({ kind: 'ranking', project: 'acme', reason: 'weekly' })
     const requestId = headers.get('x-request-id')
@@ -44,7 +44,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     ])
   })
 
-  test('through the gateway, under the name of the operation', async () => {
+  test('a run through the gateway has its lines under the name of the operation', async () => {
     const product = await startProduct()
     const { headers } = await product.call('GET', '/v3/on-demand/acme/run')
     const update = headers.get('unit-guard-update')
@@ -60,7 +60,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     ])
   })
 
-  test('queued, and begun by the stream', async () => {
+  test('a queued run that the stream begins has its lines', async () => {
     const product = await startProduct({ stream: true })
     const headers = { prefer: 'respond-async' }
     const { body } = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
@@ -72,7 +72,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     expect(linesOf(product.logged, 'request')).toMatchObject([{ status: 202, updates: [id] }])
   })
 
-  test('queued, and begun by the sweep', async () => {
+  test('a queued run that the sweep begins has its lines', async () => {
     const product = await startProduct()
     const headers = { prefer: 'respond-async' }
     const { body } = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
@@ -96,7 +96,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     })
   })
 
-  test('from Slack, where a line leads from the request to the job that does it', async () => {
+  test('a run from Slack has a line that leads from the request to the job that does it', async () => {
     const product = await startProduct({ slack: true })
     const caller = { scopes: ['run'], budgets: '*' }
     await product.call('PUT', '/callers/slack:U0ADA', { body: caller })
@@ -117,7 +117,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     })
   })
 
-  test('whose process died before the answer came: the line before it stands', async () => {
+  test('a run whose process died before the answer came keeps the line before it', async () => {
     const product = await startProduct({
       service: ({ url }) => (url.includes('/run') ? { kind: 'hang' } : undefined),
     })
@@ -198,7 +198,7 @@ describe('docs/runbook.md', () => {
     expect(logged.sort()).toEqual([...listed, ...withSchema].sort())
   })
 
-  test('can be complete: every event is written out where it is logged', () => {
+  test('every event is written out where it is logged, so that its list can be complete', () => {
     expect(eventsWithoutName()).toEqual([])
   })
 

@@ -12,7 +12,7 @@ afterEach(() => void vi.unstubAllGlobals())
 const initech = { kind: 'ranking', project: 'initech' }
 
 describe('each line names the function that wrote it', () => {
-  test('also where one process is all functions', async () => {
+  test('each line names its function also where one process is all functions', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     await product.update(initech, { headers: { prefer: 'respond-async' } })
     await product.dashboard.request('/login')

@@ -71,7 +71,7 @@ const add = (product: Product, id: string, about: Parameters<typeof announcement
   product.guard.ledger.announcements.add(announcement(id, product.clock.now(), about))
 
 describe('the start reader', () => {
-  test.each(['INSERT', 'MODIFY'] as const)('%s of a requested update: it is begun', async (name) => {
+  test.each(['INSERT', 'MODIFY'] as const)('the start reader begins a requested update at its %s', async (name) => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     expect(await begin(openUpdate(name, id))).toEqual(none)
@@ -79,7 +79,7 @@ describe('the start reader', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('INSERT of something from Slack: it is answered', async () => {
+  test('the start reader answers the INSERT of an event from Slack', async () => {
     const { product, begin } = await readersProduct()
     await product.slack.command('updates')
     const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
@@ -88,7 +88,7 @@ describe('the start reader', () => {
     expect((await product.guard.ledger.slackEvents.open(1)).rows).toEqual([])
   })
 
-  test('nothing else begins anything: not a single read of the service, not a message', async () => {
+  test('the start reader begins nothing else: no read of the service, and no message', async () => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     await product.slack.command('updates')
@@ -150,7 +150,7 @@ describe('the start reader', () => {
     expect(product.logged.filter((line) => line.includes('not-begun') && line.includes('cmd_poison'))).toHaveLength(1)
   })
 
-  test('when the service gives no estimate the update stays requested, for the sweep', async () => {
+  test('an update whose estimate the service does not give stays requested, for the sweep', async () => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     product.service.script('/on-demand/acme/estimate', { status: 503 }, { status: 503 }, json({ keyword_units: 40 }))
@@ -202,7 +202,7 @@ describe('the tell reader', () => {
     expect(await waiting()).toEqual(['threshold#account#month:2026-11-01#80'])
   })
 
-  test('other changes neither start, answer nor announce anything', async () => {
+  test('the tell reader neither starts, answers nor announces anything at other changes', async () => {
     const { product, queue, announce, stateOf } = await readersProduct()
     const id = await queue('acme')
     await add(product, 'a1')
@@ -265,7 +265,7 @@ describe('the tell reader', () => {
     expect(await announce(changed)).toEqual(none)
   })
 
-  test('exactly the failed records come again; a poison one does not hold up those behind it', async () => {
+  test('failed records come again alone; a poison one does not hold up those behind it', async () => {
     const { product, announce } = await readersProduct()
     for (const id of ['a1', 'a3']) await add(product, id)
     await add(product, 'a2', { kind: 'never heard of' } as never)
@@ -287,7 +287,7 @@ describe('the tell reader', () => {
     expect((await product.guard.ledger.announcements.get('a1'))?.tries).toBe(1)
   })
 
-  test('thresholds that cannot be looked at fail nothing: the sweep looks too', async () => {
+  test('the tell reader fails nothing where thresholds cannot be looked at: the sweep looks too', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const store = {
@@ -313,7 +313,7 @@ describe('an event that is not one of a table’s stream', () => {
     ['a schedule', { plan: 'nightly', time: '2026-11-20T10:00:00Z' }],
     ['a queue’s', { Records: [{ eventSource: 'aws:sqs', body: '{}', messageId: '1' }] }],
     ['records without keys', { Records: [{ ...record('INSERT', 'a', 'b'), dynamodb: {} }] }],
-  ])('%s: both readers throw, and do nothing', async (_what, event) => {
+  ])('both readers refuse an event that is not of a table’s stream: %s', async (_what, event) => {
     const { product } = await readersProduct()
     const { start, tell } = product.startProcess()
     await expect(start(event, product.endsAt())).rejects.toThrow('not an event of a DynamoDB stream')

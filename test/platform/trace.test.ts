@@ -13,7 +13,7 @@ describe('the header traceparent of W3C Trace Context', () => {
     ['of a later version', `cc-${trace}-${parent}-01`, good],
     ['of a later version with more fields', `cc-${trace}-${parent}-01-what-the-future-will-be-like`, good],
     ['of a later version with unknown flags', `fe-${trace}-${parent}-fe`, `00-${trace}-${parent}-00`],
-  ])('is read: %s', (_name, header, read) => {
+  ])('the header traceparent is read: %s', (_name, header, read) => {
     expect(readTraceparent(header)).toBe(read)
   })
 
@@ -39,7 +39,7 @@ describe('the header traceparent of W3C Trace Context', () => {
     ['a blank inside', `00-${trace}-${parent} -01`],
     ['two headers in one', `${good}, ${good}`],
     ['a line break after it', `${good}\n`],
-  ])('is ignored: %s', (_name, header) => {
+  ])('the header traceparent is ignored: %s', (_name, header) => {
     expect(readTraceparent(header)).toBeUndefined()
   })
 })

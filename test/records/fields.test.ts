@@ -37,7 +37,7 @@ describe('names and numbers that people write', () => {
     [query, {}],
     [query, { a: 'x', ['b'.repeat(64)]: 'y'.repeat(512) }],
     [query, twenty],
-  ])('are taken as they are: %#', (schema, value) => {
+  ])('names and numbers that people write are taken: %#', (schema, value) => {
     expect(said(schema, value)).toEqual({ data: value })
   })
 
@@ -64,7 +64,7 @@ describe('names and numbers that people write', () => {
     [query, [{ a: '' }], 'must not be empty'],
     [query, [{ a: 'y'.repeat(513) }], 'must have at most 512 characters'],
     [query, [{ ...twenty, more: '1' }], 'must have at most 20 names'],
-  ])('are refused: %#', (schema, values, message) => {
+  ])('names and numbers that people write are refused: %#', (schema, values, message) => {
     for (const value of values) expect(said(schema, value), JSON.stringify(value)).toEqual([message])
   })
 })

@@ -142,7 +142,7 @@ describe('sandbox: a week', () => {
     expect([...new Set(exported.map(({ date }) => date))]).toEqual(['2026-11-18', '2026-11-21'])
   })
 
-  it('no second data set on the same day: the export does not grow', async () => {
+  it('a second run on the same day is no second data set: the export does not grow', async () => {
     const { json, rows } = sandbox()
     await json('/v3/on-demand/initech/run')
     const first = await rows('/v3/projects/initech/export-rankings?startDate=2026-11-01')
@@ -164,7 +164,7 @@ describe('sandbox: the period of an export', () => {
     ['?startDate=2026-11-17&stopDate=2026-11-18', ['2026-11-17', '2026-11-18']],
     ['?startDate=2027-01-01', []],
     ['?stopDate=2020-01-01', []],
-  ])('%s', async (query, dates) => {
+  ])('an export%s has the dates of its period', async (query, dates) => {
     expect(await datesIn(query)).toEqual(dates)
   })
 
@@ -172,7 +172,7 @@ describe('sandbox: the period of an export', () => {
     ['startDate=yesterday', 'startDate'],
     ['stopDate=2026-02-30', 'stopDate'],
     ['startDate=2026-11-20&stopDate=2026-11-19', 'startDate'],
-  ])('%s is 400', async (query, path) => {
+  ])('an export with %s is 400', async (query, path) => {
     const { json } = sandbox()
     const { status, body } = await json(`/v3/projects/globex/export-rankings?${query}`)
     expect([status, body.errors[0].path]).toEqual([400, path])

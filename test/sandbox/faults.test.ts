@@ -3,7 +3,7 @@ import { createTestClock } from '../support/clock.ts'
 import { globex, input, sandbox, serveSandbox } from '../support/sandbox.ts'
 
 describe('sandbox: its Date', () => {
-  it('is of its own clock over a connection, and not of the machine', async () => {
+  it('the sandbox’s Date is of its own clock over a connection, and not of the machine', async () => {
     const clock = createTestClock('2026-01-05T10:00:00Z')
     const base = await serveSandbox({ clock, token: 'token' })
     const dateOf = async (authorization: string) =>
@@ -16,7 +16,7 @@ describe('sandbox: its Date', () => {
 })
 
 describe('sandbox: the list of faults', () => {
-  it('is replaced, shown with help, and deleted', async () => {
+  it('the list of faults is replaced, shown with help, and deleted', async () => {
     const { json, put } = sandbox()
     const hang = { operation: 'run', fault: 'hang', consumes: true }
     const late = { operation: 'run', kind: 'ranking', times: 2, fault: 'late-date', ms: 50 }
@@ -130,7 +130,7 @@ describe('sandbox: faults without a socket', () => {
     expect([await used(), slept]).toEqual([640, [30_000]])
   })
 
-  it.each([302, 408, 421, 429, 500, 503])('status %i: an envelope, nothing taken', async (status) => {
+  it.each([302, 408, 421, 429, 500, 503])('a fault of status %i: an envelope, nothing taken', async (status) => {
     const { json, put, used } = sandbox()
     await put({ operation: 'run', fault: 'status', status })
     expect(await json(`${globex}/run`)).toEqual({
@@ -159,7 +159,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await header('retry-after', { status: 500 })).toBeNull()
   })
 
-  it.each([200, 204, 304])('status %i has no body', async (status) => {
+  it.each([200, 204, 304])('a fault of status %i has no body', async (status) => {
     const { send, put, used } = sandbox()
     await put({ operation: 'run', fault: 'status', status, consumes: true })
     const response = await send(`${globex}/run`)
@@ -230,14 +230,14 @@ describe('sandbox: faults without a socket', () => {
     expect((await dates('globex')).at(-1)).toBe('2026-11-20')
   })
 
-  it('dates can fail alone', async () => {
+  it('a fault of dates can come alone', async () => {
     const { json, put } = sandbox()
     await put({ operation: 'dates', fault: 'status', status: 500 })
     expect((await json('/v3/projects/globex/dates')).status).toBe(500)
     expect((await json(`${globex}/estimate`)).status).toBe(200)
   })
 
-  it.each(['reset', 'reset-mid-body'])('%s: without a connection of its own it answers 502', async (fault) => {
+  it.each(['reset', 'reset-mid-body'])('a fault %s without a connection of its own answers 502', async (fault) => {
     const { json, put, used } = sandbox()
     await put({ operation: 'run', fault })
     expect(await json(`${globex}/run`)).toEqual({
@@ -261,7 +261,7 @@ describe('sandbox: estimate shapes', () => {
     ['fraction', { response_code: 0, data: { keyword_units: 40.5 } }],
     ['ambiguous', { response_code: 0, data: { keyword_units: 40, cost: 41 } }],
     ['missing', { response_code: 0, data: { projects: ['acme.example'] } }],
-  ])('%s', async (shape, body) => {
+  ])('an estimate has the shape %s', async (shape, body) => {
     const { json, put } = sandbox()
     await put({ operation: 'estimate', fault: 'estimate-shape', shape })
     expect(await json('/v3/on-demand/acme.example/estimate')).toEqual({ status: 200, body })
@@ -270,7 +270,7 @@ describe('sandbox: estimate shapes', () => {
   it.each([
     ['text', /^text\/plain/, '40 keyword units\n'],
     ['html', /^text\/html/, '<!doctype html><title>Estimate</title><p>40 keyword units</p>\n'],
-  ])('%s', async (shape, type, body) => {
+  ])('an estimate has the shape %s', async (shape, type, body) => {
     const { send, put } = sandbox()
     await put({ operation: 'estimate', fault: 'estimate-shape', shape })
     const response = await send('/v3/on-demand/acme.example/estimate')
@@ -278,7 +278,7 @@ describe('sandbox: estimate shapes', () => {
     expect(response.headers.get('content-type')).toMatch(type)
   })
 
-  it('rows of several projects', async () => {
+  it('an estimate of several projects has rows', async () => {
     const { json, put } = sandbox()
     await put({ operation: 'estimate', fault: 'estimate-shape', shape: 'rows-wrong-total' })
     expect((await json('/v3/keyword-difficulty/1001,1003/estimate')).body.data).toEqual({

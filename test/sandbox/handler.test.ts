@@ -62,12 +62,12 @@ describe.skipIf(inject('dynamodb') === null)('the sandbox function, as it is dep
     return { status: response.head?.statusCode, body: JSON.parse(await body) }
   }
 
-  test('takes the token of the guard’s own secret', async () => {
+  test('the sandbox function takes the token of the guard’s own secret', async () => {
     expect((await call('/v3/projects', 'another')).status).toBe(401)
     expect((await call('/v3/projects')).body.projects).toHaveLength(5)
   })
 
-  test('has the account it was given, and streams', async () => {
+  test('the sandbox function has the account it was given, and streams', async () => {
     expect((await call('/v3/on-demand/caf%C3%A9%20%26%20co%2Fparis/run')).body.data.keyword_units).toBe(12)
     expect((await call('/v3/on-demand/globex/run')).status).toBe(200)
     expect((await call('/v3/on-demand/globex/run')).status).toBe(402)

@@ -29,7 +29,7 @@ const operations: readonly (readonly [method: string, path: string, body: object
 ]
 
 describe('sandbox: every operation', () => {
-  it('is one of the 23 of the interface', () => {
+  it('an operation of the sandbox is one of the 23 of the interface', () => {
     expect(operations).toHaveLength(23)
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { input, sandbox } from '../support/sandbox.ts'
 
 describe('sandbox: projects', () => {
-  it('begins with five demonstration projects', async () => {
+  it('the sandbox begins with five demonstration projects', async () => {
     const { json } = sandbox()
     expect((await json('/v3/projects')).body).toEqual({
       projects: [

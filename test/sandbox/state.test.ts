@@ -4,7 +4,7 @@ import { createSandboxFile, createSandboxStates, globex, input, sandbox, sandbox
 const hasDynamoDb = inject('dynamodb') !== null
 
 describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
-  it('begins with the demonstration, once', async () => {
+  it('the sandbox’s state begins with the demonstration, once', async () => {
     const { json } = sandbox({ state: await create() })
     const { projects } = (await json('/v3/projects')).body
     expect(projects.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([
@@ -55,7 +55,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     ])
   })
 
-  it('updates at once are all there', async () => {
+  it('updates of a project at once are all there', async () => {
     const { post, json } = sandbox({ state: await create() })
     const add = { addSearchengines: [{ name: 'example search' }] }
     const done = await Promise.all(Array.from({ length: 8 }, () => post('/v3/projects/globex/update', add)))
@@ -92,7 +92,7 @@ describe.each(kept)('sandbox: a restart over %s', (_, open) => {
     await json('/sandbox/faults'),
   ]
 
-  it('changes nothing: another process over the same state answers the same', async () => {
+  it('a restart of the sandbox changes nothing: another process over the same state answers the same', async () => {
     const start = await open()
     const first = sandbox({ state: await start() })
     await first.post('/v3/projects/shoes/create', input)

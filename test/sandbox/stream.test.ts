@@ -30,7 +30,7 @@ async function exporting() {
 const countRows = (text: string) => text.split('"keyword"').length - 1
 
 describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
-  it('is streamed: the first byte at once, all rows, and no more memory at its end than at its beginning', async () => {
+  it('an export is streamed: the first byte at once, all rows, and no growing memory', async () => {
     const { send } = await exporting()
     const started = performance.now()
     const { body } = await send(everything)
@@ -64,7 +64,7 @@ describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
     expect(memoryAtEnd - memoryEarly).toBeLessThan(2_000_000)
   }, 60_000)
 
-  it('others are answered in the meantime, and it ends when its reader goes away', async () => {
+  it('an export lets others be answered, and ends when its reader goes away', async () => {
     const { send, json } = await exporting()
     const { body } = await send(everything)
     const reader = body?.getReader()
@@ -77,7 +77,7 @@ describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
     expect(await reader?.read()).toEqual({ done: true, value: undefined })
   })
 
-  it('HEAD computes nothing', async () => {
+  it('HEAD of an export computes nothing', async () => {
     const { send } = await exporting()
     const answer = await send(everything, { method: 'HEAD' })
     expect([answer.status, await answer.text()]).toEqual([200, ''])

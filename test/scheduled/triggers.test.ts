@@ -84,7 +84,7 @@ describe('an event that no rule of ours sends', () => {
     ['month 13', { plan: 'night', time: '2026-13-01T10:00:00Z' }],
     ['hour 24', { plan: 'night', time: '2026-11-20T24:00:00Z' }],
     ['minute 60', { plan: 'night', time: '2026-11-20T10:60:00Z' }],
-  ])('%s: throws', (_what, event) => {
+  ])('an event that no rule sends throws: %s', (_what, event) => {
     expect(() => readTrigger(event)).toThrow(WrongTrigger)
   })
 
@@ -109,7 +109,7 @@ describe('an event of a rule', () => {
     ['with milliseconds', { plan: 'night', time: '2026-11-20T10:00:00.250Z' }, { plan: 'night', time: 1795168800250 }],
     ['without seconds', { plan: 'night', time: '2026-11-20T10:00Z' }, { plan: 'night', time: 1795168800000 }],
     ['a leap day', { plan: 'night', time: '2028-02-29T23:59:59Z' }, { plan: 'night', time: 1835481599000 }],
-  ])('%s', (_what, event, trigger) => {
+  ])('an event of a rule is read: %s', (_what, event, trigger) => {
     expect(readTrigger(event)).toEqual(trigger)
   })
 
@@ -219,7 +219,7 @@ describe('the digest', () => {
     expect(rows.map(({ id, about }) => [id, about.kind])).toEqual([['digest#day:2026-11-20', 'digest']])
   })
 
-  test('audits even if the plans cannot be read, and the task fails afterwards', async () => {
+  test('the digest audits even if the plans cannot be read, and the task fails afterwards', async () => {
     const product = await startProduct({ store: createMemoryStore(), env: { PLANS: '/nowhere/plans.json' } })
     await expect(product.triggers.handle({ task: 'digest' }, product.endsAt())).rejects.toThrow(WrongPlans)
     expect(await product.guard.ledger.lastAudit()).toMatchObject({ by: 'digest', wrong: 0 })

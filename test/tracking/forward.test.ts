@@ -88,7 +88,7 @@ describe('forwarding a request', () => {
     ['export-ctr', 'alpha', '', 'POST /v3/projects/alpha/export-ctr'],
     ['create-project', 'a|b[c]^', 'frequency=daily', 'POST /v3/projects/a|b[c]^/create?frequency=daily'],
     ['estimate-difficulty', '1,2', '', 'GET /v3/keyword-difficulty/1,2/estimate'],
-  ])('%s %s %s', async (operation, segment, search, line) => {
+  ])('the operation %s is forwarded to %s %s', async (operation, segment, search, line) => {
     const service = await startService({ status: 204 })
     answered(await clientOf(service).open({ operation, segment, search })).body.resume()
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([line])
@@ -319,7 +319,7 @@ describe('an answer that breaks off', () => {
       { kind: 'raw', bytes: 'HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n' },
       'the service switched protocols',
     ],
-  ])('%s', async (_name, answer, reason) => {
+  ])('an answer is refused before its body: %s', async (_name, answer, reason) => {
     const service = await startService(answer)
     const failure = await clientOf(service).open(listing)
     expect(failure).toMatchObject({ kind: 'failed', sent: 'maybe', cause: 'protocol', reason })
@@ -373,7 +373,7 @@ describe('an answer that breaks off', () => {
       {},
       'connection',
     ],
-  ])('%s', async (_name, answer, limits, why) => {
+  ])('an answer breaks off: %s', async (_name, answer, limits, why) => {
     const service = await startService(answer)
     const { body } = answered(await clientOf(service, limits).open(listing))
     expect((await drained(body)).why).toBe(why)
@@ -410,7 +410,7 @@ describe('an answer that breaks off', () => {
 })
 
 describe('a request without an answer', () => {
-  it('fails at the deadline', async () => {
+  it('a request fails at the deadline', async () => {
     const service = await startService({ kind: 'hang' })
     for (const [before, request] of [listing, create].entries()) {
       const act = () => clientOf(service, { firstByteMs: 5_000 }).open(request)
@@ -428,7 +428,7 @@ describe('a request without an answer', () => {
   })
 
   it.each<Answer>([{ kind: 'reset' }, { kind: 'close' }])(
-    'but an end of a fresh connection ($kind): one request',
+    'an end of a fresh connection ($kind) is one request',
     async (answer) => {
       const service = await startService(answer)
       for (const request of [listing, create]) {
@@ -442,7 +442,7 @@ describe('a request without an answer', () => {
     },
   )
 
-  it('repeats a GET once, on a fresh connection, if a kept one ended', async () => {
+  it('a request repeats a GET once, on a fresh connection, if a kept one ended', async () => {
     const service = await startService({ body: '2' })
     const { open } = clientOf(service)
     const both = await Promise.all([open(listing), open(listing)])
@@ -460,7 +460,7 @@ describe('a request without an answer', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  it('is provably unsent if the port is closed', async () => {
+  it('a request is provably unsent if the port is closed', async () => {
     const service = await startScriptedService()
     await service.close()
     for (const request of [listing, create]) {
@@ -474,7 +474,7 @@ describe('a request without an answer', () => {
     }
   })
 
-  it('repeats a GET once if TLS is refused, but not a POST', async () => {
+  it('a request repeats a GET once if TLS is refused, but not a POST', async () => {
     let connections = 0
     const port = await listen(
       createTcpServer((socket) => {
@@ -492,7 +492,7 @@ describe('a request without an answer', () => {
 })
 
 describe('a caller who goes away', () => {
-  it('stops a request before anything is sent', async () => {
+  it('a caller who goes away stops a request before anything is sent', async () => {
     const service = await startService({ body: '{}' })
     const answer = await clientOf(service).open({ ...listing, signal: AbortSignal.abort() })
     expect(answer).toMatchObject({ kind: 'failed', sent: 'no', cause: 'aborted' })
@@ -500,7 +500,7 @@ describe('a caller who goes away', () => {
     expect(service.requests).toHaveLength(0)
   })
 
-  it.each([listing, create])('stops a request before the answer: $operation', async (request) => {
+  it.each([listing, create])('a caller who leaves stops a request before the answer: $operation', async (request) => {
     const service = await startService({ kind: 'hang' })
     const leaving = new AbortController()
     const opening = clientOf(service).open({ ...request, signal: leaving.signal })
@@ -511,7 +511,7 @@ describe('a caller who goes away', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  it('stops an answer by the signal', async () => {
+  it('a caller who goes away stops an answer by the signal', async () => {
     const service = await startService({ kind: 'endless' })
     const leaving = new AbortController()
     const { body } = answered(await clientOf(service).open({ ...listing, signal: leaving.signal }))
@@ -520,7 +520,7 @@ describe('a caller who goes away', () => {
     expect(body.errored).toMatchObject({ why: 'aborted' })
   })
 
-  it('stops an answer by destroying its body', async () => {
+  it('a caller who goes away stops an answer by destroying its body', async () => {
     const service = await startService({ kind: 'endless' })
     answered(await clientOf(service).open(listing)).body.destroy()
     await gone(service)

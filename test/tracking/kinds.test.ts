@@ -39,7 +39,7 @@ const update = { kind: 'page-speed', project: '1001', reason: 'launch' }
 const takes = 'must be ranking, keyword-difficulty or page-speed'
 
 describe('one more kind of update', () => {
-  test('is run by its path, charged, and not run again within its cool-down', async () => {
+  test('a new kind is run by its path, charged, and not run again within its cool-down', async () => {
     const product = await start()
     const first = await product.update(update)
     expect([first.status, first.body.updates[0]]).toMatchObject([201, { kind: 'page-speed', state: 'settled' }])
@@ -52,7 +52,7 @@ describe('one more kind of update', () => {
     expect((await product.update(update)).status).toBe(201)
   })
 
-  test('leaves dates: data of today is enough, and a doubt can end by them', async () => {
+  test('a new kind leaves dates: data of today is enough, and a doubt can end by them', async () => {
     const fresh = json({ dates: ['2026-11-20'] })
     const product = await start({ service: ({ url }) => (url.endsWith('/dates') ? fresh : undefined) })
     const { body } = await product.update(update)
@@ -63,7 +63,7 @@ describe('one more kind of update', () => {
     })
   })
 
-  test('is named by the errors of the API, by budgets, and by the setting of its estimate', async () => {
+  test('a new kind is named by the errors of the API, by budgets, and by the setting of its estimate', async () => {
     const product = await start({
       service: ({ url }) => (url.endsWith('/estimate') ? json({ cost: 'much' }) : undefined),
     })
@@ -85,7 +85,7 @@ describe('one more kind of update', () => {
     expect(body.detail).toContain('set ESTIMATE_POINTER_SPEED to where it is.')
   })
 
-  test('stands in the OpenAPI document and in its page', () => {
+  test('a new kind stands in the OpenAPI document and in its page', () => {
     const document = openApiDocument(kinds)
     const names = ['ranking', 'keyword-difficulty', 'page-speed']
     const { UpdatesRequest, BudgetRequest, Update, Estimate, Budget, Plan } = document.components.schemas
@@ -104,14 +104,14 @@ describe('one more kind of update', () => {
     expect(makeReference(kinds).get('docs.html')).toContain('ranking | keyword-difficulty | page-speed')
   })
 
-  test('is taken by a plans file', () => {
+  test('a new kind is taken by a plans file', () => {
     const plan = { name: 'night', kind: 'page-speed', projects: ['1001'], schedule: 'rate(1 day)' }
     expect(parsePlans(JSON.stringify([plan]), kinds)).toMatchObject([{ kind: 'page-speed' }])
     const wrong = () => parsePlans(JSON.stringify([{ ...plan, kind: 'speed' }]), kinds)
     expect(wrong).toThrow(takes)
   })
 
-  test('is known to Slack, by its short word too', async () => {
+  test('a new kind is known to Slack, by its short word too', async () => {
     const product = await start({ slack: true })
     await listPeople(product, { U2BOB: { scopes: ['read', 'run'], budgets: '*' } })
     const type = async (text: string) => {
@@ -125,7 +125,7 @@ describe('one more kind of update', () => {
       expect(await type(`estimate ${word} 1001`)).toContain('page-speed update of `1001`')
   })
 
-  test('has its own settings, which are checked and become options', async () => {
+  test('a new kind has its own settings, which are checked and become options', async () => {
     const needed = { TABLE_NAME: 't', TRACKING_BASE_URL: 'http://127.0.0.1:9/v3' }
     const parse = (env: Record<string, string>) => parseSettings(guardSettingsOf(kinds), { ...needed, ...env })
     expect(parse({ RUN_POINTER_SPEED: '/cost' })).toMatchObject({ RUN_POINTER_SPEED: '/cost' })
@@ -140,7 +140,7 @@ describe('one more kind of update', () => {
     expect(await product.figures()).toMatchObject({ spent: 14 })
   })
 
-  test('is on the pages that let people choose', async () => {
+  test('a new kind is on the pages that let people choose', async () => {
     const product = await start()
     const browser = openBrowser(product)
     await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
@@ -154,7 +154,7 @@ describe('one more kind of update', () => {
     expect(text).toContain('As keyword-difficulty or page-speed paths name it.')
   })
 
-  test('is estimated and run by the stand-in, and examined by the doctor', async () => {
+  test('a new kind is estimated and run by the stand-in, and examined by the doctor', async () => {
     const app = createSandbox({ clock: createTestClock(), token: serviceToken, kinds })
     const headers = { authorization: `Bearer ${serviceToken}` }
     const ask = async (path: string) => JSON.parse(await (await app.request(path, { headers })).text())

@@ -38,12 +38,12 @@ const endpoints = [
 ]
 
 describe('the table', () => {
-  test('has the 23 operations of the interface, each once', () => {
+  test('the table of operations has the 23 of the interface, each once', () => {
     expect(endpoints).toHaveLength(23)
     expect(operationNames.map((name) => `${operations[name].method} ${operations[name].path}`)).toEqual(endpoints)
   })
 
-  test('guards the two runs and nothing else', () => {
+  test('the table of operations guards the two runs and nothing else', () => {
     expect(operationNames.filter(isGuarded)).toEqual(['run-ranking', 'run-difficulty'])
     expect(operations['run-ranking'].guarded).toBe('ranking')
     expect(operations['run-difficulty'].guarded).toBe('keyword-difficulty')
@@ -97,7 +97,7 @@ describe('the table', () => {
 })
 
 describe('a path is an operation', () => {
-  it.each(operationNames)('%s', (name) => {
+  it.each(operationNames)('a path is the operation %s', (name) => {
     const { method, path } = operations[name]
     const hasSegment = path.includes('{')
     expect(matchOperation(method, path.replace(/\{\w+\}/, 'alpha'))).toEqual({
@@ -129,7 +129,7 @@ describe('a path is an operation', () => {
     'run',
     'create',
     'x'.repeat(6_144),
-  ])('with the segment %s', (segment) => {
+  ])('a path is an operation with the segment %s', (segment) => {
     const path = `/on-demand/${segment}/run`
     expect(matchOperation('GET', path)).toEqual({ kind: 'operation', operation: 'run-ranking', segment })
     expect(operationPath('run-ranking', segment, '')).toBe(path)
@@ -202,7 +202,7 @@ describe('a path is no operation', () => {
     'a#b',
     'x'.repeat(6_145),
   ]
-  it.each(hostileSegments)('segment %j', (segment) => {
+  it.each(hostileSegments)('a path is no operation with the segment %j', (segment) => {
     for (const path of [`/on-demand/${segment}/run`, `/projects/${segment}/create`]) {
       for (const method of ['GET', 'POST', 'HEAD']) expect(matchOperation(method, path)).toBeNull()
     }
@@ -273,7 +273,7 @@ describe('a path is no operation', () => {
     '/updates',
     '/constructor',
     '/__proto__',
-  ])('path %j', (path) => {
+  ])('%j is the path of no operation', (path) => {
     for (const method of ['GET', 'POST', 'HEAD']) expect(matchOperation(method, path)).toBeNull()
   })
 })
@@ -286,7 +286,7 @@ describe('the path on the wire', () => {
     ['estimate-difficulty', '1,2', '', '/keyword-difficulty/1,2/estimate'],
     ['project-details', '$&', '', '/projects/$&/details'],
     ['marketshare-metadata', '17', 'date=2026-11-02', '/marketshare/projects/17/metadata?date=2026-11-02'],
-  ])('%s %s %s', (operation, segment, search, path) => {
+  ])('the operation %s has its path on the wire: %s %s', (operation, segment, search, path) => {
     expect(operationPath(operation, segment, search)).toBe(path)
   })
 
@@ -315,7 +315,7 @@ describe('the project of a segment', () => {
     ['%C0%AE', null],
     ['%ED%A0%80', null],
     ['%', null],
-  ])('%s', (raw, project) => {
+  ])('a segment names a project or none: %s', (raw, project) => {
     expect(decodeSegment(raw)).toBe(project)
   })
 })

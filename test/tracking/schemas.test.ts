@@ -71,7 +71,7 @@ const faultsOf = (
 ) => (checked.ok ? [] : checked.faults.map(({ path }) => path))
 
 describe('enumerations', () => {
-  test('are those of the interface', () => {
+  test('enumerations are those of the interface', () => {
     expect([countries.length, languages.length, searchEngineTypes.length]).toEqual([169, 64, 16])
     expect(countries).toEqual(codesOf(countryRows))
     expect(languages).toEqual(codesOf(languageRows))
@@ -84,7 +84,7 @@ describe('enumerations', () => {
     ['country', codesOf(countryRows)],
     ['language', codesOf(languageRows)],
     ['se_type', linesOf(typeRows)],
-  ])('%s takes each of them', (member, values) => {
+  ])('the enumeration %s takes each of its values', (member, values) => {
     for (const value of values) {
       expect(checkCreateProject(bytes(engine({ [member]: value })))).toMatchObject({
         ok: true,
@@ -97,7 +97,7 @@ describe('enumerations', () => {
     ['country', ['GB', 'us', 'XX', '', 'USA', ' US', null, 1, ['US']]],
     ['language', ['he', 'EN', 'zh', 'zh-tw', '', null, 0]],
     ['se_type', ['desktop', 'Desktop Universal', 'mobile maps', 'desktop  universal', '', null, {}]],
-  ])('%s takes no other', (member, values) => {
+  ])('the enumeration %s takes no other value', (member, values) => {
     for (const value of values) {
       expect(faultsOf(checkCreateProject(bytes(engine({ [member]: value }))))).toEqual([`searchengines.0.${member}`])
     }
@@ -105,7 +105,7 @@ describe('enumerations', () => {
 })
 
 describe('CreateProjectInput', () => {
-  it('has defaults', () => {
+  it('CreateProjectInput has defaults', () => {
     expect(checkCreateProject(bytes(engine({})))).toEqual({
       ok: true,
       value: {
@@ -130,7 +130,7 @@ describe('CreateProjectInput', () => {
     ['colors at their limits', site({ color_r: 0, color_g: 255, color_b: 1 })],
     ['pages of any shape', site({ pages: [{}, { url: 'x', more: [1] }] })],
     ['aliases and an index', site({ aliases: '*.a.example', index: -1 })],
-  ])('takes %s', (_name, body) => {
+  ])('CreateProjectInput takes %s', (_name, body) => {
     expect(checkCreateProject(bytes(body))).toEqual({ ok: true, value: body })
   })
 
@@ -204,11 +204,11 @@ describe('UpdateProjectInput', () => {
     ['one of them', { removeSearchengines: [{ svc_id: 3 }] }],
     ['searchengines, which nothing defines', { searchengines: 'anything' }],
     ['unknown members', { more: 1, removeSearchengines: [{ svc_id: 0, more: 1 }] }],
-  ])('takes %s', (_name, body) => {
+  ])('UpdateProjectInput takes %s', (_name, body) => {
     expect(checkUpdateProject(bytes(body))).toEqual({ ok: true, value: body })
   })
 
-  it('has the defaults of search engines to add', () => {
+  it('UpdateProjectInput has the defaults of search engines to add', () => {
     expect(checkUpdateProject(bytes({ addSearchengines: [{ name: 'web' }] }))).toMatchObject({
       value: { addSearchengines: [{ country: 'US', language: 'en', se_type: 'desktop universal' }] },
     })
@@ -241,7 +241,7 @@ describe('the query of creation', () => {
     ['frequency=daily&country=DE', { frequency: 'daily', country: 'DE' }],
     ['%66requency=week%6cy', { frequency: 'weekly' }],
     ['more=1&more=2&%zz=%zz&&=', {}],
-  ])('takes %j', (search, value) => {
+  ])('the query of creation takes %j', (search, value) => {
     expect(checkCreateQuery(search)).toEqual({ ok: true, value })
   })
 

@@ -27,7 +27,7 @@ describe('the token in a stream', () => {
     ['with slashes as JSON escapes them', 'a/b', ['"a\\', '/b"'], '"'],
     ['percent-encoded', 'a/b', ['?t=a%2', 'Fb'], '?t='],
     ['with quotes as JSON escapes them', 'a"b', ['"a\\"', 'b"'], '"'],
-  ])('is cut: %s', (_name, token, chunks, text) => {
+  ])('a stream is cut before the token: %s', (_name, token, chunks, text) => {
     expect(filtered(token, chunks)).toEqual({ text, isCut: true })
   })
 
@@ -37,11 +37,11 @@ describe('the token in a stream', () => {
     ['a part at the end', 'abc', ['x', 'ab']],
     ['parts in the middle', 'abc', ['ab', 'ab', 'a', 'b', 'bc', 'ac']],
     ['another case', 'abc', ['ABC', 'Abc']],
-  ])('is not there: %s', (_name, token, chunks) => {
+  ])('a stream without the token is not cut: %s', (_name, token, chunks) => {
     expect(filtered(token, chunks)).toEqual({ text: chunks.join(''), isCut: false })
   })
 
-  test('cuts any stream exactly where the token is, and changes nothing else', () => {
+  test('a stream is cut exactly where the token is, and nothing else is changed', () => {
     const letters = fc.constantFrom('a', 'b', '.')
     const text = (minLength: number, maxLength: number) => fc.string({ unit: letters, minLength, maxLength })
     fc.assert(
@@ -56,7 +56,7 @@ describe('the token in a stream', () => {
     )
   })
 
-  test('holds back at most one token', () => {
+  test('a stream holds back at most one token', () => {
     const filter = createTokenFilter('x'.repeat(100))
     let ahead = 0
     for (let times = 0; times < 50; times++) {

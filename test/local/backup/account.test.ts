@@ -44,7 +44,7 @@ async function definitionsIn(folder: string) {
 const markerIn = (folder: string) => readFile(join(folder, 'ledger'), 'utf8')
 
 describe('npm run account -- begin, on one machine', () => {
-  test('makes the ledger with its opening position and the marker, once', async () => {
+  test('account -- begin makes the ledger with its opening position and the marker, once', async () => {
     const folder = await newFolder()
     const first = await account(folder, 'begin', opening)
     expect([first.code, first.err]).toEqual([0, ''])
@@ -85,7 +85,7 @@ describe('npm run account -- begin, on one machine', () => {
       /must be at most ACCOUNT_UNITS_PER_MONTH/,
     ],
     ['in memory', { DATA_DIR: 'memory' }, /^DATA_DIR=memory keeps nothing/],
-  ])('%s begins nothing and makes no file', async (_name, env, sentence) => {
+  ])('account -- begin %s begins nothing and makes no file', async (_name, env, sentence) => {
     const folder = await newFolder()
     const { code, out, err } = await account(folder, 'begin', { ...opening, ...env })
     expect([code, out, err]).toEqual([1, '', expect.stringMatching(sentence)])
@@ -111,7 +111,7 @@ describe('npm run account -- begin, on one machine', () => {
     expect(await markerIn(folder)).toBe(marker)
   })
 
-  test('completes a beginning that was cut short before its marker, but with the same settings alone', async () => {
+  test('account -- begin completes a beginning that was cut short, but with the same settings alone', async () => {
     const folder = await begun()
     const marker = await markerIn(folder)
     await rm(join(folder, 'ledger'))
@@ -121,7 +121,7 @@ describe('npm run account -- begin, on one machine', () => {
     expect(await markerIn(folder)).toBe(marker)
   })
 
-  test('is refused while another process serves the folder', async () => {
+  test('account -- begin is refused while another process serves the folder', async () => {
     const folder = await newFolder()
     const { release } = await takeServer(folder)
     onTestFinished(() => release())
@@ -163,7 +163,7 @@ describe('npm run account -- moved', () => {
     expect(await account(target, 'moved')).toMatchObject({ code: 1, err: expect.stringMatching(/was not moved\.\n$/) })
   })
 
-  test('completes a move that was cut short before its marker', async () => {
+  test('account -- moved completes a move that was cut short before its marker', async () => {
     const { target } = await copied()
     const marker = await markerIn(target)
     await account(target, 'moved')

@@ -63,7 +63,7 @@ function hasLast(path: string): boolean {
 }
 
 describe('npm run restore -- from', () => {
-  test('puts the backup in place, keeps the ledger of before, freezes the account and raises the epoch', async () => {
+  test('a restore replaces the ledger and keeps it, freezes the account and raises the epoch', async () => {
     const { folder, backup, at, ledger } = await backedUp()
     const before = await readFile(backup)
     const dry = await restore(folder, ['from', backup, '--dry-run'])
@@ -93,7 +93,7 @@ describe('npm run restore -- from', () => {
     expect(await readFile(backup)).toEqual(before)
   })
 
-  test('is not confused by an old journal: it stays with its file, which it completes', async () => {
+  test('a restore is not confused by an old journal: it stays with its file, which it completes', async () => {
     const { folder, backup } = await backedUp()
     const path = join(folder, 'ledger.db')
     // As a killed writer leaves them: the file torn, and the journal that repairs it.
@@ -114,7 +114,7 @@ describe('npm run restore -- from', () => {
     expect(hasLast(join(folder, aside))).toBe(true)
   })
 
-  test('repairs a damaged ledger, and one whose file is gone', async () => {
+  test('a restore repairs a damaged ledger, and one whose file is gone', async () => {
     const { folder, backup } = await backedUp()
     await truncate(join(folder, 'ledger.db'), 8_192)
     expect(await restore(folder, ['from', backup])).toMatchObject({ code: 0, err: '' })
@@ -191,7 +191,7 @@ describe('npm run restore -- from', () => {
     expect(await served(made.folder)).toBe('all, open')
   })
 
-  test('is refused while another process serves the folder', async () => {
+  test('a restore is refused while another process serves the folder', async () => {
     const { folder, backup } = await backedUp()
     const { release } = await takeServer(folder)
     const { code, err } = await restore(folder, ['from', backup])

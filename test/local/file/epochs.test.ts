@@ -40,7 +40,7 @@ describe('a process whose ledger was accepted or replaced after it began', () =>
       /accepted as restored \(epoch 1\) after this process began \(epoch 0\)/,
     ],
     ['replaced', replacement('another table'), /was replaced by the table another table/],
-  ])('writes nothing more: %s', async (_name, make, sentence) => {
+  ])('a process whose ledger was %s writes nothing more', async (_name, make, sentence) => {
     const path = join(await newFolder(), 'ledger.db')
     const store = createFileStore(path)
     const put = (token: string) => store.transact([{ kind: 'put', item: { pk: token, sk: 'item' }, when: [] }], token)
@@ -55,7 +55,7 @@ describe('a process whose ledger was accepted or replaced after it began', () =>
     expect(contentsOf(path)).toEqual(before)
   })
 
-  test('leaves changes to the next process, and pauses between attempts', async () => {
+  test('a replaced process leaves changes to the next one, and pauses between attempts', async () => {
     const { file } = await openFile(await newFolder(), 'ledger.db')
     const item = { pk: 'update#upd_1', sk: 'update', state: 'requested' }
     await createSqliteStore(file, { clock: systemClock }).transact([{ kind: 'put', item, when: [] }], 'token')

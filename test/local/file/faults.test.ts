@@ -36,7 +36,7 @@ describe('a file that other processes use', () => {
     ['a list', ({ store }) => store.list(list)],
     ['a single value', ({ file }) => firstValue(file.db, 'SELECT count(*) FROM items')],
     ['a write', ({ put }) => put(1)],
-  ])('is not kept locked after %s that found it busy', async (_name, use) => {
+  ])('a file is not kept locked after %s that found it busy', async (_name, use) => {
     const ledger = await newLedger()
     const other = new Database(ledger.path)
     onTestFinished(() => void other.close())
@@ -49,7 +49,7 @@ describe('a file that other processes use', () => {
     expect(() => other.exec('BEGIN EXCLUSIVE; COMMIT')).not.toThrow()
   })
 
-  test('is read right by others while a reading waits for it', async () => {
+  test('a file is read right by others while a reading waits for it', async () => {
     const { path, store, put } = await newLedger()
     for (const number of [1, 2]) await put(number)
     const other = new Database(path)
@@ -66,7 +66,7 @@ const itemsIn = ({ file }: { file: { db: Database.Database } }) =>
   (file.db.prepare('SELECT pk FROM items').raw().all() as string[][]).flat()
 
 describe('a transaction that does not end well', () => {
-  test('is undone where a reader of another process keeps the file at its COMMIT', async () => {
+  test('a transaction is undone where a reader of another process keeps the file at its COMMIT', async () => {
     const ledger = await newLedger()
     const script = `const db = new (require('libsql'))(${JSON.stringify(ledger.path)})
       db.exec('BEGIN; SELECT 1 FROM sqlite_master')
@@ -84,7 +84,7 @@ describe('a transaction that does not end well', () => {
     expect(await waiting).toEqual({ applied: true })
   })
 
-  test('closes the file where it cannot be undone, and nothing more is read or written', async () => {
+  test('a transaction that cannot be undone closes the file, and nothing more is read or written', async () => {
     const { path } = await newLedger()
     const db = connect(path)
     const damage: unknown[] = []
@@ -111,7 +111,7 @@ describe('a transaction that does not end well', () => {
     await expect(store.get([{ pk: 'item#0', sk: 'item' }])).rejects.toMatchObject({ name: 'LedgerUnavailable' })
   })
 
-  test('is undone where the file may not grow, and the next one has room', async () => {
+  test('a transaction is undone where the file may not grow, and the next one has room', async () => {
     const ledger = await newLedger()
     const pages = Number(firstValue(ledger.file.db, 'PRAGMA page_count'))
     ledger.file.db.exec(`PRAGMA max_page_count = ${pages}`)
@@ -176,7 +176,7 @@ async function fillBesideServer({ folder, room }: ReturnType<typeof smallDisk>):
 }
 
 describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a small one)', () => {
-  test('undoes a write wherever it was met, and the next write after room was made succeeds', async () => {
+  test('a full disk undoes a write wherever it was met, and the next one after room was made succeeds', async () => {
     const { folder, fill, free } = smallDisk('300k')
     const ledger = await newLedger({}, folder)
     const met = new Set<string>()
@@ -200,7 +200,7 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
     expect(firstValue(ledger.file.db, 'PRAGMA integrity_check')).toBe('ok')
   })
 
-  test('is 503 at the server, which continues once there is room', async () => {
+  test('a full disk is 503 at the server, which continues once there is room', async () => {
     const disk = smallDisk('4m')
     const { folder, free } = disk
     const server = spawnLocal('start', { env: { DATA_DIR: folder, DEMO: 'off' } })
@@ -224,7 +224,7 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
     expect(await server.ended).toMatchObject({ code: 0, err: expect.not.stringContaining('SqliteError') })
   })
 
-  test('ends a start with one sentence', async () => {
+  test('a full disk ends a start with one sentence', async () => {
     const { folder, fill } = smallDisk('64k')
     fill(0)
     const { code, out, err } = await runLocal('start', [], { DATA_DIR: folder, DEMO: 'off' })
@@ -234,7 +234,7 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
 })
 
 describe('an error of the disk', () => {
-  test('ends the server before it answers, and the next start checks and uses the file', async () => {
+  test('an error of the disk ends the server before it answers, and the next start checks the file', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
     const env = { DATA_DIR: directory, DEMO: 'off' }

@@ -103,13 +103,13 @@ describe('a journal that a killed process has left', () => {
     return { directory, path }
   }
 
-  test('is replayed over the file that it was left by', async () => {
+  test('a journal is replayed over the file that it was left by', async () => {
     const { directory } = await killed()
     const { file } = await openIn(directory)
     expect(file.db.prepare('SELECT count(*) FROM items').raw().get()).toEqual([0])
   })
 
-  test('is not replayed over another file of that name, or lost where the file was renamed', async () => {
+  test('a journal is not replayed over another file of that name, or lost where the file was renamed', async () => {
     const { directory, path } = await killed()
     await rename(path, `${path}.old`)
     const left = (await stat(`${path}-journal`)).size

@@ -55,7 +55,7 @@ async function accountsOf(store: Store) {
 }
 
 describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
-  test('is refused while two updates are in doubt, and is the same in a table and back in a file', async () => {
+  test('the demonstration month does not move while two updates are in doubt, and stays the same', async () => {
     const { scenario } = month
     const directory = await newFolder()
     const { file } = await openFile(directory, ledgerFile)

@@ -47,7 +47,7 @@ const itemsOfFile = (db: Awaited<ReturnType<typeof makeSmallLedger>>['file']['db
 const definitionsIn = (items: readonly Item[]) => items.find(({ pk }) => pk === 'definitions')
 
 describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
-  test('moves every item with its expiry into the table, both markers name it, and nothing opens the file any more', async () => {
+  test('a move takes every item with its expiry into the table, and nothing opens the file any more', async () => {
     const directory = await newFolder()
     const { file, ledger } = await makeSmallLedger(directory)
     const before = itemsOfFile(file.db)
@@ -96,7 +96,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     })
   })
 
-  test('is ended by the same command after kill -9, and until then nothing opens the file', async () => {
+  test('a move is ended by the same command after kill -9, and until then nothing opens the file', async () => {
     const directory = await newFolder()
     const { file } = await makeSmallLedger(directory)
     const before = itemsOfFile(file.db)
@@ -169,7 +169,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
   }
 
   // The mark in the file, its marker, three batches, the identity, and two markers: each before and after its effect.
-  test.each(Array.from({ length: 16 }, (_, n) => n))('at its step %i is ended by the same command', async (n) => {
+  test.each(Array.from({ length: 16 }, (_, n) => n))('a move cut short at step %i is ended by a repeat', async (n) => {
     const directory = await newFolder()
     const { file, ledger } = await makeSmallLedger(directory)
     const before = itemsOfFile(file.db)
@@ -186,7 +186,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
     expect(await fileMarker(join(directory, 'aws')).read()).toEqual(there)
   })
 
-  test('does not begin where another command has just written something', async () => {
+  test('a move does not begin where another command has just written something', async () => {
     const directory = await newFolder()
     const { file } = await makeSmallLedger(directory)
     const to = await createLocalTable()
@@ -203,7 +203,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
     file.db.close()
   })
 
-  test('has no further step', async () => {
+  test('a move has no further step', async () => {
     const directory = await newFolder()
     const { file } = await makeSmallLedger(directory)
     file.db.close()
