@@ -97,7 +97,7 @@ interface File {
 }
 
 interface Reason {
-  /** As the table in docs/identity.md says it. */
+  /** As docs/identity.md says it. */
   readonly says: string
   /** Members of the issuer's entry that decide. */
   readonly by?: readonly (keyof Issuer | 'maxLifetime')[]
