@@ -87,7 +87,7 @@ describe('npm run help', () => {
     expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted())
   })
 
-  test('lists commands by group, and scripts without a line at the end', async () => {
+  test('npm run help lists commands by group, and scripts without a line at the end', async () => {
     const { code, out } = await run('help', [])
     expect([code, out.split('\n')[0]]).toEqual([0, 'First steps'])
     expect(out).toMatch(/^ {2}npm run demo:month +fills a new ledger with a month/m)
