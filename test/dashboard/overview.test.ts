@@ -48,7 +48,7 @@ test('the overview says that the ledger had not begun, in place of figures that 
   expect(text).not.toContain('400')
 })
 
-test('counts decisions and risks alike in badge, tile, title and lists', async () => {
+test('badge, tile, title and lists count decisions and risks alike', async () => {
   const { product, look, update } = await start()
   const budget = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
   await budget('seo', { limits: [{ window: 'month', units: 200 }], approvalAbove: 0 })

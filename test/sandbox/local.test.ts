@@ -3,7 +3,7 @@ import { sandboxToken } from '../../infra/local/settings.ts'
 import { spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 describe('npm run sandbox', () => {
-  test('npm run sandbox starts it alone; stopped and started again, it remembers', async () => {
+  test('npm run sandbox starts the stand-in alone; stopped and started again, it remembers', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
     const env = {

@@ -573,7 +573,7 @@ describe('owned projects', () => {
     ['so may the root', { kind: 'ranking', project: 'acme', budget: 'account' }, 'account'],
     ['a project without an owner is charged to the root', { kind: 'ranking', project: 'globex' }, 'account'],
     ['or to any budget', { kind: 'ranking', project: 'globex', budget: 'shop' }, 'shop'],
-  ])('%s', async (_what, body, budget) => {
+  ])('a project is charged to its owner or to the named budget: %s', async (_what, body, budget) => {
     const product = await withOwner()
     const answer = await product.update(body)
     expect(answer.status).toBe(201)

@@ -195,7 +195,7 @@ describe('token check: malformed: 401, always with the same body, and nothing is
     ['five segments', { authorization: `Bearer ${good}.${body}.${signature}` }],
     ['another key', { authorization: bearer(claims, undefined, 'another-callers-key-0123456789abcdef') }],
     ['an empty key', { authorization: bearer(claims, undefined, '') }],
-  ])('%s', async (_name, headers) => {
+  ])('a wrong token is refused: %s', async (_name, headers) => {
     const product = await start()
     const update = { kind: 'ranking', project: 'acme' }
     for (const called of [

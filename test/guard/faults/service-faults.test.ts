@@ -38,7 +38,7 @@ describe('run: answer lost: what may have run is in doubt, stays counted, and is
     ['500', { status: 500, body: 'boom' }, 500],
     ['503', { status: 503, headers: { 'retry-after': '1' } }, 503],
     ['run: malformed: HTML on 200', { headers: { 'content-type': 'text/html' }, body: '<h1>Maintenance</h1>' }, 200],
-  ])('%s', async (_name, answer, serviceStatus) => {
+  ])('what may have run is in doubt: %s', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer, { SERVICE_FLIGHT_MS: '60000' })
     const { status, body } = await updateOf(product, 'run', answer)
     expect(status).toBe(202)

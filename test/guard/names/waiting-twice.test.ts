@@ -37,7 +37,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(third?.history.at(-1)?.note).toBe(note(other, first.id, second.id))
   })
 
-  test('of two waiting requests for one work, one runs once, and the other is already updated', async () => {
+  test('one of two waiting requests for a work runs once, and the other is already updated', async () => {
     const { ask, guard, clock, sent } = await start()
     const both = [
       only(await ask({ projects: ['initech'] })),

@@ -570,7 +570,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('counts units that a plan leaves to others as needed, and says so', () => {
+  test('an update needs the units that its plan leaves to others, and says so', () => {
     const how = {
       budgets: { seo: month(100) },
       request: { plan: 'nightly', leave: u(60), caller: 'schedule:nightly' },

@@ -41,7 +41,7 @@ describe('the right to charge an ancestor of the owner', () => {
       { scopes: ['run'] },
       false,
     ],
-  ])('%s', async (_title, scopes, listed, may) => {
+  ])('the right to charge an ancestor: %s', async (_title, scopes, listed, may) => {
     const { ask, caller, counts, sent } = await startClients()
     if (listed) await caller('bob', listed)
     const expected = may ? ['settled', null] : ['not recorded', 'forbidden']
