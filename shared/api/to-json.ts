@@ -5,6 +5,7 @@ import type { BudgetOutlook } from '../guard/reports/outlook.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { Answer } from '../guard/update/answer.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
+import { checksInWords, isShown } from '../guard/update/explain.ts'
 import type { AuditedCounter } from '../ledger/book/audit.ts'
 import { asNumber, type Counter } from '../ledger/book/book.ts'
 import {
@@ -168,17 +169,16 @@ export const showEstimate = ({
 }: Estimate) => ({
   kind,
   units,
-  projects: projects.map(({ project, units, problem }) => ({
+  projects: projects.map(({ project, units, problem, checks }) => ({
     ...{ project, units },
     ...(problem && { problem: showProblem(problem) }),
+    ...(checks && { checks: checksInWords(checks) }),
   })),
   allowed,
   ...(problem && { problem: showProblem(problem) }),
   ...(approval !== null && { approval }),
   ...(wouldHaveRefused.length > 0 && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
-  budgets: figures
-    .filter(({ window, limit }) => window === 'month' || limit !== 'unlimited')
-    .map((each) => ({ budget: each.budget, ...showFigures(each) })),
+  budgets: figures.filter(isShown).map((each) => ({ budget: each.budget, ...showFigures(each) })),
 })
 
 export function showEntry(entry: Entry) {

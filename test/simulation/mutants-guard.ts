@@ -117,9 +117,9 @@ export const guardMutants: readonly Mutant[] = [
   {
     bug: 'only the first budget of a chain allows kinds',
     seed: 14,
-    file: guard('update/decide'),
+    file: guard('update/early-checks'),
     find: 'if (kinds && !kinds.includes(request.kind)) {',
-    replace: 'if (budget === rules[0] && kinds && !kinds.includes(request.kind)) {',
+    replace: 'if (name === ruledBy(view.definitions, request)[0]?.name && kinds && !kinds.includes(request.kind)) {',
   },
   {
     bug: 'only the first budget of a chain limits one update',

@@ -1,9 +1,10 @@
 import type { Hono } from 'hono'
 import * as z from 'zod/mini'
+import { invalid } from '../../../shared/api/refusal.ts'
 import { projectsOfRequest } from '../../../shared/api/schemas.ts'
 import { showEstimate } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
-import { budgetName, kindOf } from '../../../shared/records/fields.ts'
+import { budgetName, kindOf, subject } from '../../../shared/records/fields.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
@@ -13,7 +14,13 @@ import { answerProblem, route } from '../route.ts'
 export const projectParameters = projectsOfRequest('must be the name of a project; repeat it for more')
 
 const querySchemaOf = (kinds: Kinds) =>
-  z.lazy(() => z.strictObject({ kind: kindOf(kinds), project: projectParameters, budget: z.exactOptional(budgetName) }))
+  z.lazy(() =>
+    z.strictObject({
+      ...{ kind: kindOf(kinds), project: projectParameters, budget: z.exactOptional(budgetName) },
+      explain: z.exactOptional(z.literal('true', 'must be true, or absent')),
+      as: z.exactOptional(subject),
+    }),
+  )
 
 export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): void {
   const querySchema = querySchemaOf(kinds)
@@ -21,8 +28,10 @@ export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): voi
   route(app, '/estimates', {
     GET: async (c) => {
       const { sub, token } = await mustHave(c, 'read')
-      const { project: projects, budget, kind } = readQuery(c, querySchema, ['project'])
-      const request = { kind, projects, ...(budget !== undefined && { budget }) }
+      const { project: projects, explain, ...wanted } = readQuery(c, querySchema, ['project'])
+      if (wanted.as !== undefined && !explain) throw invalid([{ path: 'as', message: 'needs explain=true' }])
+      if (wanted.as !== undefined) await mustHave(c, 'admin')
+      const request = { ...wanted, projects, ...(explain && { explain: true }) }
       const estimate = await guard.estimate(request, { caller: sub, token, via: 'http' })
       return 'slug' in estimate ? answerProblem(c, estimate) : c.json(showEstimate(estimate))
     },
@@ -38,6 +47,8 @@ export const estimateOperations: readonly Operation[] = [
       texts: {
         project: 'Repeat it for more, up to 20.',
         budget: 'Who would pay; without it each project’s owner, else `account`.',
+        explain: 'With `checks`, also where the service gives no estimate.',
+        as: 'With `explain`, for another caller as the list of callers has it; needs the scope `admin`.',
       },
     },
     example: '/estimates?kind=ranking&project=initech&project=globex',

@@ -7,7 +7,7 @@ import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/unlisted.ts'
 import { count, figuresOf, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
-import { leavesToNoBudget } from '../../../shared/guard/update/decide.ts'
+import { leavesToNoBudget } from '../../../shared/guard/update/limits.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
 import { whyNotPaidBy } from '../../../shared/guard/update/unowned.ts'
 import {

@@ -1,8 +1,23 @@
 import * as z from 'zod/mini'
 import { stateTexts } from '../../guard/states.ts'
+import { verdicts } from '../../guard/update/explain.ts'
 import { occurrenceStates } from '../../ledger/updates/tasks.ts'
 import { states, vias } from '../../ledger/updates/update.ts'
-import { described, figures, kind, lacked, problem, stop, text, time, units, whole, yes } from './pieces.ts'
+import {
+  described,
+  figures,
+  kind,
+  lacked,
+  limit,
+  problem,
+  stop,
+  text,
+  time,
+  units,
+  whole,
+  windowKind,
+  yes,
+} from './pieces.ts'
 
 export const update = z.strictObject({
   id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
@@ -90,11 +105,33 @@ export const cancelledAnswer = z.strictObject({
   notCancelled: described(notDecided, 'What was not, and why.'),
 })
 
+const check = z.strictObject({
+  check: described(text, 'Its name, such as `same-work`, `rules`, `one-update`, `counter` or `approval`.'),
+  verdict: described(
+    z.enum(verdicts),
+    '`would-refuse`: a limit that is only observed. `unknown`: it needs an estimate that is missing.',
+  ),
+  figure: described(text, 'What it looked at, or why it refuses or asks.'),
+  budget: described(z.exactOptional(text), 'Of a `counter`, as all that follows.'),
+  window: z.exactOptional(windowKind),
+  limit: z.exactOptional(limit),
+  available: z.exactOptional(z.nullable(whole)),
+  needed: described(z.exactOptional(z.nullable(units)), '`null` without an estimate.'),
+})
+
 export const estimate = z.strictObject({
   kind,
   units: described(units, 'What all need together, as far as it is known.'),
   projects: described(
-    z.array(z.strictObject({ project: text, units: z.nullable(units), problem: z.exactOptional(problem) })),
+    z.array(
+      z.strictObject({
+        ...{ project: text, units: z.nullable(units), problem: z.exactOptional(problem) },
+        checks: described(
+          z.exactOptional(z.array(check)),
+          'With `explain=true`: every check in the order in which they are made. The first that refuses is the `problem`.',
+        ),
+      }),
+    ),
     'What each needs, and why it would not pass by itself. `units` is `null` where the service gave no estimate; if it gave none for any project, the answer is that problem.',
   ),
   allowed: described(z.boolean(), 'Whether it would pass, if it were asked for now.'),

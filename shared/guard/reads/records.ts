@@ -24,7 +24,7 @@ export interface Shown {
   readonly typed?: readonly string[]
 }
 
-const holders = ['update', 'updates', 'rows', 'projects', 'notRecorded', 'problem']
+const holders = ['update', 'updates', 'rows', 'projects', 'notRecorded', 'checks', 'problem']
 
 /** The records in an answer of the guard, each known by a member that no other has. An unseen update is left out. */
 export function seenIn(sight: Sight, answer: unknown, shown: Shown): unknown {

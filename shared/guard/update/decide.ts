@@ -1,28 +1,13 @@
-import {
-  type Budget,
-  budgetNamed,
-  type CounterOwner,
-  callerNamed,
-  callerOfCounter,
-  chainOf,
-  type Definitions,
-  pauseOf,
-  rootBudget,
-} from '../../ledger/book/definitions.ts'
-import type { Grant, Problem, Run, Update, UpdateRequest } from '../../ledger/updates/update.ts'
+import { type Budget, type CounterOwner, chainOf } from '../../ledger/book/definitions.ts'
+import type { Grant, Problem, Run, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
-import {
-  mayStillApprove,
-  permissionsNow,
-  whyNotAmongApprovers,
-  whyNotCharge,
-  whyNotSubmit,
-} from '../people/permissions.ts'
-import { invalidRequest, problem } from '../problems.ts'
-import { count, type Figures, units as inUnits, shownCaller, shownIn, when, zoneOf } from '../sentences.ts'
-import { duplicateOf, mayBeLost, runsOf } from './duplicate-work.ts'
+import { mayStillApprove, whyNotAmongApprovers } from '../people/permissions.ts'
+import { problem } from '../problems.ts'
+import { count, type Figures, units as inUnits, shownIn, zoneOf } from '../sentences.ts'
+import { runsOf } from './duplicate-work.ts'
+import { allowedNow, askerIn, earlyChecks, isNeverGranted } from './early-checks.ts'
 import {
   countersOf,
   enforced,
@@ -36,11 +21,10 @@ import {
   shortfall,
   strictFor,
   whatNeeds,
-  withNothingLeft,
 } from './limits.ts'
-import { ownersBelow, ruledBy, spellingFaults, whyNear, whyNotPaid } from './projects.ts'
+import { ownersBelow, ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
-import { unownedApproval, whyNotUnowned } from './unowned.ts'
+import { unownedApproval } from './unowned.ts'
 
 export type EarlyDecision =
   | {
@@ -73,132 +57,111 @@ export function decide(known: DecisionInput, quote: Quote, options: GuardOptions
   return early.kind === 'refuse' ? early : decideLate(known, early, quote)
 }
 
+/** What needs an estimate, for what passed the early checks, in this order. */
+export const lateChecks = {
+  'max-units': aboveMaxUnits,
+  'one-update': aboveOneUpdate,
+  fresh: whyFresh,
+  // Checked before any sum, because a sum could leave the safe integers.
+  size: ({ quote: { units } }) => (units > maxUnits ? moreThanAnyHas('This update', units) : null),
+  counter: whyShort,
+} satisfies Readonly<Record<string, (priced: Priced) => Problem | null>>
+
 /** Checks duplicate work, policy and empty budgets, which need no estimate. */
 export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
-  const { view, asked, request } = known
-  const { definitions } = view
-  const refusal =
-    duplicateOf(known, options) ??
-    mayBeLost(known, options) ??
-    whyStopped(known) ??
-    whyUnclear(known, options) ??
-    whyNotListed(known) ??
-    whyNotPaid(definitions, request, mayChargeAncestors(known)) ??
-    whyNotUnowned(definitions, request.project) ??
-    leavesToNoBudget(definitions, request) ??
-    whyRuledOut(known)
-  if (refusal) return { kind: 'refuse', problem: refusal }
+  for (const why of Object.values(earlyChecks)) {
+    const problem = why(known, options)
+    if (problem) return { kind: 'refuse', problem }
+  }
+  return passOf(known)
+}
+
+/** @throws if the budget does not exist */
+export function passOf({ view: { definitions }, asked, request }: DecisionInput): EarlyPass {
   const chain = chainOf(definitions, request.budget)
-  const empty = enforced(view, countersOf(view, chain, request)).filter(({ available }) => available <= 0)
-  const isRefused = empty.some(
-    ({ budget }) => budget === rootBudget || callerOfCounter(budget) !== null || !mayBeGranted(request),
-  )
-  if (isRefused) return { kind: 'refuse', problem: overBudget(empty.map(withNothingLeft), null, zoneOf(view)) }
   return { kind: 'pass', chain, rules: ruledBy(definitions, request), runs: runsOf(asked) }
 }
 
-/** The name, or the budget that it is charged to. */
-function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
-  const { project, target, plan, budget } = request
-  // A name that was clear when it was asked for, or planned, may have become near a listed one since.
-  const near = (asked.update || plan !== undefined) && whyNear(definitions, project)
-  if (near) return problem('wrong-state', near)
-  const faults = spellingFaults(definitions, [{ project, segment: target?.segment }], options.separator)
-  if (faults.length > 0) return invalidRequest(faults)
-  if (budgetNamed(definitions, budget)) return null
-  return problem('not-found', `The budget ${budget} was deleted before the update could begin.`)
+export interface Priced {
+  readonly known: DecisionInput
+  readonly early: EarlyPass
+  readonly quote: Quote
 }
 
-/** Frozen, or not of a kind that its budgets allow. */
-function whyRuledOut({ view, request }: DecisionInput): Problem | null {
-  for (const { name, frozen, kinds } of ruledBy(view.definitions, request)) {
-    if (frozen) {
-      const since = `${shownCaller(view.definitions, frozen.by)} on ${when(frozen.at, zoneOf(view))}`
-      const detail = `${name} was frozen by ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`
-      return problem('budget-frozen', detail, { budget: name })
-    }
-    if (kinds && !kinds.includes(request.kind)) {
-      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
-      const detail = `${name} allows ${allowed}, and this is a ${request.kind} update.`
-      return problem('kind-not-allowed', detail, { budget: name })
-    }
-  }
-  return null
+function aboveMaxUnits({ known: { request }, quote: { units } }: Priced): Problem | null {
+  const { maxUnits: most } = request
+  if (most === undefined || units <= most) return null
+  const detail = `This update needs ${inUnits(units)}, and the request allows at most ${count(most)} (maxUnits).`
+  return problem('over-max-units', detail, { units, maxUnits: most })
 }
 
-const mayChargeAncestors = (known: DecisionInput): boolean =>
-  (known.request.plan === undefined ? allowedNow(known) : known.plan)?.mayChargeAncestors ?? false
-
-const allowedNow = ({ view, request, token = request.token }: DecisionInput) =>
-  permissionsNow(view.definitions, { ...request, ...(token && { token }) })
-
-const askerIn = ({ view, request: { caller, token } }: DecisionInput): string =>
-  shownCaller(view.definitions, caller, token?.person)
-
-/** The list of callers may have changed since the request was accepted. */
-function whyNotListed(known: DecisionInput): Problem | null {
-  const { request, token } = known
-  const { force, budget } = request
-  const caller = askerIn(known)
-  if (token === null) {
-    const detail = `${caller} asked with a token of the issuer ${request.token?.issuer?.name}, which is not trusted any more.`
-    return problem('forbidden', detail)
-  }
-  const allowed = allowedNow(known)
-  if (!allowed) return null
-  return whyNotSubmit(caller, allowed) ?? whyNotCharge({ ...request, caller }, allowed, { force, budgets: [budget] })
+function aboveOneUpdate({ known, early: { rules }, quote: { units } }: Priced): Problem | null {
+  const { view, request } = known
+  const strict = strictFor(view.definitions, rules, { name: request.caller, shown: askerIn(known) }, units)
+  if (!strict) return null
+  const { name: budget, shown, perUpdate = 0 } = strict
+  const detail = `This update needs ${inUnits(units)}, and ${shown} allows at most ${count(perUpdate)} for one update.`
+  return problem('over-update-limit', detail, { units, budget, perUpdate })
 }
 
-function whyStopped(known: DecisionInput): Problem | null {
-  const { view, request, plan } = known
-  if (callerNamed(view.definitions, request.caller)?.disabled) {
-    return problem('forbidden', `${askerIn(known)} is disabled; ask an administrator.`)
-  }
-  return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
+function whyFresh({ known: { view, request }, quote: { units, dates } }: Priced): Problem | null {
+  const today = view.day.name.slice('day:'.length)
+  if (request.force || !dates?.includes(today)) return null
+  const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`
+  return problem('already-fresh', detail, { units, date: today })
+}
+
+function whyShort(priced: Priced): Problem | null {
+  const { known, quote } = priced
+  const short = shortagesOf(priced)
+  if (short.every(({ verdict }) => verdict !== 'refuses')) return null
+  return overBudget(short, quote.units, zoneOf(known.view), (leave) => whatNeeds(leave, known.request))
+}
+
+/** Each limit that has too little left; it passes if an approval has granted the rest. */
+export function shortagesOf({ known, early, quote: { units } }: Priced) {
+  const { view, request } = known
+  const { approval } = approvalFor(known, units)
+  const needs = enforced(view, countersOf(view, early.chain, request)).map((each) => neededOf(each, units, request))
+  return needs.flatMap((need) => {
+    const { budget, window, available } = need.figures
+    if (available >= need.needed) return []
+    const grant = { budget, window, units: toUnits(need.needed - available) }
+    const verdict = !isGrantable(grant, known, approval) ? 'refuses' : approval ? 'passes' : 'asks'
+    return [{ ...need, grant, verdict } as const]
+  })
+}
+
+/** Why it needs an approval that it does not have. */
+export function whyApprove({ known, early, quote: { units } }: Priced): string | null {
+  const { given, isAboveCap, approval } = approvalFor(known, units)
+  return isAboveCap
+    ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
+    : approvalNeeded(known, early, { approval, units })
+}
+
+function approvalFor({ view, asked }: DecisionInput, units: Units) {
+  const given = asked.update?.approval
+  const isAboveCap = given !== undefined && units > given.units
+  if (isAboveCap) return { given, isAboveCap } as const
+  return { given, isAboveCap: false, approval: standingApproval(view, asked) } as const
 }
 
 function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decision {
+  const priced = { known, early, quote }
+  for (const why of Object.values(lateChecks)) {
+    const problem = why(priced)
+    if (problem) return { kind: 'refuse', problem }
+  }
   const { view, asked, request, waiting = [] } = known
   const { units } = quote
   const { chain, rules, runs } = early
-  const { maxUnits: most } = request
-  if (most !== undefined && units > most) {
-    const detail = `This update needs ${inUnits(units)}, and the request allows at most ${count(most)} (maxUnits).`
-    return refuse('over-max-units', detail, { units, maxUnits: most })
-  }
-  const strict = strictFor(view.definitions, rules, { name: request.caller, shown: askerIn(known) }, units)
-  if (strict) {
-    const { name: budget, shown, perUpdate = 0 } = strict
-    const detail = `This update needs ${inUnits(units)}, and ${shown} allows at most ${count(perUpdate)} for one update.`
-    return refuse('over-update-limit', detail, { units, budget, perUpdate })
-  }
-  const today = view.day.name.slice('day:'.length)
-  if (!request.force && quote.dates?.includes(today)) {
-    const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`
-    return refuse('already-fresh', detail, { units, date: today })
-  }
-  // Checked before any sum, because a sum could leave the safe integers.
-  if (units > maxUnits) return { kind: 'refuse', problem: moreThanAnyHas('This update', units) }
-  const given = asked.update?.approval
-  const isAboveCap = given !== undefined && units > given.units
-  const approval = isAboveCap ? undefined : standingApproval(view, asked)
+  const { given, isAboveCap, approval } = approvalFor(known, units)
   const counters = countersOf(view, chain, request)
-  const needs = (figures: Figures) => neededOf(figures, units, request)
-  const short = enforced(view, counters)
-    .map(needs)
-    .filter(({ figures, needed }) => figures.available < needed)
-  const grants = short.map(({ figures: { budget, window, available }, needed }) => ({
-    ...{ budget, window },
-    units: toUnits(needed - available),
-  }))
-  if (!grants.every((grant) => isGrantable(grant, known, approval))) {
-    const problem = overBudget(short, units, zoneOf(view), (leave) => whatNeeds(leave, request))
-    return { kind: 'refuse', problem }
-  }
-  const needsApproval = isAboveCap
-    ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
-    : approvalNeeded(known, early, { approval, units })
-  if (needsApproval === null && (short.length === 0 || approval)) {
+  const grants = shortagesOf(priced).map(({ grant }) => grant)
+  const needsApproval = whyApprove(priced)
+  if (needsApproval === null && (grants.length === 0 || approval)) {
+    const needs = (figures: Figures) => neededOf(figures, units, request)
     const wouldHaveRefused = lackedBy(observed(view, counters).map(needs))
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants, wouldHaveRefused }
   }
@@ -226,8 +189,7 @@ function isGrantable(
   { request }: DecisionInput,
   approval: Update['approval'],
 ): boolean {
-  // Approving one update must not raise what a caller may spend.
-  if (budget === rootBudget || callerOfCounter(budget) !== null) return false
+  if (isNeverGranted(budget)) return false
   if (!approval) return mayBeGranted(request)
   return (
     approval.grants?.some((grant) => grant.budget === budget && grant.window === window && grant.units >= units) ===
@@ -258,28 +220,3 @@ function approvalNeeded(
 
 const hasGrown = (units: number, before = Number.POSITIVE_INFINITY, percent = Number.POSITIVE_INFINITY): boolean =>
   units * 100 > before * (100 + percent)
-
-const refuse = (...of: Parameters<typeof problem>) => ({ kind: 'refuse', problem: problem(...of) }) as const
-
-function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boolean } | undefined): Problem | null {
-  if (!inFile?.enabled) {
-    const detail = `The plan ${plan} is not enabled in the plans file, so nothing of it runs.`
-    return problem('wrong-state', detail, { plan })
-  }
-  const pause = pauseOf(view.definitions, plan)
-  if (!pause) return null
-  const detail = `The plan ${plan} was paused by ${shownCaller(view.definitions, pause.by)} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
-  return problem('plan-paused', detail, { plan })
-}
-
-/** Refuses reserves for unknown budgets: a misspelt reserve would protect no one. */
-export function leavesToNoBudget(
-  definitions: Definitions,
-  { leave, plan }: Pick<UpdateRequest, 'leave' | 'plan'>,
-): Problem | null {
-  const names = typeof leave === 'object' ? Object.keys(leave) : []
-  const missing = names.find((name) => !budgetNamed(definitions, name))
-  if (missing === undefined) return null
-  const detail = `The plan ${plan} leaves units of the budget ${missing} to others, and there is no such budget: correct the plans file, or create the budget.`
-  return problem('not-found', detail)
-}

@@ -1,4 +1,11 @@
-import { type CounterOwner, chainOf, type Unowned, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import {
+  type CounterOwner,
+  callerNamed,
+  chainOf,
+  type Definitions,
+  type Unowned,
+  unownedRuleOf,
+} from '../../ledger/book/definitions.ts'
 import type { Grant, Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { inParallel } from '../../platform/parallel.ts'
@@ -11,6 +18,7 @@ import { whyNotSeen } from '../reads/sees.ts'
 import { type Figures, figuresOfChain } from '../sentences.ts'
 import { allOrNothing, neededTogether } from './batch.ts'
 import { decide } from './decide.ts'
+import { type Check, explain } from './explain.ts'
 import { countersOf, lackedBy, observed } from './limits.ts'
 import { budgetFor, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
 import { type DecisionInput, type Quotes, resultAt } from './quote.ts'
@@ -40,6 +48,7 @@ interface EstimatedProject {
   readonly project: string
   readonly units: Units | null
   readonly problem?: Problem
+  readonly checks?: readonly Check[]
 }
 
 interface EstimateRequest {
@@ -49,7 +58,13 @@ interface EstimateRequest {
   readonly query?: Readonly<Record<string, string>>
   /** What is short would be asked of an approver. */
   readonly whenShort?: 'ask'
+  /** With every check, also where there is no estimate. The asker's own scopes count, too. */
+  readonly explain?: boolean
+  /** Explains what this caller would be answered, as far as the list of callers tells. The asker is an administrator. */
+  readonly as?: string
 }
+
+type Asker = CallerIdentity & { readonly via: Via }
 
 interface EstimatesParts extends Pick<GuardParts, 'ledger' | 'options'> {
   quotes: Quotes
@@ -61,18 +76,18 @@ export const createEstimates = (parts: EstimatesParts) => withParts(parts, { est
 async function estimate(
   { ledger, options, quotes }: EstimatesParts,
   wanted: EstimateRequest,
-  asker: CallerIdentity & { readonly via: Via },
+  reader: Asker,
 ): Promise<Estimate | Problem> {
   const view = await ledger.view(wanted.projects.map((project) => ({ work: { kind: wanted.kind, project } })))
+  const asker = wanted.as === undefined ? reader : assumed(view.definitions, wanted.as)
   const allowed = permissionsOf(view.definitions, asker)
   const unseen = whyNotSeen(view.definitions, allowed, wanted)
-  if (unseen) return unseen
-  const names = wanted.projects.map((project) => ({ project }))
-  const faults = spellingFaults(view.definitions, names, options.separator)
+  if (unseen) return asker === reader ? unseen : { ...unseen, detail: `${asker.caller} is told: ${unseen.detail}` }
+  const faults = spellingFaults(view.definitions, wanted.projects.map(nameOf), options.separator)
   if (faults.length > 0) return invalidRequest(faults)
   const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
   if (wrong) return wrong
-  const mayAsk = whyNotSubmit(asker.caller, allowed) === null
+  const mayAsk = wanted.explain || whyNotSubmit(asker.caller, allowed) === null
   const { via, token } = mayAsk ? asker : ({ via: 'http', token: null } as const)
   const knownOf = (project: string, position: number): DecisionInput => {
     const asked = resultAt(view, position)
@@ -95,17 +110,19 @@ async function estimate(
   const asks: (DecisionInput & { readonly reason: string; readonly short: readonly Grant[] })[] = []
   for (const { known, quote } of quoted) {
     const { project } = known.request
+    const checks = wanted.explain && { checks: explain(known, quote, options, wanted.as !== undefined) }
     if (quote.kind === 'problem') {
-      projects.push({ project, units: null, problem: quote.problem })
+      projects.push({ project, units: null, problem: quote.problem, ...checks })
       continue
     }
     const decision = decide(known, quote, options)
     rows.push({ known, quote, isDone: decision.kind === 'refuse' && isDone(decision.problem) })
-    projects.push({ project, units: quote.units, ...(decision.kind === 'refuse' && { problem: decision.problem }) })
+    const problem = decision.kind === 'refuse' && { problem: decision.problem }
+    projects.push({ project, units: quote.units, ...problem, ...checks })
     if (decision.kind === 'ask') asks.push({ ...known, ...decision })
   }
   const first = worstOf(projects)
-  if (first && quoted.every(({ quote }) => quote.kind === 'problem')) return first
+  if (first && !wanted.explain && quoted.every(({ quote }) => quote.kind === 'problem')) return first
   const charged = rows.some((row) => !row.isDone) ? rows.filter((row) => !row.isDone) : rows
   const refusal =
     first && !(isDone(first) && !charged[0]?.isDone) ? first : wanted.whenShort ? null : allOrNothing(charged)
@@ -125,6 +142,15 @@ async function estimate(
     works: Object.fromEntries(quoted.map(({ known }) => [known.request.project, worksOf(known)])),
     figures: figuresOfChain(view, countersOfAll(view, requests)),
   }
+}
+
+const nameOf = (project: string) => ({ project })
+
+/** A token is not known here, so the list of callers alone limits what it might allow. */
+function assumed(definitions: Definitions, caller: string): Asker {
+  if (caller.startsWith('slack:')) return { caller, via: 'slack' }
+  const scopes = new Set(callerNamed(definitions, caller)?.scopes ?? (['run'] as const))
+  return { caller, via: 'http', token: { scopes, budgets: '*' } }
 }
 
 const lackOf = (asks: readonly { readonly short: readonly Grant[] }[]): number =>

@@ -1,5 +1,6 @@
 import {
   type Budget,
+  budgetNamed,
   type CounterOwner,
   callerOfCounter,
   type Definitions,
@@ -85,6 +86,18 @@ export const neededOf = (figures: Figures, units: number, request: UpdateRequest
 
 export const whatNeeds = (leave: number, { plan }: UpdateRequest): string =>
   leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
+
+/** Refuses reserves for unknown budgets: a misspelt reserve would protect no one. */
+export function leavesToNoBudget(
+  definitions: Definitions,
+  { leave, plan }: Pick<UpdateRequest, 'leave' | 'plan'>,
+): Problem | null {
+  const names = typeof leave === 'object' ? Object.keys(leave) : []
+  const missing = names.find((name) => !budgetNamed(definitions, name))
+  if (missing === undefined) return null
+  const detail = `The plan ${plan} leaves units of the budget ${missing} to others, and there is no such budget: correct the plans file, or create the budget.`
+  return problem('not-found', detail)
+}
 
 /** The root is never granted units. */
 export const mayBeGranted = ({ whenShort }: UpdateRequest): boolean => whenShort === 'ask'

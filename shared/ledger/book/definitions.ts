@@ -46,7 +46,7 @@ export interface CounterOwner {
 export const isEnforced = ({ enforce }: Pick<CounterOwner, 'enforce'>): boolean => enforce !== false
 
 /** No budget can have this name. */
-const callerCounter = (caller: string): string => `caller:${caller}`
+export const callerCounter = (caller: string): string => `caller:${caller}`
 
 export const callerOfCounter = (name: string): string | null =>
   name.startsWith('caller:') ? name.slice('caller:'.length) : null

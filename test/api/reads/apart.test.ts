@@ -209,7 +209,8 @@ async function requestsOf(product: Running, mia: string): Promise<readonly Door[
         everythingOf(await product.call('POST', '/updates', { token: mia, body: ask(project, { maxUnits: 500 }) })),
     ],
   )
-  const estimated = ['spare', 'outlet'].map(
+  const explained = ['spare', 'outlet', 'dear', 'zed-store', 'no-store'].map((project) => `${project}&explain=true`)
+  const estimated = ['spare', 'outlet', ...explained, 'spare&explain=true&as=zoe'].map(
     (project): Door => [
       `GET /estimates of ${project}`,
       async () => everythingOf(await product.call('GET', `/estimates?kind=ranking&project=${project}`, { token: mia })),

@@ -1,0 +1,115 @@
+import {
+  budgetNamed,
+  callerNamed,
+  callerOfCounter,
+  chainOf,
+  pauseOf,
+  rootBudget,
+} from '../../ledger/book/definitions.ts'
+import type { Problem } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
+import type { GuardOptions } from '../options.ts'
+import { permissionsNow, whyNotCharge, whyNotSubmit } from '../people/permissions.ts'
+import { invalidRequest, problem } from '../problems.ts'
+import { shownCaller, when, zoneOf } from '../sentences.ts'
+import { duplicateOf, mayBeLost } from './duplicate-work.ts'
+import { countersOf, enforced, leavesToNoBudget, mayBeGranted, overBudget, withNothingLeft } from './limits.ts'
+import { ruledBy, spellingFaults, whyNear, whyNotPaid } from './projects.ts'
+import type { DecisionInput } from './quote.ts'
+import { whyNotUnowned } from './unowned.ts'
+
+/** In this order. The first problem is the answer, and `explain` shows every row. */
+export const earlyChecks = {
+  'same-work': duplicateOf,
+  restored: mayBeLost,
+  caller: whyStopped,
+  name: whyUnclear,
+  permission: whyNotListed,
+  payer: (known) => whyNotPaid(known.view.definitions, known.request, mayChargeAncestors(known)),
+  unowned: ({ view, request }) => whyNotUnowned(view.definitions, request.project),
+  reserve: ({ view, request }) => leavesToNoBudget(view.definitions, request),
+  rules: whyRuledOut,
+  'used-up': whyUsedUp,
+} satisfies Readonly<Record<string, (known: DecisionInput, options: GuardOptions) => Problem | null>>
+
+/** The name, or the budget that it is charged to. */
+function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
+  const { project, target, plan, budget } = request
+  // A name that was clear when it was asked for, or planned, may have become near a listed one since.
+  const near = (asked.update || plan !== undefined) && whyNear(definitions, project)
+  if (near) return problem('wrong-state', near)
+  const faults = spellingFaults(definitions, [{ project, segment: target?.segment }], options.separator)
+  if (faults.length > 0) return invalidRequest(faults)
+  if (budgetNamed(definitions, budget)) return null
+  return problem('not-found', `The budget ${budget} was deleted before the update could begin.`)
+}
+
+/** Frozen, or not of a kind that its budgets allow. */
+function whyRuledOut({ view, request }: DecisionInput): Problem | null {
+  for (const { name, frozen, kinds } of ruledBy(view.definitions, request)) {
+    if (frozen) {
+      const since = `${shownCaller(view.definitions, frozen.by)} on ${when(frozen.at, zoneOf(view))}`
+      const detail = `${name} was frozen by ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`
+      return problem('budget-frozen', detail, { budget: name })
+    }
+    if (kinds && !kinds.includes(request.kind)) {
+      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
+      const detail = `${name} allows ${allowed}, and this is a ${request.kind} update.`
+      return problem('kind-not-allowed', detail, { budget: name })
+    }
+  }
+  return null
+}
+
+/** A limit that an approval cannot raise has nothing left. */
+function whyUsedUp({ view, request }: DecisionInput): Problem | null {
+  const counters = countersOf(view, chainOf(view.definitions, request.budget), request)
+  const empty = enforced(view, counters).filter(({ available }) => available <= 0)
+  const isRefused = empty.some(({ budget }) => isNeverGranted(budget) || !mayBeGranted(request))
+  return isRefused ? overBudget(empty.map(withNothingLeft), null, zoneOf(view)) : null
+}
+
+/** Approving one update must not raise the account, nor what a caller may spend. */
+export const isNeverGranted = (counter: string): boolean => counter === rootBudget || callerOfCounter(counter) !== null
+
+const mayChargeAncestors = (known: DecisionInput): boolean =>
+  (known.request.plan === undefined ? allowedNow(known) : known.plan)?.mayChargeAncestors ?? false
+
+export const allowedNow = ({ view, request, token = request.token }: DecisionInput) =>
+  permissionsNow(view.definitions, { ...request, ...(token && { token }) })
+
+export const askerIn = ({ view, request: { caller, token } }: DecisionInput): string =>
+  shownCaller(view.definitions, caller, token?.person)
+
+/** The list of callers may have changed since the request was accepted. */
+function whyNotListed(known: DecisionInput): Problem | null {
+  const { request, token } = known
+  const { force, budget } = request
+  const caller = askerIn(known)
+  if (token === null) {
+    const detail = `${caller} asked with a token of the issuer ${request.token?.issuer?.name}, which is not trusted any more.`
+    return problem('forbidden', detail)
+  }
+  const allowed = allowedNow(known)
+  if (!allowed) return null
+  return whyNotSubmit(caller, allowed) ?? whyNotCharge({ ...request, caller }, allowed, { force, budgets: [budget] })
+}
+
+function whyStopped(known: DecisionInput): Problem | null {
+  const { view, request, plan } = known
+  if (callerNamed(view.definitions, request.caller)?.disabled) {
+    return problem('forbidden', `${askerIn(known)} is disabled; ask an administrator.`)
+  }
+  return request.plan === undefined ? null : stoppedPlan(view, request.plan, plan)
+}
+
+function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boolean } | undefined): Problem | null {
+  if (!inFile?.enabled) {
+    const detail = `The plan ${plan} is not enabled in the plans file, so nothing of it runs.`
+    return problem('wrong-state', detail, { plan })
+  }
+  const pause = pauseOf(view.definitions, plan)
+  if (!pause) return null
+  const detail = `The plan ${plan} was paused by ${shownCaller(view.definitions, pause.by)} on ${when(pause.at, zoneOf(view))}: ${pause.reason}. Resume it, then run what was not sent.`
+  return problem('plan-paused', detail, { plan })
+}

@@ -1,0 +1,256 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { GuardOptions } from '../../shared/guard/options.ts'
+import { type Decision, decide } from '../../shared/guard/update/decide.ts'
+import { type Check, checksInWords, explain } from '../../shared/guard/update/explain.ts'
+import type { DecisionInput, Quote, QuoteResult } from '../../shared/guard/update/quote.ts'
+import type { Budget, Caller } from '../../shared/ledger/book/definitions.ts'
+import type { Update, UpdateRequest } from '../../shared/ledger/updates/update.ts'
+import { maxUnits } from '../../shared/platform/words.ts'
+import { hours, minutes } from '../support/clock.ts'
+import { at, holdOf, readingOf, u, updateOf } from '../support/records.ts'
+
+const options: GuardOptions = {
+  ...{ serviceTimeoutMs: 20_000, serviceFlightMs: minutes(5) },
+  cooldown: { ranking: 'day', 'keyword-difficulty': hours(168) },
+}
+
+type Reading = Parameters<typeof readingOf>[0]
+
+function known(
+  how: Reading & { request?: Partial<UpdateRequest>; update?: Update | null; holder?: Update | null } = {},
+): DecisionInput {
+  const { update = null, holder = null } = how
+  const work = holder && { kind: holder.kind, project: holder.project, update: holder.id, version: 1 }
+  const records = new Map(holder ? [[holder.id, holder]] : [])
+  const request: UpdateRequest = {
+    ...{ id: 'upd_2', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'bob', via: 'http' },
+    ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
+    ...how.request,
+  }
+  const plan = request.plan === undefined ? {} : { plan: { enabled: request.plan === 'on', mayChargeAncestors: true } }
+  return { view: readingOf(how), asked: { update, works: [{ key: 'work#1', work }], records }, request, ...plan }
+}
+
+const quoteOf = (units: number, dates: Quote['dates'] = []): QuoteResult => ({
+  ...{ kind: 'quote', units: u(units), dates, at: 0 },
+})
+
+const rowsOf = (how: Parameters<typeof known>[0] = {}, quoted: QuoteResult = quoteOf(40)) =>
+  checksInWords(explain(known(how), quoted, options)).map(({ check, verdict, figure }) => [check, verdict, figure])
+
+const rowOf = (check: Check['check'], ...of: Parameters<typeof rowsOf>) =>
+  rowsOf(...of).filter(([name]) => name === check)
+
+const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
+
+describe('the checks of a decision', () => {
+  test('stand in their order, each with what it looked at', () => {
+    const budgets = { account: { parent: null, ...month(500) }, acme: { approvalAbove: u(100), ...month(200) } }
+    expect(rowsOf({ budgets, spent: { month: { acme: 50 } } })).toEqual([
+      ['same-work', 'passes', 'nothing of it runs or is in doubt, and none ran today'],
+      ['caller', 'passes', 'bob is not disabled'],
+      ['name', 'passes', 'listed by: none'],
+      ['payer', 'passes', 'paid by: seo'],
+      ['rules', 'passes', 'not frozen, and open to this kind of update: seo, acme and account'],
+      ['used-up', 'passes', 'every limit that can refuse it has something left'],
+      ['estimate', 'passes', '40 units'],
+      ['one-update', 'passes', 'limits of one update: none'],
+      ['fresh', 'passes', 'the service shows no ranking data of today'],
+      ['counter', 'passes', 'seo is unlimited this month'],
+      ['counter', 'passes', 'acme has 150 of 200 units left this month, this needs 40'],
+      ['counter', 'passes', 'account has 500 of 500 units left this month, this needs 40'],
+      ['approval', 'passes', 'approval above: acme 100'],
+    ])
+  })
+
+  test('go on after one that refuses', () => {
+    const frozen = { reason: 'overrun', by: 'guard', at: at('2026-11-19T10:00:00Z') }
+    const budgets = { acme: { frozen, ...month(30) }, seo: { perUpdate: u(10), enforce: false as const, ...month(5) } }
+    const rows = rowsOf({ budgets, callers: { bob: { disabled: true, ...month(60) } } })
+    expect(rows.filter(([, verdict]) => verdict !== 'passes')).toEqual([
+      ['caller', 'refuses', 'bob is disabled; ask an administrator.'],
+      [
+        ...['rules', 'refuses'],
+        'acme was frozen by guard on 19 Nov 2026 11:00 Europe/Berlin: overrun. Ask an administrator to unfreeze it.',
+      ],
+      ['one-update', 'refuses', 'This update needs 40 units, and seo allows at most 10 for one update.'],
+      ['counter', 'would-refuse', 'seo has 5 of 5 units left this month, this needs 40'],
+      ['counter', 'refuses', 'acme has 30 of 30 units left this month, this needs 40'],
+    ])
+    expect(rows).toContainEqual(['counter', 'passes', 'bob has 60 of 60 units left this month, this needs 40'])
+  })
+
+  test('show the figures where the service gives no estimate', () => {
+    const problem = { slug: 'service-unreachable', detail: 'No answer.', members: {} }
+    expect(rowsOf({ budgets: { acme: month(30) } }, { kind: 'problem', problem }).slice(-4)).toEqual([
+      ['estimate', 'refuses', 'No answer.'],
+      ['counter', 'passes', 'seo is unlimited this month'],
+      ['counter', 'unknown', 'acme has 30 of 30 units left this month'],
+      ['counter', 'passes', 'account is unlimited this month'],
+    ])
+  })
+
+  test('show the figures of an estimate that is more than any account has', () => {
+    const rows = rowsOf({ budgets: { acme: month(30) } }, quoteOf(maxUnits + 1))
+    expect(rows.filter(([, verdict]) => verdict !== 'passes').map(([check, verdict]) => [check, verdict])).toEqual([
+      ['size', 'refuses'],
+      ['counter', 'unknown'],
+    ])
+  })
+
+  test('name what a rule limits, whom the scopes let ask, and what the request itself allows', () => {
+    const token = (...scopes: ('run' | 'propose')[]) => ({ token: { scopes, budgets: '*' as const } })
+    const asks = { ...token('propose'), maxUnits: u(90), kind: 'keyword-difficulty', whenShort: 'ask' } as const
+    const how = {
+      budgets: { seo: { perUpdate: u(50), ...month(0) }, acme: { projects: [{ name: 'shop' }], perUpdate: u(70) } },
+      ...{ callers: { bob: { perUpdate: u(60) } }, request: { ...asks, budget: 'acme' } },
+    }
+    const rows = rowsOf(how, quoteOf(40, null))
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        ['same-work', 'passes', 'nothing of it runs or is in doubt, and none ran within the cool-down of 7 d 0 h'],
+        ['name', 'passes', 'listed by: acme'],
+        ['permission', 'passes', 'the scope propose, and a budget that the caller may charge'],
+        ['used-up', 'passes', 'every limit that can refuse it has something left, or may be granted it'],
+        ['max-units', 'passes', 'the request allows at most 90'],
+        ['one-update', 'passes', 'limits of one update: acme 70 and bob 60'],
+        ['fresh', 'passes', 'the dates of its data are not known'],
+        ['approval', 'asks', 'callers with only the scope propose need approval'],
+      ]),
+    )
+    expect(rowOf('permission', { request: token('run') })).toEqual([
+      ['permission', 'passes', 'the scope run, and a budget that the caller may charge'],
+    ])
+    expect(rowOf('counter', { budgets: { seo: month(0) }, request: { whenShort: 'ask' } })[0]).toEqual([
+      ...['counter', 'asks', 'seo has 0 of 0 units left this month, this needs 40'],
+    ])
+  })
+})
+
+/** Absent so often, in ten. */
+const some = <T>(value: fc.Arbitrary<T>, absent = 5): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: absent, arbitrary: fc.constant(undefined) }, { weight: 10 - absent, arbitrary: value })
+const unitsUpTo = (max: number) => fc.integer({ min: 0, max }).map(u)
+const stop = { reason: 'dear', by: 'ada', at: at('2026-11-19T10:00:00Z') }
+
+const limits = fc
+  .record({ month: some(unitsUpTo(120)), day: some(unitsUpTo(120), 8) })
+  .map(({ month, day }) => [
+    ...(month === undefined ? [] : [{ window: 'month' as const, units: month }]),
+    ...(day === undefined ? [] : [{ window: 'day' as const, units: day }]),
+  ])
+
+const withoutAbsent = <T extends object>(record: T): T =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as T
+
+const rules = fc
+  .record({
+    ...{ limits, perUpdate: some(unitsUpTo(120), 9), approvalAbove: some(unitsUpTo(120), 8) },
+    ...{ approvalIfGrown: some(fc.integer({ min: 0, max: 50 }), 8), enforce: some(fc.constant(false as const), 8) },
+    frozen: some(fc.constant(stop), 9),
+    kinds: some(fc.constantFrom(['ranking'], ['keyword-difficulty']), 9),
+  })
+  .map((each) => withoutAbsent(each) as Partial<Budget>)
+
+const spent = fc.record({ seo: unitsUpTo(30), acme: unitsUpTo(30), account: unitsUpTo(30) })
+
+const holders: readonly (Update | null)[] = [
+  ...Array.from({ length: 12 }, () => null),
+  updateOf({ state: 'running' }),
+  updateOf({ state: 'in-doubt', hold: holdOf() }),
+  updateOf({ state: 'settled', closedBy: 'sender', charged: u(30), finishedAt: at('2026-11-18T09:30:00Z') }),
+  updateOf({ state: 'settled', closedBy: 'sender', charged: u(30), finishedAt: at('2026-11-20T09:30:00Z') }),
+]
+
+const requests = fc
+  .record({
+    budget: fc.constantFrom('seo', 'seo', 'acme'),
+    maxUnits: some(unitsUpTo(120), 8),
+    ...{ force: some(fc.constant(true as const), 8), whenShort: some(fc.constant('ask' as const)) },
+    plan: some(fc.constantFrom('on', 'on', 'off'), 7),
+    token: some(
+      fc.record({
+        scopes: fc.constantFrom<('run' | 'propose')[]>(['run'], ['run'], ['run', 'propose'], ['propose'], []),
+        budgets: fc.constantFrom('*' as const, '*' as const, ['seo', 'acme'], ['seo']),
+      }),
+    ),
+    proposed: some(fc.constant(true as const), 8),
+  })
+  .map((each) => withoutAbsent(each) as Partial<UpdateRequest>)
+
+const approvals = some(
+  fc.record({
+    ...{ by: fc.constantFrom('ada', 'eve'), at: fc.constant(0), units: unitsUpTo(120) },
+    grants: fc.constantFrom([], [{ budget: 'seo', window: 'month' as const, units: u(60) }]),
+  }),
+  7,
+)
+
+const inputs = fc
+  .record({
+    ...{ seo: rules, acme: rules, month: spent, day: spent, request: requests, approval: approvals },
+    ...{ account: fc.record({ limits }), lists: some(fc.constantFrom('seo', 'acme')) },
+    ...{ isRestored: fc.integer({ min: 0, max: 19 }), holder: fc.constantFrom(...holders) },
+    unowned: some(fc.constantFrom('approve' as const, 'refuse' as const), 8),
+    bob: fc
+      .record({ limits, disabled: some(fc.constant(true as const), 9), perUpdate: some(unitsUpTo(120), 9) })
+      .map(withoutAbsent) as fc.Arbitrary<Caller>,
+  })
+  .map(({ seo, acme, account, lists, unowned, bob, isRestored, approval, month, day, ...rest }) => {
+    const listed = (name: string) => (lists === name ? { projects: [{ name: 'shop' }] } : {})
+    return known({
+      budgets: {
+        account: { parent: null, ...account, ...(unowned && { unowned }) },
+        ...{ acme: { ...acme, ...listed('acme') }, seo: { parent: 'acme', ...seo, ...listed('seo') } },
+      },
+      callers: { bob, eve: { disabled: true } },
+      ...{ ...rest, spent: { month, day } },
+      ...(isRestored === 0 && { restored: { at: at('2026-11-20T09:00:00Z') } }),
+      update: approval ? updateOf({ id: 'upd_2', state: 'requested', budget: 'seo', approval }) : null,
+    })
+  })
+
+const quotes = fc.record({
+  units: fc.oneof({ weight: 5, arbitrary: unitsUpTo(120) }, { weight: 1, arbitrary: fc.constant(u(maxUnits + 1)) }),
+  dates: fc.constantFrom(null, [], [], ['2026-11-19'], ['2026-11-20']),
+})
+
+function mustAgree(decision: Decision, checks: readonly Check[]): void {
+  const first = checks.find(({ verdict }) => verdict === 'refuses')
+  if (decision.kind === 'refuse') {
+    const { problem } = decision
+    const { budget, window } = first?.figures ?? {}
+    if (first?.check === 'counter')
+      expect(problem.members.budgets).toContainEqual(expect.objectContaining({ budget, window }))
+    else expect(first?.problem).toEqual(problem)
+    return
+  }
+  expect(first).toBeUndefined()
+  expect(checks.some(({ verdict }) => verdict === 'asks')).toBe(decision.kind === 'ask')
+  if (decision.kind === 'ask') return
+  const observed = checks.flatMap(({ verdict, figures }) => (verdict === 'would-refuse' ? [figures?.budget] : []))
+  expect(observed).toEqual(decision.wouldHaveRefused.map(({ budget }) => budget))
+}
+
+describe('for any budgets, callers, requests and estimates', () => {
+  test('the first check that refuses names the problem of the decision, and one asks if and only if it asks', () => {
+    const outcomes = new Set<string>()
+    fc.assert(
+      fc.property(inputs, quotes, (input, quote) => {
+        const decision = decide(input, quote, options)
+        const checks = explain(input, { kind: 'quote', at: 0, ...quote }, options)
+        outcomes.add(checks.find(({ verdict }) => verdict === 'refuses')?.check ?? decision.kind)
+        mustAgree(decision, checks)
+      }),
+      { numRuns: 1_500 },
+    )
+    // Each outcome came up, so that the property says something about each.
+    expect([...outcomes].toSorted()).toEqual(
+      [
+        ...['ask', 'hold', 'same-work', 'restored', 'caller', 'permission', 'payer', 'unowned', 'rules', 'used-up'],
+        ...['max-units', 'one-update', 'fresh', 'size', 'counter'],
+      ].toSorted(),
+    )
+  })
+})
