@@ -3,7 +3,6 @@ import { type CommandName, commands, type Run } from './commands/table.ts'
 
 type Own = Exclude<CommandName, 'start' | 'sandbox'>
 
-// `npm run budgets -- …` is `run.ts budgets …`.
 const loads: { readonly [Name in Own]: () => Promise<{ run: Run<Name> }> } = {
   serve: () => import('./serve.ts'),
   help: () => import('./commands/help.ts'),
@@ -28,4 +27,5 @@ const loads: { readonly [Name in Own]: () => Promise<{ run: Run<Name> }> } = {
 
 const [typed = 'help', ...args] = process.argv.slice(2)
 const name = Object.hasOwn(loads, typed) ? (typed as Own) : 'help'
-process.exit(await runCommand(commands[name], args, loads[name]))
+const code = await runCommand(commands[name], args, loads[name])
+process.stdout.write('', () => process.exit(code)) // A pipe takes 64 KiB at once: an earlier exit drops the rest.

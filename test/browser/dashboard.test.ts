@@ -37,7 +37,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     })
   })
 
-  test.each(openPages)('looks right without a session: %s', async (path) => {
+  test.each(openPages)('a page without a session looks right: %s', async (path) => {
     const { page, troubles } = await dashboard.visitor()
     await page.goto(path)
     expect(await everyLook(page)).toEqual([])
@@ -79,7 +79,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
-  test.each(questions)('answers within three clicks: %s', async (_name, question) => {
+  test.each(questions)('the dashboard answers within three clicks: %s', async (_name, question) => {
     const { page, troubles } = await dashboard.insider(undefined, noScript)
     await answer(page, dashboard.scenario.guard, question)
     expect(troubles).toEqual([])
@@ -249,7 +249,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('answers within three clicks: approve three of five up to a sum', async () => {
+    test('the dashboard answers within three clicks: approve three of five up to a sum', async () => {
       const { scenario, tokenOf } = month
       const projects = ['lakeside-spa.example', 'café & co/paris', 'harbour-bikes.example']
       const response = await scenario.api.request('/updates', {
@@ -267,7 +267,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('answers within three clicks: is a plan paused, and why', async () => {
+    test('the dashboard answers within three clicks: is a plan paused, and why', async () => {
       const { guard } = month.scenario
       await guard.pausePlan('morning', { caller: 'mira', reason: 'no reports this week' })
       const { page, troubles } = await month.insider(undefined, noScript)

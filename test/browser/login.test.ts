@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     await page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
   }
 
-  test('logs in with the keyboard, comes back to the page that was wanted, and logs out', async () => {
+  test('a user logs in with the keyboard, comes back to the page that was wanted, and logs out', async () => {
     const { page, context, home } = await start()
     await page.goto('/dashboard/activity')
     await tabTo(page, page.getByRole('link', { name: 'Log in with okta' }))

@@ -23,7 +23,7 @@ async function start(scope = 'read run') {
 }
 
 describe('asking for an update in the browser', () => {
-  test('shows the estimate and its effect on each budget, and spends nothing', async () => {
+  test('a form shows the estimate and its effect on each budget, and spends nothing', async () => {
     const { product, ask, updates } = await start()
     const { text, html } = await ask('shop')
     expect(text).toContain('The ranking update of shop costs 40 units')
@@ -153,7 +153,7 @@ describe('asking for an update in the browser', () => {
     expect(reader.html).not.toMatch(/Grant 200|Ask again/)
   })
 
-  test('says at the field what is wrong, keeps the input, and needs a scope', async () => {
+  test('a form says at the field what is wrong, keeps the input, and needs a scope', async () => {
     const { as, ben } = await start()
     const wrong = await ben.get('/dashboard/ask?kind=colour&project=..')
     expect(wrong.text).toContain('✕ Must be ranking or keyword-difficulty.')

@@ -49,7 +49,7 @@ describe('the tree', () => {
     }
   })
 
-  test('shows each budget below its parent: figures, what it owns, what is frozen', async () => {
+  test('the tree shows each budget below its parent: figures, what it owns, what is frozen', async () => {
     const { product, put, eve } = await start()
     await put('free', { limits: [month('unlimited')] })
     await product.update({ kind: 'ranking', project: 'initech' })
@@ -468,8 +468,8 @@ describe('projects', () => {
   })
 })
 
-describe('stopping', () => {
-  test('freezes at once, changes nothing the second time, and unfreezes only for a user who saw the freeze', async () => {
+describe('freezes', () => {
+  test('a budget freezes at once and once, and unfreezes only for a user who saw the freeze', async () => {
     const { product, eve } = await start()
     const page = await eve.get(`${acme}/freeze`)
     expect(page.text).toContain('No update is admitted on acme or on any budget below it until someone unfreezes it.')

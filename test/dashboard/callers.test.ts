@@ -21,7 +21,7 @@ async function start() {
 }
 
 describe('callers', () => {
-  test('says what an empty list of callers means', async () => {
+  test('the page of callers says what an empty list means', async () => {
     const { eve } = await start()
     const { text } = await eve.get('/dashboard/callers')
     expect(text).toContain('No callers are listed: tokens allow what they say, and users in Slack may do nothing.')
@@ -51,7 +51,7 @@ describe('callers', () => {
     expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['slack:U1', 'crawler'])
   })
 
-  test('shows who asked lately without being listed, with a way to limit and to disable them', async () => {
+  test('the page of callers shows who asked lately without being listed, with a way to limit them', async () => {
     const { product, list, eve } = await start()
     await list('crawler', { scopes: ['read', 'run'] })
     for (const sub of ['crawler', 'newcomer'])
@@ -260,7 +260,7 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).not.toHaveProperty('readsBudgets')
   })
 
-  test('lists a new caller: a token is not narrowed at first, and a Slack user may do nothing', async () => {
+  test('a caller’s form lists a new one: a token is not narrowed at first, a Slack user may do nothing', async () => {
     const { eve, caller } = await startWithCrawler()
     const tool = await eve.get('/dashboard/callers/edit?sub=tool')
     expect(tool.text).toContain('tool is not listed yet.')
@@ -296,7 +296,7 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).toMatchObject({ ratePerMinute: 7 })
   })
 
-  test('keeps a disabled caller disabled while its permissions change, and leads to where it is enabled', async () => {
+  test('a caller’s form keeps a disabled caller disabled, and leads to where it is enabled', async () => {
     const { product, list, eve, caller } = await startWithCrawler()
     await list('crawler', { scopes: ['read', 'run', 'approve'], disabled: true })
     const form = await eve.get(edit)
@@ -326,7 +326,7 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).toEqual(before)
   })
 
-  test('refuses a change by which administrators lock themselves out', async () => {
+  test('a caller’s form refuses a change by which administrators lock themselves out', async () => {
     const { eve, list, caller } = await startWithCrawler()
     await list('eve', { scopes: ['read', 'admin'] })
     const form = await eve.get('/dashboard/callers/edit?sub=eve')

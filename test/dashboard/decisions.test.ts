@@ -380,7 +380,7 @@ describe('decisions', () => {
     expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual(['awaiting-approval', 'awaiting-approval'])
   })
 
-  test('says what another user decided meanwhile, beside what was done', async () => {
+  test('the inbox says what another user decided meanwhile, beside what was done', async () => {
     const { product, bob } = await start()
     const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const { formToken } = await bob.get('/dashboard/inbox')

@@ -27,7 +27,7 @@ const factsOf = (html: string) =>
   ])
 
 describe('the page Events', () => {
-  test('shows what a target got, what waits for it and why, and no path or secret of it', async () => {
+  test('the page Events shows what a target got, what waits for it and why, and no path or secret of it', async () => {
     const receiver = await startReceiver()
     const product = await start({ targets: [targetAt(`${receiver.url}?key=canary-in-the-address`)] })
     await product.update({ kind: 'ranking', project: 'acme' })
@@ -50,7 +50,7 @@ describe('the page Events', () => {
     ])
   })
 
-  test('lists dead events with ids and types, also those of a target that wants no more', async () => {
+  test('the page Events lists dead events with ids and types, also of a target that wants no more', async () => {
     const receiver = await startReceiver((response) => response.writeHead(410).end())
     const product = await start({ targets: [targetAt(receiver.url, { types: ['update.settled'] })] })
     const { id: gone } = (await product.update({ kind: 'ranking', project: 'acme' })).body.updates[0]
@@ -75,7 +75,7 @@ describe('the page Events', () => {
     expect(Object.fromEntries(factsOf(html))).toMatchObject({ Waiting: '0', Lag: 'none', Dead: '2' })
   })
 
-  test('says how to set the first target, and the menu leaves it out', async () => {
+  test('the page Events says how to set the first target, and the menu leaves it out', async () => {
     const { show } = await start()
     const { html, text } = await show()
     expect(text).toContain('No other system gets events.')
@@ -97,7 +97,7 @@ describe('the page Events', () => {
     expect(refused.html).not.toContain('warehouse')
   })
 
-  test('shows a bus by its name', async () => {
+  test('the page Events shows a bus by its name', async () => {
     const { show } = await start({ env: { EVENT_BUS: 'company' } })
     expect(factsOf((await show()).html).slice(0, 2)).toEqual([
       ['Sent to', 'the bus company'],

@@ -136,7 +136,7 @@ describe('with a link from Slack', () => {
 
   const codeIn = (path: string) => path.replace('/login?code=', '')
 
-  test('shows the link only to the user who asked, not in the notification, the log or the table', async () => {
+  test('a login link is shown only to the user who asked, not in the notification, the log or the table', async () => {
     const { product, browser, written, told, path } = await withLink()
     expect([told?.to, told?.body.response_type, told?.text]).toEqual([
       'asker',

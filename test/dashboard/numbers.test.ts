@@ -14,14 +14,14 @@ describe('a number in a form', () => {
     ["1'200'300", 1_200_300],
     ['12\u00a0345', 12_345],
     ['999\u202f999', 999_999],
-  ])('reads %j as %d', (text, units) => {
+  ])('a form reads the number %j as %d', (text, units) => {
     expect(toNumber(text)).toBe(units)
   })
 
   test.each([
     ...['', '0,500', '0.500', '00,500', '1,20', '1,2000', '1200,300', '1,,200', ',200'],
     ...['1.5', '-5', '+5', '1e3', 'many'],
-  ])('refuses %j, which may mean something else', (text) => {
+  ])('a form refuses the number %j, which may mean something else', (text) => {
     expect(toNumber(text)).toBeNaN()
   })
 })

@@ -40,7 +40,7 @@ test('the line goes through each night that is known, and on to where it stands'
   expect(text).toContain('Day by day Until Used Limit and grants Left 16 Nov 2026 00:00 40 400 360')
 })
 
-test('says that the ledger had not begun, in place of figures that it cannot know', async () => {
+test('the overview says that the ledger had not begun, in place of figures that it cannot know', async () => {
   const { look } = await start()
   const { text } = await look('/?window=month:2026-10-01')
   expect(text).toContain('October: before this ledger began 1 – 31 Oct 2026')

@@ -77,7 +77,7 @@ describe('the month of an agency', () => {
     expect(body.windows[0]).toMatchObject({ limit: 40_000, childrenLimit: 120 + 2_000 + 500 + 57 * 600 })
   })
 
-  test('a client that buys more', async () => {
+  test('a client that buys more gets a grant or a transfer', async () => {
     const { product, enter } = await agency()
     const grant = await enter('acme', { type: 'grant', units: 500 })
     expect(grant.body.binds).toEqual({ budget: 'acme', window: 'month', available: 600 })
@@ -115,7 +115,7 @@ describe('the month of an agency', () => {
     expect((await ask('run')).body.updates[0]).toMatchObject({ state: 'settled', budget: 'cafe' })
   })
 
-  test('a new colleague', async () => {
+  test('a new colleague gets permissions', async () => {
     // `npm run token` has no clock but the machine's.
     const { product, as } = await agency({ clock: createTestClock(new Date().toISOString()) })
     const { run } = await terminal(product)
@@ -218,7 +218,7 @@ describe('the month of an agency', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a price move', async () => {
+  test('a price move is told and asked about', async () => {
     const prices = { initech: 120 }
     const plan = { name: 'weekly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 ? * MON *)' }
     const { product, apply, as } = await agency({ units: prices, plans: [plan], slack: true })
@@ -239,7 +239,7 @@ describe('the month of an agency', () => {
     expect(JSON.stringify(product.slack.posted())).toContain('`initech` ranking: 120 → 180 units (+50 %)')
   })
 
-  test('an approver on holiday', async () => {
+  test('an approver on holiday is replaced in the list', async () => {
     const { product, put, apply, as } = await agency({ slack: true })
     const { body } = await product.update({ kind: 'ranking', project: 'globex' }, as('dora', 'run'))
     const { id } = body.updates[0]
@@ -258,7 +258,7 @@ describe('the month of an agency', () => {
     expect((await approve('carl')).body).toMatchObject({ state: 'settled', approvedBy: 'carl' })
   })
 
-  test('an agent with a token', async () => {
+  test('an agent with a token is kept to its limits', async () => {
     const { product, put, as } = await agency()
     const scopes = ['read', 'propose']
     await put('/callers/agent', { scopes, limits: [{ window: 'day', units: 200 }], perUpdate: 150, ratePerMinute: 5 })
@@ -282,7 +282,7 @@ describe('the month of an agency', () => {
     expect((await product.call('GET', '/budgets', agent)).status).toBe(403)
   })
 
-  test("a login for a client's manager", async () => {
+  test('a client’s manager sees and approves for that client alone', async () => {
     const { product, put, as } = await agency()
     const body = { scopes: ['read', 'approve'], budgets: ['acme'], readsBudgets: ['acme'], person: 'mia' }
     expect((await put('/callers/mia', body)).status).toBe(201)
@@ -304,7 +304,7 @@ describe('the month of an agency', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the statement for finance', async () => {
+  test('the statement for finance adds up', async () => {
     const { product, enter } = await agency({ slack: true })
     await listPeople(product, { U1DORA: { scopes: ['read'] } })
     await product.update({ kind: 'ranking', project: 'initech', reason: 'report' })

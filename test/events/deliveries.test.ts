@@ -229,7 +229,7 @@ describe('an event that a target does not take', () => {
     expect(await statusOf(product)).toMatchObject({ dead: { event: `${id}-2` }, waiting: 0 })
   })
 
-  test('gives its record back to the stream if it cannot be kept', async () => {
+  test('an event that cannot be kept gives its record back to the stream', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const isDelivery = (write: Write) => JSON.stringify(write).includes('delivery#')

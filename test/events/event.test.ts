@@ -70,7 +70,7 @@ describe('the event of an update', () => {
     expect(await eventOf({ kind: 'update', update: 'upd_none', version: 1 })).toBeNull()
   })
 
-  test('keeps its id and time when it is built later, and shows the update as it is then', async () => {
+  test('an event that is built later keeps its id and time, and shows the update as it is then', async () => {
     const { guard, update } = await startProduct()
     const { id } = (await update({ kind: 'ranking', project: 'acme' })).body.updates[0]
     const record = await guard.ledger.update(id)

@@ -31,7 +31,7 @@ async function start({
 const sweep = ({ triggers, endsAt }: Product) => triggers.handle({ task: 'sweep' }, endsAt())
 
 describe('an event tells of a budget', () => {
-  test('tells of a budget that was created, changed and deleted, with the change', async () => {
+  test('an event tells of a budget that was created, changed and deleted, with the change', async () => {
     const { product, told } = await start()
     const put = (units: number) =>
       product.call('PUT', '/budgets/seo', { body: { limits: month(units), reason: 'contract 12' } })
@@ -83,7 +83,7 @@ describe('an event tells of a budget', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('tells of a budget that was frozen and unfrozen, and of no other change of definitions', async () => {
+  test('an event tells of a budget that was frozen and unfrozen, and of no other change', async () => {
     const { product, told } = await start()
     await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a loop' } })
     expect(await told()).toMatchObject([
@@ -101,7 +101,7 @@ describe('an event tells of a budget', () => {
     expect(await told()).toEqual([])
   })
 
-  test('tells of a budget that passed a threshold', async () => {
+  test('an event tells of a budget that passed a threshold', async () => {
     const { product, told } = await start()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(50) } })
     await told()
@@ -116,7 +116,7 @@ describe('an event tells of a budget', () => {
 })
 
 describe('an event tells of a plan', () => {
-  test('tells of a plan that was paused and resumed', async () => {
+  test('an event tells of a plan that was paused and resumed', async () => {
     const { product, told } = await start()
     await product.call('POST', '/plans/morning/pause', { body: { reason: 'holidays' } })
     const [paused] = await told()
@@ -131,7 +131,7 @@ describe('an event tells of a plan', () => {
     expect(await told()).toMatchObject([{ type: 'unit-guard.plan.resumed', data: { name: 'morning', paused: false } }])
   })
 
-  test('tells of a plan that finished, and of one that did not run at its time', async () => {
+  test('an event tells of a plan that finished, and of one that did not run at its time', async () => {
     const { product, told } = await start()
     await product.triggers.handle({ plan: 'morning', time }, product.endsAt())
     expect(await told()).toMatchObject([
@@ -150,7 +150,7 @@ describe('an event tells of a plan', () => {
 describe('an event tells of price jumps and repeats', () => {
   const types = ['project.*', 'caller.*']
 
-  test('a price that jumped, with the update and its trace', async () => {
+  test('an event tells of a price that jumped, with the update and its trace', async () => {
     const units = { acme: 100 }
     const { product, told } = await start({ units, types })
     await product.update({ kind: 'ranking', project: 'acme' })

@@ -17,7 +17,7 @@ const faultsOf = (rows: unknown): string => {
 }
 
 describe('the targets file', () => {
-  test('lists webhooks', () => {
+  test('a targets file lists webhooks', () => {
     expect(parseTargets(JSON.stringify([warehouse]))).toEqual([{ kind: 'webhook', ...warehouse }])
     expect(parseTargets('[]')).toEqual([])
   })
@@ -53,11 +53,11 @@ describe('the targets file', () => {
       'update.*',
     ].map((types): [string, object] => ['types', { types }]),
     ['more', { more: 1 }],
-  ])('refuses a wrong %s: %j', (path, own) => {
+  ])('a targets file refuses a wrong %s: %j', (path, own) => {
     expect(faultsOf([{ ...warehouse, ...own }])).toMatch(`WrongTargets: 0.${path}`)
   })
 
-  test('refuses what is not a list of at most five with different names', () => {
+  test('a targets file refuses what is not a list of at most five with different names', () => {
     expect(faultsOf('{')).toBe('WrongTargets: it is not valid, unambiguous JSON: not JSON at line 1, column 2')
     expect(faultsOf({})).toBe('WrongTargets: must be a list of targets')
     expect(faultsOf([warehouse, warehouse])).toBe('WrongTargets: 1.name: is the name of entry 0 too')

@@ -81,13 +81,13 @@ describe('two guards in one stack', () => {
     expect(third).toThrow('the secret of warehouse must begin with third/events/')
   })
 
-  test('each refuses a prefix that names cannot have', () => {
+  test('two guards in one stack refuse a prefix that names cannot have', () => {
     const wrong = () => new UnitGuard(stack, 'Four', { ...own, prefix: 'Unit Guard' })
     expect(wrong).toThrow('must have 1 to 24 of a-z, 0-9 and -')
   })
 })
 
-describe('an app of one’s own gives', () => {
+describe('an app of one’s own', () => {
   const bundles = emptyBundles()
   const needed = { bundles, accountUnitsPerMonth: 50_000, trackingBaseUrl: 'https://service.example/v3' }
   /** The resources of a guard, in an app with a key, a topic and a policy of its own. */
@@ -98,7 +98,7 @@ describe('an app of one’s own gives', () => {
     return { guard, ofType: (type: string) => resources.filter(({ Type }) => Type === type) }
   }
 
-  test('a topic for alarms', () => {
+  test('an app gives a topic for alarms', () => {
     const { guard, ofType } = embed((stack) => ({ alarmTopic: new Topic(stack, 'Ours') }))
     const alarms = ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => plain(Properties.AlarmActions))
     expect(alarms.length).toBeGreaterThan(10)
@@ -111,12 +111,12 @@ describe('an app of one’s own gives', () => {
     expect(() => embed(both)).toThrow('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
   })
 
-  test('an app sets how long the log is kept', () => {
+  test('an app gives the time for which the log is kept', () => {
     const { ofType } = embed(() => ({ logRetention: RetentionDays.ONE_YEAR }))
     expect(ofType('AWS::Logs::LogGroup')[0]?.Properties.RetentionInDays).toBe(365)
   })
 
-  test('a key: all that is kept is encrypted with it, and functions use it through services alone', () => {
+  test('an app gives a key: all that is kept is encrypted with it, and functions use it by services alone', () => {
     const { ofType } = embed((stack) => ({
       ...{ encryptionKey: new Key(stack, 'Ours'), sandbox: true, trackingBaseUrl: '' },
       alarmEmail: 'ops@example.com',
@@ -149,7 +149,7 @@ describe('an app of one’s own gives', () => {
     ])
   })
 
-  test('a boundary for every role', () => {
+  test('an app gives a boundary for every role', () => {
     const boundary = 'arn:aws:iam::123456789012:policy/boundary'
     const { ofType } = embed((stack) => ({
       permissionsBoundary: ManagedPolicy.fromManagedPolicyArn(stack, 'Boundary', boundary),
@@ -159,7 +159,7 @@ describe('an app of one’s own gives', () => {
     for (const { Properties } of roles) expect(Properties.PermissionsBoundary).toBe(boundary)
   })
 
-  test('an app of one’s own keeps nothing if it says so', () => {
+  test('an app keeps nothing if it says so', () => {
     const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
     const { ofType } = embed(() => ({ ...firsts, removalPolicy: RemovalPolicy.DESTROY }))
     const kept = [

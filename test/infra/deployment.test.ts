@@ -37,7 +37,7 @@ describe('a deployment with a wrong setting', () => {
     ['cron’s 30 February', { schedule: 'cron(0 5 30 2 ? *)' }, 'plan 1 (morning), schedule: there is no such day'],
     ['a rate of 1 hours', { schedule: 'rate(1 hours)' }, 'write rate(1 hour)'],
     ['no project', { projects: [] }, 'plan 1 (morning), projects: must have 1 to 500 projects'],
-  ])('a plan with %s', (_what, wrong, sentence) => {
+  ])('a deployment is refused with a plan with %s', (_what, wrong, sentence) => {
     const PLANS = writePlans([{ ...plan, ...wrong }])
     expect(() => readProps({ ...needed, PLANS }, nothing)).toThrow(sentence)
   })
@@ -45,7 +45,7 @@ describe('a deployment with a wrong setting', () => {
   test.each<[string, object, string]>([
     ['an address with http', { url: 'http://127.0.0.1:9000/hook' }, 'must be an https address on AWS'],
     ['a misspelt type', { types: ['updates.*'] }, '0.types.0: must be the type of an event'],
-  ])('an event target with %s', (_what, wrong, sentence) => {
+  ])('a deployment is refused with an event target with %s', (_what, wrong, sentence) => {
     const EVENT_TARGETS = writeTargets([{ ...warehouse, ...wrong }])
     expect(() => readProps({ ...needed, EVENT_TARGETS }, nothing)).toThrow(sentence)
   })
@@ -57,7 +57,7 @@ describe('a deployment with a wrong setting', () => {
     ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
     ['ledgerTable alone', { ledgerTable: 'restored' }, 'take the restored table and its stream, both or neither'],
-  ])('an option: %s', (_what, context, sentence) => {
+  ])('a deployment is refused with a wrong option: %s', (_what, context, sentence) => {
     expect(() => readProps(needed, (name) => context[name])).toThrow(sentence)
   })
 

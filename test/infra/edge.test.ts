@@ -46,7 +46,7 @@ describe('the distribution', () => {
     expect(config.DefaultRootObject).toBeUndefined()
   })
 
-  test('keeps no answer, no error and no two requests together, compresses nothing, and passes every method', () => {
+  test('the distribution keeps no answer and no error, joins no requests, and passes every method', () => {
     const methods = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE']
     for (const { PathPattern: _path, TargetOriginId: _origin, ViewerProtocolPolicy: _policy, ...behavior } of behaviors)
       expect(behavior).toEqual({
@@ -65,7 +65,7 @@ describe('the distribution', () => {
     )
   })
 
-  test('sends a request once, and waits as long as a function may take', () => {
+  test('the distribution sends a request once, and waits as long as a function may take', () => {
     expect(origins).toHaveLength(4)
     for (const origin of origins) {
       const { ConnectionAttempts, CustomOriginConfig } = origin
@@ -215,7 +215,7 @@ describe('the policy for a narrowed execution role of the edge', () => {
     expect(allowed.toSorted()).toEqual([...Object.keys(calls).flatMap(actionsOf), ...reads].toSorted())
   })
 
-  test('reads one secret, and names what has a name', () => {
+  test('the policy of the edge reads one secret, and names what has a name', () => {
     const resourceOf = (action: string) => policy.Statement.find(({ Action }) => Action.includes(action))?.Resource
     expect(resourceOf('secretsmanager:GetSecretValue')).toBe(
       'arn:aws:secretsmanager:us-east-1:*:secret:unit-guard/origin-*',

@@ -125,7 +125,7 @@ describe('the policy for a narrowed execution role', () => {
     expect(actions.filter((action) => action.includes('*'))).toEqual([...['lambda:GetFunction*', 'dynamodb:Describe*']])
   })
 
-  test('names its resources, but where a condition does, for subscriptions, which take no ARN, and for harmless reads', () => {
+  test('the policy names its resources, but where a condition does or a read is harmless', () => {
     const open = policy.Statement.filter(({ Resource, Condition }) => Resource === '*' && !Condition)
     expect(open.map(({ Action }) => Action)).toEqual([
       ['sns:GetSubscriptionAttributes', 'sns:SetSubscriptionAttributes', 'sns:Unsubscribe'],
@@ -135,7 +135,7 @@ describe('the policy for a narrowed execution role', () => {
     expect(others.filter(({ Resource }) => !/UnitGuard-|unit-guard|cdk-/.test(Resource))).toEqual([])
   })
 
-  test('reads no secret and no item, and passes roles to Lambda alone', () => {
+  test('the policy reads no secret and no item, and passes roles to Lambda alone', () => {
     const actions = policy.Statement.flatMap(({ Action }) => Action)
     expect(actions.filter((action) => /GetSecretValue|Item|Query|Scan|InvokeFunction/.test(action))).toEqual([])
     const pass = policy.Statement.filter(({ Action }) => Action.includes('iam:PassRole'))

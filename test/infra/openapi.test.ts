@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
     ).toEqual(known.toSorted())
   })
 
-  test('names each operation once', () => {
+  test('the OpenAPI document names each operation once', () => {
     expect(new Set(allOperations.map(({ id }) => id)).size).toBe(allOperations.length)
   })
 
@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
     },
   )
 
-  test('says what each member of a body or an answer and each parameter means', () => {
+  test('the OpenAPI document says what each member of a body or an answer and each parameter means', () => {
     const members = Object.entries(document.components.schemas).flatMap(([name, schema]) => membersOf(name, schema))
     const parameters = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).flatMap(({ operationId, parameters }) =>

@@ -171,7 +171,7 @@ describe('the AWS budget', () => {
     expect(notes(own.ofType)).toEqual([{ ...budget, notifications: tells('ops@example.com EMAIL') }])
   })
 
-  test('tells the topic of an app instead', () => {
+  test('the AWS budget tells the topic of an app instead', () => {
     const own = synthesize({ own: (stack) => ({ awsBudget: 50, alarmTopic: new Topic(stack, 'Ours') }) })
     const [{ notifications }] = notes(own.ofType)
     expect(notifications[0]).toMatch(/^GREATER_THAN ACTUAL 80 .*SNS$/)

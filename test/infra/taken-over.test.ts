@@ -113,12 +113,12 @@ const rowsOf = (stack: typeof full) =>
   Object.fromEntries(Object.entries(grantsOf(stack)).map(([name, statements]) => [name, granted(statements)]))
 
 describe('a function that is taken over can do no more than docs/security.md says', () => {
-  test('names every function, and exactly what it reads, writes and reaches, with every option on', () => {
+  test('the table of permissions has every function, and exactly what it reads, writes and reaches', () => {
     const { Sandbox } = rowsOf(withSandbox)
     expect(documented()).toEqual({ ...rowsOf(full), Sandbox })
   })
 
-  test('names every secret of the stack', () => {
+  test('the table of permissions has every secret of the stack', () => {
     const named = Object.values(documented()).flatMap(({ secrets }) => secrets.split(', '))
     expect(new Set(named)).toEqual(new Set(Object.values(secretNames).map((name) => `\`${name}\``)))
   })

@@ -279,7 +279,7 @@ describe('the ledger', () => {
 })
 
 describe('turns', () => {
-  test('takes turns one after another, and a next turn before all that wait', async () => {
+  test('callers that wait take turns one after another, and a next turn comes before all that wait', async () => {
     const turns = createTurns()
     const order: string[] = []
     const turn = (name: string) => async () => {

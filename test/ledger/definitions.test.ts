@@ -206,7 +206,7 @@ describe('definitions of callers and plans', () => {
   }
   const names = (found: readonly { name: string }[]) => found.map(({ name }) => name)
 
-  test('counts a caller with limits beside the budgets', () => {
+  test('a caller with limits is counted beside the budgets', () => {
     expect(names(counterOwnersIn(definitions))).toEqual(['account', 'seo', 'caller:slack:U1'])
     expect(names(counterOwnersIn(define(budget('seo', 'account'))))).toEqual(['account', 'seo'])
     expect(limitsOfCaller(definitions, 'slack:U1')).toEqual([{ name: 'caller:slack:U1', limits }])

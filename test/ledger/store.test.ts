@@ -83,7 +83,7 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     ['before, same', { kind: 'before', path: ['t'], value: 'day:2026-11-20' }, false],
     ['absent path', { kind: 'absent', path: ['none'] }, true],
     ['absent, but present', { kind: 'absent', path: ['n'] }, false],
-  ])('condition %s', async (name, condition, expected) => {
+  ])('a check holds or not with the condition %s', async (name, condition, expected) => {
     const fields = { n: 5, t: 'day:2026-11-20', m: { 'a-b': { c: 7 } } }
     await transact(put(`condition ${name}`, fields))
     const outcome = await transact({ kind: 'check', key: key(`condition ${name}`), when: [condition] })

@@ -35,7 +35,7 @@ describe('a month', () => {
     ['2026-11-11T23:59:59.999Z', 'month:2026-10-12 2026-10-12T00:00Z 2026-11-12T00:00Z'],
     ['2026-12-31T12:00Z', 'month:2026-12-12 2026-12-12T00:00Z 2027-01-12T00:00Z'],
     ['2027-01-01T12:00Z', 'month:2026-12-12 2026-12-12T00:00Z 2027-01-12T00:00Z'],
-  ])('a month from day 12 in UTC, at %s', (instant, window) => {
+  ])('a month from day 12 in UTC is found at %s', (instant, window) => {
     expect(show(monthAt(newCalendar(on(12)), at(instant)))).toBe(window)
   })
 
@@ -47,7 +47,7 @@ describe('a month', () => {
     [29, '2026-01-29', ['2026-01-29', '2026-02-28', '2026-03-29', '2026-04-29', '2026-05-29']],
     [29, '2028-01-29', ['2028-01-29', '2028-02-29', '2028-03-29', '2028-04-29', '2028-05-29']],
     [31, '2100-01-31', ['2100-01-31', '2100-02-28', '2100-03-31', '2100-04-30', '2100-05-31']],
-  ])('months from day %i, from %s: clamped to shorter months', (day, from, dates) => {
+  ])('months from day %i, from %s, are clamped to shorter months', (day, from, dates) => {
     const windows = walk(newCalendar(on(day)), at(from), 5)
     expect(windows.map(({ name }) => name)).toEqual(dates.map((date) => `month:${date}`))
   })
@@ -64,7 +64,7 @@ describe('a month', () => {
     [on(15, '00:00', 'Asia/Kathmandu'), ['2026-01-14T18:15Z', '2026-02-14T18:15Z', '2026-03-14T18:15Z']],
     // 30 December 2011 did not happen in Samoa: the renewal moves to the same time of the 31st.
     [on(30, '08:00', 'Pacific/Apia'), ['2011-11-30T18:00Z', '2011-12-30T18:00Z', '2012-01-29T18:00Z']],
-  ])('a month with the renewal %o', (renewal, expected) => {
+  ])('a month with the renewal %o begins at that time', (renewal, expected) => {
     expect(starts(newCalendar(renewal), expected[0] ?? '', 3)).toEqual(expected)
   })
 
@@ -228,7 +228,7 @@ describe('a day', () => {
     // 30 December 2011 did not happen.
     ['Pacific/Apia', '2011-12-30T09:59Z', 'day:2011-12-29 2011-12-29T10:00Z 2011-12-30T10:00Z'],
     ['Pacific/Apia', '2011-12-30T10:00Z', 'day:2011-12-31 2011-12-30T10:00Z 2011-12-31T10:00Z'],
-  ])('a day in %s, at %s', (zone, instant, window) => {
+  ])('a day in %s is found at %s', (zone, instant, window) => {
     expect(show(dayAt(newCalendar(on(12, '08:30', zone)), at(instant)))).toBe(window)
   })
 

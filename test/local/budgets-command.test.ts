@@ -240,7 +240,7 @@ describe('a project that moves', () => {
     expect(countUnnamed([{ name: 'press' }], before)).toBe(0)
   })
 
-  test.each([true, false])('keeps its id, and is one project of its new budget alone; with --prune: %s', (prune) => {
+  test.each([true, false])('a project that moves keeps its id, in its new budget alone; with --prune: %s', (prune) => {
     const lists = [[initech, { name: 'hooli', id: '1004' }, { name: 'a', id: '1' }]]
     const file = fileOfRows([{ name: 'press', projects: [{ name: 'initech' }, { name: 'hooli' }] }])
     const rows = [initech, { name: 'hooli' }]

@@ -23,7 +23,7 @@ import { run as kill } from '../../infra/local/demo/kill.ts'
 import { run as month } from '../../infra/local/demo/month.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { run as serve } from '../../infra/local/serve.ts'
-import { temporaryDirectory } from '../support/process/local.ts'
+import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -87,7 +87,7 @@ describe('npm run help', () => {
     expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted())
   })
 
-  test('lists commands by group, and scripts without a line at the end', async () => {
+  test('npm run help lists commands by group, and scripts without a line at the end', async () => {
     const { code, out } = await run('help', [])
     expect([code, out.split('\n')[0]]).toEqual([0, 'First steps'])
     expect(out).toMatch(/^ {2}npm run demo:month +fills a new ledger with a month/m)
@@ -250,4 +250,8 @@ test('budgets says what to do about a token that the guard does not take', async
     1,
     'UNIT_GUARD_TOKEN is not valid there: source the env file again, or make a token with npm run --silent token.\n',
   ])
+})
+
+test('npm run openapi prints the whole document into a pipe', async () => {
+  expect(JSON.parse((await runLocal('openapi', [], {})).out)).toHaveProperty('openapi')
 })

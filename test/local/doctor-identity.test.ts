@@ -266,7 +266,7 @@ describe('the doctor and the start, looking at budgets that the issuers file nam
     [{ readsBudgets: ['acmee', 'globex'], budgets: ['globex'] }, ['globex and acmee do not exist']],
     [{ budgets: { claim: 'budgets' } }, []],
     [{ budgets: '*' }, []],
-  ])('an entry with %j', async (entry, missing) => {
+  ])('the doctor and the start name budgets that do not exist in an entry with %j', async (entry, missing) => {
     const { examine, provider } = await start(entry)
     const expected = missing.map((each) => `correct the entry okta of the issuers file, or create its budgets: ${each}`)
     expect((await examine([], {}, budgets)).toDo).toEqual(expected)

@@ -90,7 +90,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
       (path) => mkdir(path),
       /ledger\.db cannot be written \(it is a folder\); set DATA_DIR to another folder$/,
     ],
-  ])('a file that %s', async (_name, make, sentence) => {
+  ])('a file that %s is named in one sentence, and stays as it is', async (_name, make, sentence) => {
     const directory = await newFolder()
     const path = join(directory, 'ledger.db')
     await make(path)
@@ -101,7 +101,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
     expect([ino, size]).toEqual([before.ino, before.size])
   })
 
-  test('npm start says so with exit code 1, and a command too', async () => {
+  test('npm start names a file that is no ledger with exit code 1, and a command too', async () => {
     const directory = await newFolder()
     await writeFile(join(directory, 'ledger.db'), 'spend '.repeat(1_000))
     const [start, command] = await Promise.all([

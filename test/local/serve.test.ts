@@ -222,7 +222,7 @@ describe('npm run serve refuses with one sentence', () => {
     return err.trim()
   }
 
-  it('a folder without a ledger: nothing is made there', async () => {
+  it('npm run serve refuses a folder without a ledger, and makes nothing there', async () => {
     const data = join(directory, 'unmounted')
     await mkdir(data)
     expect(await refused({ ...own, DATA_DIR: data })).toBe(
@@ -231,7 +231,7 @@ describe('npm run serve refuses with one sentence', () => {
     expect(readdirSync(data)).toEqual([])
   })
 
-  it('an empty file in place of the ledger stays no ledger', async () => {
+  it('npm run serve leaves an empty file in place of the ledger no ledger', async () => {
     const data = join(directory, 'empty')
     await mkdir(data)
     await writeFile(join(data, 'ledger.db'), '')
@@ -239,7 +239,7 @@ describe('npm run serve refuses with one sentence', () => {
     expect(existsSync(join(data, 'env'))).toBe(false)
   })
 
-  it('a second server of one folder, and DYNAMODB_ENDPOINT', async () => {
+  it('npm run serve refuses a second server of one folder, and DYNAMODB_ENDPOINT', async () => {
     const { env } = await begun('twice')
     await serve(env)
     expect(await refused(env)).toContain('another Unit Guard is using')

@@ -191,7 +191,7 @@ test('a line never holds a body, a reason or a token', async () => {
 describe('docs/runbook.md', () => {
   const document = readFileSync('docs/runbook.md', 'utf8')
 
-  test('lists every event that the code logs, with its level, and no other', () => {
+  test('docs/runbook.md lists every event that the code logs, with its level, and no other', () => {
     const logged = [...eventsInSource()].map(([event, levels]) => [event, [...levels].join()])
     const listed = [...documentedEvents].map(([event, { level }]) => [event, level])
     const withSchema = Object.keys(schemas).map((event) => [event, 'info'])
@@ -202,7 +202,7 @@ describe('docs/runbook.md', () => {
     expect(eventsWithoutName()).toEqual([])
   })
 
-  test('names each metric once, with the line that has it', () => {
+  test('docs/runbook.md names each metric once, with the line that has it', () => {
     const rows = [...document.matchAll(/^\| ((?:`[A-Z]\w+`(?:, )?)+) \| (.*?) \|/gm)]
     const named = rows.flatMap(([, names = '', lines = '']) =>
       [...names.matchAll(/\w+/g)].map(([name]) => [name, lines] as const),
@@ -211,7 +211,7 @@ describe('docs/runbook.md', () => {
     expect(named.sort()).toEqual([...inLines(counts, '`request`, `job`'), ...inLines(vitals, '`vitals`')].sort())
   })
 
-  test.each(Object.entries(schemas))('names the members of %s as its schema does', (event, schema) => {
+  test.each(Object.entries(schemas))('docs/runbook.md names the members of %s as its schema does', (event, schema) => {
     const [, members = ''] = new RegExp(`^\\| \`${event}\` \\| (.*?) \\|`, 'm').exec(document) ?? []
     const named = [...members.replace('all of `hold`', '').matchAll(/`(\w+)\??`/g)].map(([, name]) => name)
     const shared = [...common.filter((name) => name !== 'update'), ...Object.keys(counts), '_aws']

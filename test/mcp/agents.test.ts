@@ -69,7 +69,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
     expect(await product.audit()).toBe(true)
   })
 
-  test('lists the tools that its scopes allow', async () => {
+  test('an agent’s list has the tools that its scopes allow', async () => {
     const { connect, call } = await start()
     const namesOf = async (scope: string, sub = 'agent') => {
       const { client } = await connect({ revision, scope, sub })
@@ -393,7 +393,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('names no budget above to a caller who reads some budgets', async () => {
+  test('a request of a caller who reads some budgets names no budget above', async () => {
     const { connect, call, seen } = await start()
     await call('PUT', '/budgets/clients', { body: { limits: owner.limits } })
     expect((await call('PUT', '/budgets/acme', { body: { ...owner, parent: 'clients' } })).status).toBe(200)

@@ -24,7 +24,7 @@ async function post(url: string, body: string, headers: Record<string, string> =
 }
 
 describe('the MCP endpoint', () => {
-  test('answers 401 without a valid token, and says where its metadata are', async () => {
+  test('the MCP endpoint answers 401 without a valid token, and says where its metadata are', async () => {
     const { url, signed } = await start()
     const foreign = await signed({ sub: 'agent' }, 'another-key-0123456789abcdefghijklmnop')
     for (const headers of [{}, { authorization: 'Bearer nonsense' }, { authorization: `Bearer ${foreign}` }]) {
@@ -36,7 +36,7 @@ describe('the MCP endpoint', () => {
     }
   })
 
-  test.each(revisions)('logs which tool was called, and no other word of the request (%s)', async (revision) => {
+  test.each(revisions)('the endpoint logs which tool was called, and no more of the request (%s)', async (revision) => {
     const { url, logged, signed, connect } = await start()
     const { call } = await connect({ revision })
     await call('list_budgets')
@@ -57,7 +57,7 @@ describe('the MCP endpoint', () => {
     expect(logged.join('')).not.toContain('canary')
   })
 
-  test('names itself and the trusted issuers in its metadata, and none where none is trusted', async () => {
+  test('the MCP endpoint names itself and the trusted issuers, if there are any, in its metadata', async () => {
     const none = await start()
     const address = new URL('/.well-known/oauth-protected-resource', none.url)
     const own = await (await fetch(`${address}/mcp`)).json()
@@ -83,7 +83,7 @@ describe('the MCP endpoint', () => {
     ['another origin', 'https://evil.example', 403],
     ['an opaque origin', 'null', 403],
     ['its own origin', publicUrl, 200],
-  ])('answers a page of %s', async (_, origin, status) => {
+  ])('the MCP endpoint answers a page of %s', async (_, origin, status) => {
     const { url, signed } = await start()
     const authorization = `Bearer ${await signed({ sub: 'agent', scope: 'read', budgets: '*' })}`
     expect((await post(url, message('tools/list'), { authorization, origin })).status).toBe(status)
@@ -94,7 +94,7 @@ describe('the MCP endpoint', () => {
     ['a repeated member', '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}', 400],
     ['no JSON', 'tools/list', 400],
     ['more than 256 KiB', message('tools/list', { text: 'x'.repeat(300_000) }), 413],
-  ])('refuses %s', async (_, body, status) => {
+  ])('the MCP endpoint refuses %s', async (_, body, status) => {
     const { url, signed } = await start()
     const authorization = `Bearer ${await signed({ sub: 'agent', scope: 'read', budgets: '*' })}`
     expect((await post(url, body, { authorization })).status).toBe(status)
@@ -163,7 +163,7 @@ describe('the tools', () => {
     ['estimate_update', { kind: 'ranking', project: 'initech', force: true }, 'force: is not a known member'],
     ['request_update', { quote: 'x' }, 'reason: is needed: say why'],
     ['get_budget', { name: 'NO' }, 'name: must have 1 to 63'],
-  ])('refuse wrong arguments of %s with a sentence', async (name, input, sentence) => {
+  ])('tools refuse wrong arguments of %s with a sentence', async (name, input, sentence) => {
     const result = await (await (await start()).connect()).call(name, input)
     expect(result).toMatchObject({ isError: true, data: { type: '/problems/invalid-request', status: 400 } })
     expect(result.sentence).toContain(sentence)

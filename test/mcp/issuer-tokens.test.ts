@@ -27,7 +27,7 @@ const challenge = `Bearer resource_metadata="${publicUrl}/.well-known/oauth-prot
 
 describe('an agent with a token of a trusted issuer', () => {
   test.each(revisions)(
-    'finds the issuer by the metadata, and runs one update with a client of %s',
+    'an issuer’s agent finds the issuer by the metadata, and runs one update with a client of %s',
     async (revision) => {
       const { url, connect, provider, token, seen, call } = await start()
       const unknown = await fetch(url, { method: 'POST' })
@@ -59,7 +59,7 @@ describe('an agent with a token of a trusted issuer', () => {
     expect(refusal.sentence).not.toMatch(/sales/)
   })
 
-  test('reads the budgets of its claim alone', async () => {
+  test('an issuer’s agent reads the budgets of its claim alone', async () => {
     const { connect, token, seen } = await start({ entry: { readsBudgets: { claim: 'teams' } } })
     const agent = await connect({ token: await token({ teams: ['acme'] }) })
     const { data } = await agent.call('list_budgets')

@@ -21,7 +21,7 @@ const issued = async (from = start()) => (await from.quotes.issue(terms, bonds))
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 describe('a signed quote', () => {
-  test('reads as it was issued, and is bound to what it was issued for', async () => {
+  test('a quote reads as it was issued, and is bound to what it was issued for', async () => {
     const from = start()
     const quote = await issued(from)
     const at = Date.parse('2026-11-20T10:00:00Z')
@@ -47,7 +47,7 @@ describe('a signed quote', () => {
     expect(verified?.isBoundTo(name, other as never)).toBe(false)
   })
 
-  test('shows no name of a payer, an owner or a caller', async () => {
+  test('a quote shows no name of a payer, an owner or a caller', async () => {
     const text = Buffer.from((await issued()).split('.')[0] ?? '', 'base64url').toString()
     expect(text).not.toMatch(/press|ada|okta|led_|work#/)
   })
@@ -132,7 +132,7 @@ describe('a signed quote', () => {
     expect(await start().quotes.issue({ ...terms, query }, bonds)).toBeNull()
   })
 
-  test('names no payer and no parameters where none was named', async () => {
+  test('a quote names no payer and no parameters where none was named', async () => {
     const { kind, project, units } = terms
     const quote = (await start().quotes.issue({ kind, project, units }, bonds)) ?? ''
     const read = { id: expect.any(String), issuedAt: expect.any(Number), kind, project, units }

@@ -57,7 +57,7 @@ async function call(method: string, target: string, body?: object) {
   return whole(await runtime.invoke(event))
 }
 
-test('runs and settles an update on Node 24 under Lambda’s runtime client', async () => {
+test('the bundled function runs and settles an update on Node 24 under Lambda’s runtime client', async () => {
   const answer = await call('POST', '/updates', { kind: 'ranking', project: 'acme' })
   expect([answer.status, JSON.parse(answer.body).updates[0].state]).toEqual([201, 'settled'])
   expect(answer.errorType).toBeUndefined()
@@ -93,13 +93,13 @@ test.each<[how: string, answer: Answer]>([
   expect(runtime.output()).toContain('"event":"answer-broken"')
 })
 
-test('passes on a complete answer of three megabytes', async () => {
+test('the bundled function passes on a complete answer of three megabytes', async () => {
   service.script('/projects/acme/details', { body: 'x'.repeat(3 * megabyte) })
   const answer = await call('GET', '/v3/projects/acme/details')
   expect([answer.status, answer.body.length, answer.errorType]).toEqual([200, 3 * megabyte, undefined])
 })
 
-test('passes on the status and headers of an answer without a body', async () => {
+test('the bundled function passes on the status and headers of an answer without a body', async () => {
   service.script('/projects/acme/details', { status: 204 })
   const answer = await call('GET', '/v3/projects/acme/details')
   expect([answer.status, answer.body]).toEqual([204, ''])

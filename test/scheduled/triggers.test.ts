@@ -88,7 +88,7 @@ describe('an event that no rule of ours sends', () => {
     expect(() => readTrigger(event)).toThrow(WrongTrigger)
   })
 
-  test('says what it takes, and not what it got; nothing is touched', async () => {
+  test('a refused event is told what is taken, and not what it got; nothing is touched', async () => {
     const { store, asked } = watchedStore()
     const product = await startProduct({ store, plans: [night] })
     const handled = product.triggers.handle({ plan: 'night', time: 'canary' }, product.endsAt())

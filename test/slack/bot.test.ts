@@ -259,7 +259,7 @@ describe('App Home', () => {
   const homeOf = ({ recorder }: Awaited<ReturnType<typeof botProduct>>, user = 'U2BOB') =>
     JSON.stringify(recorder.homes.get(user))
 
-  test('answers the challenge of Slack, refuses a wrong signature, and takes an event once', async () => {
+  test('App Home answers the challenge of Slack, refuses a wrong signature, and takes an event once', async () => {
     const { product, recorder } = await botProduct()
     const challenge = await product.slack.sendBody(
       '/slack/events',
@@ -274,7 +274,7 @@ describe('App Home', () => {
     expect(recorder.calls.map(({ method }) => method)).toEqual(['views.publish'])
   })
 
-  test('shows what needs a decision, decides it, and says why not', async () => {
+  test('App Home shows what needs a decision, decides it, and says why not', async () => {
     const bot = await botProduct()
     const { product, ask } = bot
     const [id = ''] = await ask('dear')
@@ -289,7 +289,7 @@ describe('App Home', () => {
     expect(homeOf(bot)).toContain('No update needs a decision.')
   })
 
-  test('says to a user who is not listed whom to ask, and shows no figure', async () => {
+  test('App Home says to a user who is not listed whom to ask, and shows no figure', async () => {
     const bot = await botProduct()
     await bot.ask('dear')
     await bot.product.slack.event({ ...opened, user: 'U9NEW' })

@@ -131,12 +131,12 @@ describe('when Slack cannot be reached', () => {
     expect(await sent.send(sent.url, message)).toEqual({ kind: 'sent' })
   })
 
-  test('a connection that breaks', async () => {
+  test('a message is tried again after a connection that breaks', async () => {
     const { send, url } = await start((response) => response.socket?.destroy())
     expect(await send(url, message)).toMatchObject({ kind: 'try-again', afterMs: 60_000 })
   })
 
-  test('a connection that is refused', async () => {
+  test('a message is tried again after a connection that is refused', async () => {
     const { send, url, close } = await start(status(200))
     await close()
     const expected = { kind: 'try-again', afterMs: 60_000, reason: 'connection failed (ECONNREFUSED)' }

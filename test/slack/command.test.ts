@@ -62,7 +62,7 @@ describe('text behind /units', () => {
     expect(parseCommand(text)).toEqual(expected)
   })
 
-  test.each(verbs)('the example of %s', (verb) => {
+  test.each(verbs)('the example of %s in the help is read as that command', (verb) => {
     const { example } = lineOf(verb, productKinds)
     expect(parseCommand(example.replace(/^\/units /, '')).do).toBe(verb)
   })

@@ -360,7 +360,7 @@ describe('/units run', () => {
 })
 
 describe('freeze, unfreeze, pause, resume', () => {
-  test('freeze and unfreeze: done at once, kept with the reason, told in the channel', async () => {
+  test('freeze and unfreeze are done at once, kept with the reason, and told in the channel', async () => {
     const { product, type } = await slackProduct()
     const submitted = async () => (await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).status
     const frozenOf = async () => (await product.call('GET', '/budgets/seo')).body.frozen

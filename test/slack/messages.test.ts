@@ -39,7 +39,7 @@ const buttonsOf = ({ blocks }: Message) =>
   blocks.flatMap((block) => (block.type === 'actions' ? block.elements : [])).filter((each) => each.type === 'button')
 
 describe('the facts of messages', () => {
-  test('shows figures to the asker alone, of forty budgets at most', () => {
+  test('a message shows figures to the asker alone, of forty budgets at most', () => {
     const budgets = Array.from({ length: 500 }, (_, position) => ({ budget: `b${position}`, figures: [figures()] }))
     const message = figuresMessage({ budgets, zone })
     expect(message.response_type).toBe('ephemeral')

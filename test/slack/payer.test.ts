@@ -36,7 +36,7 @@ async function slackProduct(mayChargeAncestors = true) {
 }
 
 describe('/units run with a budget above the project’s owner', () => {
-  test('shows owner and payer, and charges the payer', async () => {
+  test('a run with a budget above shows owner and payer, and charges the payer', async () => {
     const { product, type, confirm } = await slackProduct()
     const [told] = await type('run ranking shop budget=clients')
     expect(told && textsOf(told)).toContain('• `shop` belongs to `acme`, and `clients` pays')
@@ -63,7 +63,7 @@ describe('/units run with a budget above the project’s owner', () => {
 })
 
 describe('an approval in the channel', () => {
-  test('names the owner where another budget pays, and not where the owner pays', async () => {
+  test('an approval in the channel names the owner where another budget pays, and only there', async () => {
     for (const [budget, sentence] of [
       ['clients', 'It would spend 40 units of clients, for acme.'],
       ['acme', 'It would spend 40 units of acme.'],

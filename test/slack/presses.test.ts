@@ -273,7 +273,7 @@ describe('in doubt', () => {
 })
 
 describe('uses of a response_url', () => {
-  test('tells an outcome after thirty minutes in the channel', async () => {
+  test('an outcome after thirty minutes is told in the channel', async () => {
     const { product, ask, press, offered, updates } = await strictProduct()
     await press('confirm', await offered('run ranking dear budget=seo'), 'U2BOB')
     const [{ id }] = await updates()

@@ -70,7 +70,7 @@ describe('each announcement is sent once', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an overrun, and the thresholds that it passes', async () => {
+  test('an overrun is announced once, and the thresholds that it passes', async () => {
     const { product, texts, ask, sweep } = await tellingProduct()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(100) } })
     product.service.script('/on-demand/acme/run', json({ keyword_units: 90 }))
@@ -82,7 +82,7 @@ describe('each announcement is sent once', () => {
     expect(await sweep(minutes(5))).toEqual([])
   })
 
-  test('a burst of refusals, once an hour', async () => {
+  test('a burst of refusals is announced once an hour', async () => {
     const { product, ask, sweep } = await tellingProduct()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'stop' } })
     for (let times = 0; times < 12; times++) await ask(`p${times}`)
@@ -95,7 +95,7 @@ describe('each announcement is sent once', () => {
     expect(await sweep(minutes(5))).toHaveLength(0)
   })
 
-  test('a plan’s occurrence and the digest, once each', async () => {
+  test('a plan’s occurrence and the digest are announced once each', async () => {
     const plans = [{ name: 'nightly', kind: 'ranking', projects: ['acme', 'blog'], schedule: 'cron(0 10 * * ? *)' }]
     const { product, texts } = await tellingProduct({ plans })
     for (let times = 0; times < 2; times++) {
@@ -159,7 +159,7 @@ describe('a Slack that does not take it', () => {
     },
   )
 
-  test('sends waiting announcements in the order of their events', async () => {
+  test('waiting announcements are sent in the order of their events', async () => {
     const { product, sweep } = await tellingProduct()
     product.slack.answers({ status: 500 }, { status: 500 }, { status: 200, body: 'ok' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
@@ -173,7 +173,7 @@ describe('a Slack that does not take it', () => {
     ])
   })
 
-  test('a day of tries in vain: given up at last', async () => {
+  test('an announcement is given up after a day of tries in vain', async () => {
     const { product, ask, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers({ status: 500 })
@@ -187,7 +187,7 @@ describe('a Slack that does not take it', () => {
     expect(product.logged.join('\n')).toContain('announcement-lost')
   })
 
-  test('one that breaks off, streams for ever or leads elsewhere holds nothing up', async () => {
+  test('a Slack that breaks off, streams for ever or leads elsewhere holds nothing up', async () => {
     const { product, ask, texts, sweep, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers({ kind: 'reset' }, { kind: 'endless' })

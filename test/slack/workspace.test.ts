@@ -36,7 +36,7 @@ async function open() {
   return { guard, recorder, call, press, page, payload }
 }
 
-test('shows what was posted, with its links and buttons, and what was edited', async () => {
+test('the workspace shows what was posted, with its links and buttons, and what was edited', async () => {
   const { call, page } = await open()
   const section = { type: 'section', text: { type: 'mrkdwn', text } }
   const posted = await call('chat.postMessage', {
@@ -92,7 +92,7 @@ test('a form that was opened is shown with its fields, and submitted once', asyn
   expect(await page()).not.toContain('Grant units')
 })
 
-test('shows App Home, and lets no other site press a button', async () => {
+test('the workspace shows App Home, and lets no other site press a button', async () => {
   const { guard, call, press, page } = await open()
   await call('views.publish', { user_id: user, view: { type: 'home', blocks: [buttons] } })
   expect(await page()).toMatch(/App Home.*Approve/)

@@ -84,7 +84,7 @@ describe('the bytes of a request', () => {
       { kind: 'ranking', segment: '%61lpha%2f,beta;x', search: 'a=b&&c=%zz[]?/' },
       '/v3/on-demand/%61lpha%2f,beta;x/run?a=b&&c=%zz[]?/',
     ],
-  ])('run: %s', async (_name, target, url) => {
+  ])('run: %s has its bytes on the wire', async (_name, target, url) => {
     const service = await startService()
     service.script('', { status: 204 })
     await run(clientOf(service.baseUrl), target)
@@ -117,7 +117,7 @@ describe('the bytes of a request', () => {
     ])
   })
 
-  it.each(['', '.', '..', '\ud800'])('target refused: %j', (project) => {
+  it.each(['', '.', '..', '\ud800'])('the target %j is refused', (project) => {
     expect(() => targetOf('ranking', project)).toThrow(RangeError)
   })
 
@@ -132,7 +132,7 @@ describe('the bytes of a request', () => {
     ['alpha', 'a#b'],
     ['alpha', 'a b'],
     ['alpha', 'a\nb'],
-  ])('target never sent: %j ? %j', async (segment, search) => {
+  ])('the target %j ? %j is never sent', async (segment, search) => {
     const service = await startService()
     const target: Target = { kind: 'ranking', segment, search }
     await expect(run(clientOf(service.baseUrl), target)).rejects.toThrow(RangeError)
@@ -140,7 +140,7 @@ describe('the bytes of a request', () => {
     expect(service.requests).toEqual([])
   })
 
-  it.each(['', ' ', 'a b', 'a\r\nx: y', 'a\n', 'tökén', '\u0000', 'a\u007f'])('token never sent: %j', async (bad) => {
+  it.each(['', ' ', 'a b', 'a\r\nx: y', 'a\n', 'tökén', '\u0000', 'a\u007f'])('token %j is never sent', async (bad) => {
     const service = await startService()
     const tracking = clientOf(service.baseUrl, { tokens: [bad] })
     expect(isUsableToken(bad)).toBe(false)
@@ -150,7 +150,7 @@ describe('the bytes of a request', () => {
     expect(service.requests).toEqual([])
   })
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('timeout refused before sending: %d', async (ms) => {
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('timeout %d is refused at once', async (ms) => {
     const service = await startService()
     await expect(run(clientOf(service.baseUrl), alpha, ms)).rejects.toThrow(RangeError)
     expect(service.requests).toEqual([])
@@ -159,11 +159,11 @@ describe('the bytes of a request', () => {
   it.each([
     ...['', 'v3', 'http://x', 'http://x/v2', 'ftp://x/v3', 'http://x/v3/y', 'http://x/xv3?', 'http://u:p@x/v3'],
     ...['http://x/v3?a=b', 'http://x/v3#a', 'http://x/av3'],
-  ])('base address refused: %s', (baseUrl) => {
+  ])('the base address %s is refused', (baseUrl) => {
     expect(() => clientOf(baseUrl)).toThrow(RangeError)
   })
 
-  it('pointer refused at start', () => {
+  it('a wrong pointer is refused at start', () => {
     expect(() => clientOf('http://x/v3', { pointers: { estimate: { ranking: 'units' }, run: {} } })).toThrow(RangeError)
   })
 })

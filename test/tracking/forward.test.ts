@@ -128,7 +128,7 @@ describe('forwarding a request', () => {
     })
   })
 
-  it('keeps invalid headers back, and joins repeated ones', async () => {
+  it('forwards no invalid headers, and joins repeated ones', async () => {
     const service = await startService({ body: '{}' })
     const headers: [string, string][] = [
       ['User-Agent', 'a\r\nx-evil: 1'],
@@ -174,7 +174,7 @@ describe('forwarding a request', () => {
     ['a way up', { operation: 'project-details', segment: '..%2f..', search: '' }, token],
     ['a query with a line break', { operation: 'list-projects', segment: null, search: 'a\r\nb' }, token],
     ['a broken token', { operation: 'list-projects', segment: null, search: '' }, 'a\r\nb'],
-  ])('nothing: %s', async (_name, request, secret) => {
+  ])('forwards nothing for %s', async (_name, request, secret) => {
     const service = await startService({ body: '{}' })
     const operation = request.operation as OpenOperation
     await expect(clientOf(service, {}, secret).open({ ...request, operation })).rejects.toThrow(RangeError)
@@ -221,7 +221,7 @@ describe('forwarding an answer', () => {
     expect(service.requests).toHaveLength(2)
   })
 
-  it('keeps the headers as they came', async () => {
+  it('forwards the headers of an answer as they came', async () => {
     const bytes =
       'HTTP/1.1 200 Fine\r\nSet-Cookie: a=1\r\nX-ODD: \xe9\r\nset-cookie: b=2\r\nContent-Length: 2\r\n\r\n{}'
     const service = await startService({ kind: 'raw', bytes: Buffer.from(bytes, 'latin1') })
@@ -526,7 +526,7 @@ describe('a caller who goes away', () => {
     await gone(service)
   })
 
-  it('keeps the connection if the answer is whole', async () => {
+  it('a whole answer keeps the connection though its caller goes away', async () => {
     const service = await startService({ body: '{}' })
     const leaving = new AbortController()
     const { open } = clientOf(service)

@@ -49,7 +49,7 @@ describe('the table', () => {
     expect(operations['run-difficulty'].guarded).toBe('keyword-difficulty')
   })
 
-  test('sends a body with creation and update alone', () => {
+  test('the table of operations sends a body with creation and update alone', () => {
     const withBody = operationNames.flatMap((name) => (operations[name].body ? [[name, operations[name].body]] : []))
     expect(withBody).toEqual([
       ['create-project', 'CreateProjectInput'],
@@ -63,7 +63,7 @@ describe('the table', () => {
     'run-ranking': 'run',
     'run-difficulty': 'run',
   }
-  test.each(operationNames)('scope of %s', (name) => {
+  test.each(operationNames)('the operation %s needs read, write or run', (name) => {
     expect(neededScope(name, '')).toBe(notRead[name] ?? 'read')
   })
 
@@ -90,7 +90,7 @@ describe('the table', () => {
     ['frequency=ondemand;daily', 'admin'],
     ['frequency2=daily', 'write'],
     ['frequency=%zz', 'admin'],
-  ])('scope of create-project with %j: %s', (search, scope) => {
+  ])('the scope of create-project with %j is %s', (search, scope) => {
     expect(neededScope('create-project', search)).toBe(scope)
     expect(neededScope('update-project', search)).toBe('write')
   })
@@ -298,7 +298,7 @@ describe('the path on the wire', () => {
     ['project-details', 'alpha', 'a#b'],
     ['project-details', 'alpha', 'a\r\nx: y'],
     ['project-details', 'alpha', 'é'],
-  ])('refused: %s %j %j', (operation, segment, search) => {
+  ])('the operation %s is refused with %j %j', (operation, segment, search) => {
     expect(() => operationPath(operation, segment, search)).toThrow(RangeError)
   })
 })

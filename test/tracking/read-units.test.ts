@@ -182,7 +182,7 @@ describe('units by a configured pointer', () => {
 })
 
 describe('strict JSON', () => {
-  it('accepts 64 levels', () => {
+  it('strict JSON accepts 64 levels', () => {
     expect(parseStrictJson(`${'['.repeat(64)}${']'.repeat(64)}`).ok).toBe(true)
     for (const wide of [Array(100).fill([]), Array(100).fill({}), '['.repeat(100), ['"', '{'.repeat(100)]])
       expect(parseStrictJson(JSON.stringify(wide))).toEqual({ ok: true, value: wide })
@@ -194,19 +194,19 @@ describe('strict JSON', () => {
     '{"a":"a","b":["a","a"]}',
     '{"a\\"":1,"a":"},{"}',
     '{"[[":"]"}',
-  ])('accepts equal names in different objects: %s', (text) => {
+  ])('strict JSON accepts equal names in different objects: %s', (text) => {
     expect(parseStrictJson(text)).toEqual({ ok: true, value: JSON.parse(text) })
   })
 
   it.each(['{"a":1,"a":1}', '{"a":[{"b":1}],"a":1}', '{"a":{},"b":"","a":2}', '{"__proto__":1,"__proto__":2}'])(
-    'refuses equal names in one object: %s',
+    'strict JSON refuses equal names in one object: %s',
     (text) => {
       expect(parseStrictJson(text)).toEqual({ ok: false, reason: 'the same name twice in one object' })
     },
   )
 
   it.each(['', '"', '"\\', '{"a":1,}', "{'a':1}", ']', '{"a" 1}', '\ufeff{}', '{"\\x":1}'])(
-    'refuses what is not JSON: %j',
+    'strict JSON refuses what is not JSON: %j',
     (text) => {
       expect(parseStrictJson(text)).toEqual({ ok: false, reason: 'not JSON' })
     },
@@ -248,7 +248,7 @@ describe('shape of a body', () => {
     },
   )
 
-  it('shape: length is limited', () => {
+  it('the length of a shape is limited', () => {
     const names = Array.from({ length: 20 }, (_, index) => [`${'n'.repeat(36)}${index}`, 0])
     expect(shape(JSON.stringify(Object.fromEntries(names)))).toHaveLength(400)
   })

@@ -163,7 +163,7 @@ describe('CreateProjectInput', () => {
       { keywords: [{}], searchengines: [{ name: 'a', country: 'XX' }], websites: [{ name: 'a', color_r: 999 }] },
       ['keywords.0.name', 'searchengines.0.country', 'websites.0.color_r'],
     ],
-  ])('refuses %s', (_name, body, paths) => {
+  ])('CreateProjectInput refuses %s', (_name, body, paths) => {
     expect(faultsOf(checkCreateProject(bytes(body)))).toEqual(paths)
   })
 
@@ -176,7 +176,7 @@ describe('CreateProjectInput', () => {
     ['a name twice, once escaped', bytes('{"a":1,"\\u0061":2}'), /twice/],
     ['a nesting of 100,000', bytes('['.repeat(100_000)), /nested deeper/],
     ['1e400 for a color', bytes(JSON.stringify(site({ color_r: 7 })).replace('7', '1e400')), /0 to 255/],
-  ])('refuses %s', (_name, body, message) => {
+  ])('CreateProjectInput refuses %s', (_name, body, message) => {
     const checked = checkCreateProject(body)
     expect(checked).toEqual({
       ok: false,
@@ -184,14 +184,14 @@ describe('CreateProjectInput', () => {
     })
   })
 
-  it('does not let __proto__ reach anything', () => {
+  it('CreateProjectInput does not let __proto__ reach anything', () => {
     const body =
       '{"keywords":[{"name":"a","__proto__":{"hit":1}}],"searchengines":[],"websites":[],"__proto__":{"hit":1}}'
     expect(checkCreateProject(bytes(body)).ok).toBe(true)
     expect('hit' in {}).toBe(false)
   })
 
-  it('says nothing of what was sent', () => {
+  it('CreateProjectInput says nothing of what was sent', () => {
     const checked = checkCreateProject(bytes(engine({ country: 'secret', more: 'secret' })))
     expect(JSON.stringify(checked)).not.toContain('secret')
   })
@@ -229,7 +229,7 @@ describe('UpdateProjectInput', () => {
       { keywords: [1], websites: [{}], addSearchengines: null, removeSearchengines: {} },
       ['keywords.0', 'websites.0.name', 'addSearchengines', 'removeSearchengines'],
     ],
-  ])('refuses %s', (_name, body, paths) => {
+  ])('UpdateProjectInput refuses %s', (_name, body, paths) => {
     expect(faultsOf(checkUpdateProject(bytes(body)))).toEqual(paths)
   })
 })
@@ -256,7 +256,7 @@ describe('the query of creation', () => {
     ['country=GB', ['country']],
     ['country=us', ['country']],
     ['country=US&country=DE&frequency=x', ['country', 'frequency']],
-  ])('refuses %j', (search, paths) => {
+  ])('the query of creation refuses %j', (search, paths) => {
     expect(faultsOf(checkCreateQuery(search))).toEqual(paths)
   })
 })

@@ -66,7 +66,7 @@ describe('the token in a stream', () => {
     }
   })
 
-  test('finds the token in a whole text', () => {
+  test('a stream shows the token in a whole text', () => {
     expect(holdsToken('Bearer a/b', 'a/b')).toBe(true)
     expect(holdsToken('https://x.example/?t=a%2Fb', 'a/b')).toBe(true)
     expect(holdsToken('a/c', 'a/b')).toBe(false)

@@ -373,7 +373,7 @@ describe('the page of a budget', () => {
     return { product, browser, preview: await press(browser, page, 'Add project', { name: 'initech' }) }
   }
 
-  test('shows what a move changes, and moves the project when it is confirmed', async () => {
+  test('the page of a budget shows what a move changes, and moves the project when it is confirmed', async () => {
     const { product, browser, preview } = await open()
     expect(preview.text).toContain(
       'Move initech to away? Confirm initech moves from acme to away. It leaves behind the freeze of acme. The plan night charges clients, which may no longer pay for it.',

@@ -65,7 +65,7 @@ describe('a change that leaves a project without a budget', () => {
     ['pay', 'account pays for them'],
     ['approve', 'account pays for them after an approval'],
     ['refuse', 'requests for them are refused until a budget lists them'],
-  ])('says who pays from then on while account says %s about projects of no budget', async (unowned, payer) => {
+  ])('a release says who pays from then on while account says %s about unlisted projects', async (unowned, payer) => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech, hooli] } })
     await product.call('PUT', '/budgets/account', { body: { limits, unowned, approvers: ['eve'] } })
@@ -94,7 +94,7 @@ describe('a change that leaves a project without a budget', () => {
       'requests for 08203 are refused until a budget lists it, and account pays for the others',
     ],
   ])(
-    'says that requests are refused where %s of the names may be read as another',
+    'a release says that requests are refused where %s of the names may be read as another',
     async (_which, projects, effect) => {
       const product = await startProduct({ store: createMemoryStore(), slack: true })
       await product.call('PUT', '/budgets/client', { body: { limits, projects } })
@@ -112,7 +112,7 @@ describe('a change that leaves a project without a budget', () => {
     },
   )
 
-  test('says that a row lost its id, and not that its project leaves', async () => {
+  test('a difference says that a row lost its id, and not that its project leaves', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech] } })
     const shorter = put([{ name: 'initech' }])
@@ -132,7 +132,7 @@ describe('a change that leaves a project without a budget', () => {
   test.each([
     ['refuse', 'pay', 'requests for them are refused until a budget lists them'],
     ['pay', 'refuse', 'account pays for them'],
-  ])('names the rule of the same revision: %s, and not %s', async (unowned, before, effect) => {
+  ])('a release names the rule of the same revision: %s, and not %s', async (unowned, before, effect) => {
     const product = await start()
     await product.call('PUT', '/budgets/account', { body: { limits, unowned: before } })
     const body = { budgets: [{ name: 'account', unowned }, ...row([]).body.budgets] }
@@ -174,7 +174,7 @@ describe('a change that gives each project another budget', () => {
   })
 })
 
-test('names many projects that leave by their first twenty, and counts the rest', async () => {
+test('a release names its first twenty projects, and counts the rest', async () => {
   const product = await startProduct({ store: createMemoryStore(), stream: false })
   const projects = Array.from({ length: 23 }, (_, at) => ({ name: `p${at}` }))
   await product.call('PUT', '/budgets/a', { body: { limits, projects: projects.slice(0, 12) } })

@@ -58,7 +58,7 @@ describe('rules for callers that are not listed', () => {
     ['a listed agent is raised by its entry', { eve: 100, '*': 7 }, 60, 100],
     ['a listed agent without one is its usual one, whatever * says', { eve: undefined, '*': 7 }, 60, 60],
     ['an agent without rules is its usual one', {}, 60, 60],
-  ])('the rate of %s', async (_whose, rates, usual, expected) => {
+  ])('the rate is found by the rules: %s', async (_whose, rates, usual, expected) => {
     const { product, list } = await start(null)
     for (const [name, ratePerMinute] of Object.entries(rates)) await list({ ratePerMinute }, name)
     expect(product.guard.rateOf('eve', usual)).toBe(expected)

@@ -24,7 +24,7 @@ test.each([
   ['cron(0 5 1/3 * ? *)', 'UTC', 'cron(0 5 1/3 * ? *), UTC'],
   ['rate(1 hour)', 'UTC', 'every hour'],
   ['rate(2 days)', 'UTC', 'every 2 days'],
-])('says %s in %s as a person would', (text, zone, words) => {
+])('reads the schedule %s in %s as a person would', (text, zone, words) => {
   const parsed = parseSchedule(text)
   expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, now)).toBe(words)
 })
@@ -69,6 +69,6 @@ test.each([
   [{ state: 'running' }, 'running'],
   [{ state: 'missed', reason: 'it came more than an hour late' }, 'missed: it came more than an hour late'],
   [{ state: 'paused', reason: 'paused by ada: holidays' }, 'paused by ada: holidays'],
-] as const)('says the outcome of a run: %o', (occurrence, words) => {
+] as const)('puts the outcome of a run in words: %o', (occurrence, words) => {
   expect(occurrenceInWords(occurrence)).toBe(words)
 })

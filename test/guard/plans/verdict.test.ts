@@ -141,7 +141,7 @@ describe('whether a plan will pass', () => {
       'until 21 Nov 2026 23:00, then plan night has too little',
     ],
     ['its next run is years away', { plan: { schedule: 'cron(0 5 29 2 ? *)' } }, 'unknown'],
-  ])('the verdict of a plan if %s', async (_what, given, expected) => {
+  ])('the verdict of a plan is known if %s', async (_what, given, expected) => {
     const { verdict } = await start(given)
     expect(await verdict()).toBe(expected)
   })

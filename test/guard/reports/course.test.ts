@@ -155,7 +155,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
   })
 
-  test('the course of a budget that bears the name of a member of every object', async () => {
+  test('the course includes a budget that bears the name of a member of every object', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/constructor', { body: { limits: month(500) } })
     await ask(product, 'one', 'constructor')

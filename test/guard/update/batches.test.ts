@@ -236,7 +236,7 @@ describe('policies', () => {
   test.each([
     ['a limited account', 'over-update-limit', 50_000],
     ['an unlimited account', 'over-update-limit', 'unlimited'],
-  ])('an absurd estimate, %s', async (_name, slug, month) => {
+  ])('an absurd estimate is refused on %s', async (_name, slug, month) => {
     const product = await startProduct({
       store: createMemoryStore(),
       stream: false,

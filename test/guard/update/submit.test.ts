@@ -59,7 +59,7 @@ describe('the record of a request', () => {
     expect((await ask({ projects: ['other'] }, token(['propose', 'run']))).updates[0]).not.toHaveProperty('proposed')
   })
 
-  test('takes every request without a key as a new one', async () => {
+  test('a request without a key is a new one each time', async () => {
     const { ask } = await startGuard()
     const [first, second] = [await ask({ kind: 'keyword-difficulty' }), await ask()]
     expect(first.updates[0]?.id).not.toBe(second.updates[0]?.id)
@@ -68,7 +68,7 @@ describe('the record of a request', () => {
 })
 
 describe('the rights of a caller', () => {
-  test('tells a disabled caller so', async () => {
+  test('a disabled caller is told so', async () => {
     const { ask, caller, service } = await startGuard()
     await caller('bob', { disabled: true })
     service.estimate = () => Promise.reject(new Error('the service must not be asked'))
@@ -86,7 +86,7 @@ describe('the rights of a caller', () => {
     if (status === 403) expect(answer).toMatchObject(forbidden('bob needs the scope run or propose for this.'))
   })
 
-  test('lets administrators force, and callers that are listed so', async () => {
+  test('administrators may force, and callers that are listed so', async () => {
     const { ask, caller } = await startGuard()
     await caller('eve', { mayForce: true })
     const force = { force: true, reason: 'r' }
@@ -95,7 +95,7 @@ describe('the rights of a caller', () => {
     expect((await ask({ ...force, projects: ['b'] }, token(['run', 'admin']))).status).toBe(201)
   })
 
-  test('names the budget that a caller may not charge, and where that is set', async () => {
+  test('a refusal names the budget that a caller may not charge, and where that is set', async () => {
     const { ask, askAs, budget, caller } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop' }] })
     const members = { budget: 'seo' }
@@ -125,7 +125,7 @@ describe('the rights of a caller', () => {
     expect(problem?.members).toEqual({ errors })
   })
 
-  test("takes the budget of the owner or one above it, by default the owner's", async () => {
+  test('a request takes the budget of the owner or one above it, by default the owner’s', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
     const kind = 'keyword-difficulty'

@@ -353,7 +353,7 @@ describe('duplicate work', () => {
       '2026-11-21T04:59:59Z',
       '2026-11-21T05:00:00Z',
     ],
-  ])('cool-down: %s', async (_name, kind, env, last, free) => {
+  ])('the cool-down lasts: %s', async (_name, kind, env, last, free) => {
     const product = await startProduct({ store: createMemoryStore(), stream: false, env })
     const first = await product.update({ kind, project: 'acme.example' })
     product.clock.set(last)

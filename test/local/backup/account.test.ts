@@ -92,7 +92,7 @@ describe('npm run account -- begin, on one machine', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  test('refuses a ledger that lacks its marker, and adopt writes the marker again', async () => {
+  test('account -- begin refuses a ledger that lacks its marker, and adopt writes the marker again', async () => {
     const folder = await begun()
     const marker = await markerIn(folder)
     const changed = await account(folder, 'renewal', service, '--day', '20')

@@ -125,7 +125,7 @@ describe('npm run restore -- from', () => {
     expect((await lookInto(folder)).definitions.identity?.epoch).toBe(2)
   })
 
-  test('gives the ledger and its marker to a new folder', async () => {
+  test('a restore gives the ledger and its marker to a new folder', async () => {
     const { backup, ledger } = await backedUp()
     const folder = await newFolder()
     expect(await restore(folder, ['from', backup], service)).toMatchObject({ code: 0, err: '' })
@@ -181,7 +181,7 @@ describe('npm run restore -- from', () => {
       },
       /ledger\.db has no marker beside it, so it may be of another ledger: move it out of the folder first\.\n$/,
     ],
-  ])('refuses %s, and changes nothing', async (_name, make, sentence) => {
+  ])('a restore refuses %s, and changes nothing', async (_name, make, sentence) => {
     const made = await backedUp()
     const source = await make(made)
     const files = (await readdir(made.folder)).filter((name) => !name.startsWith('server.db'))

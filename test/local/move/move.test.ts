@@ -239,19 +239,19 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
   const put = async (to: Awaited<ReturnType<typeof createLocalTable>>, item: Item) =>
     storeOf(to).transact([{ kind: 'put', item, when: [] }], randomUUID().slice(0, 30))
 
-  test('a folder without a ledger', async () => {
+  test('a move refuses a folder without a ledger', async () => {
     const empty = await newFolder()
     const { code, err } = await runLocal('move', ['units'], { DATA_DIR: empty })
     expect([code, err]).toEqual([1, `There is no ledger in ${empty}: set DATA_DIR to its folder.\n`])
   })
 
-  test('a table that does not exist', async () => {
+  test('a move refuses a table that does not exist', async () => {
     expect(await refused('nowhere')).toBe(
       'There is no table nowhere on AWS: take the output TableName, and check AWS_REGION.\n',
     )
   })
 
-  test('a shell without credentials', async () => {
+  test('a move refuses a shell without credentials', async () => {
     const none = {
       AWS_ACCESS_KEY_ID: '',
       AWS_SECRET_ACCESS_KEY: '',
@@ -263,7 +263,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     )
   })
 
-  test('a table that is not empty, and one with another ledger', async () => {
+  test('a move refuses a table that is not empty, and one with another ledger', async () => {
     const to = await createLocalTable()
     await put(to, { pk: 'slack-event#1', sk: 'slack-event' })
     expect(await refused(to.table)).toBe(
@@ -279,19 +279,19 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     )
   })
 
-  test('a table whose stream is on', async () => {
+  test('a move refuses a table whose stream is on', async () => {
     const { table } = await createLocalTable({ stream: true })
     expect(await refused(table)).toContain('has a stream, whose readers would send every event again')
   })
 
-  test('a deployment that has a ledger', async () => {
+  test('a move refuses a deployment that has a ledger', async () => {
     const { table } = await createLocalTable()
     expect(await refused(table, {}, 'led_other 0 id other-table')).toBe(
       'This deployment keeps the ledger led_other in the table other-table already.\n',
     )
   })
 
-  test('a ledger that is being served', async () => {
+  test('a move refuses a ledger that is being served', async () => {
     const { env } = await startAws()
     const { code, err } = await whileNotServed(directory, 'npm run backup', () =>
       runLocal('move', ['units'], { DATA_DIR: directory, ...env }),
@@ -309,7 +309,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
       { open: ['requested', 'in-doubt'], changes: 1 },
       '1 update is requested, 1 update is in doubt and 1 change is unread.',
     ],
-  ])('a ledger in which something %s', async (_name, { open = [], changes = 0 }, sentence) => {
+  ])('a move refuses a ledger in which something %s', async (_name, { open = [], changes = 0 }, sentence) => {
     const folder = await newFolder()
     const { file, store } = await makeSmallLedger(folder)
     for (const [place, as] of ['awaiting-approval', ...open].entries()) {
