@@ -11,6 +11,7 @@ import { addAsk } from './pages/ask.tsx'
 import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
+import { addPerson } from './pages/callers/person.tsx'
 import { addDecisions } from './pages/decisions.ts'
 import { addEvents } from './pages/events.tsx'
 import { addFind } from './pages/find.tsx'
@@ -19,6 +20,7 @@ import { addLogin } from './pages/login.tsx'
 import { addOverview } from './pages/overview.tsx'
 import { addPlan } from './pages/plan.tsx'
 import { addPlans } from './pages/plans.tsx'
+import { addProject } from './pages/project.tsx'
 import { addReference } from './pages/reference.ts'
 import { addStatements } from './pages/statements.tsx'
 import { addUpdate } from './pages/update.tsx'
@@ -48,6 +50,8 @@ export function createDashboard(services: Services, reference: Reference = async
   addAudit(routes)
   addBudgetPages(routes, services)
   addCallerPages(routes, services)
+  addPerson(routes)
+  addProject(routes)
   addEvents(routes, services)
   routes.page('/dashboard/*', {
     GET: async ({ c }) => {

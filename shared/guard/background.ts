@@ -8,6 +8,7 @@ import { createDigest } from './reports/digest.ts'
 import { createRecent } from './reports/figures.ts'
 import { createMonths } from './reports/history.ts'
 import { createOutlook } from './reports/outlook.ts'
+import { createProfiles } from './reports/profiles.ts'
 import { createSpenders } from './reports/spenders.ts'
 import { createStatements } from './reports/statements.ts'
 import { createSummaries } from './reports/summary.ts'
@@ -40,6 +41,7 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     outlook,
     ...createSpenders({ ledger, recent }),
+    ...createProfiles(parts),
     ...createUnlisted({ ...parts, recent }),
     ...createUpdateCounts(parts),
     ...createMonths(parts),

@@ -5,6 +5,7 @@ import {
   isEnforced,
   type ListOfCallers,
   limitOf,
+  limitsOfCaller,
   personOf,
   planOfCaller,
   type WindowKind,
@@ -78,6 +79,14 @@ export function left({ budget, shownAs, window, available, limit, granted }: Fig
     ? `${name} is ${count(-available)} over its ${all} ${span}`
     : `${name} has ${count(available)} of ${all} left ${span}`
 }
+
+/** What is left of a caller's own limits, a sentence for each. */
+export const ownLimitsLeft = (view: View, caller: string): readonly string[] =>
+  limitsOfCaller(view.definitions, caller).flatMap((limited) =>
+    windowKinds
+      .filter((window) => limitOf(limited, window) !== 'unlimited')
+      .map((window) => left(figuresOf(view, limited, window))),
+  )
 
 export const thisWindow = (window: WindowKind): string => (window === 'day' ? 'today' : 'this month')
 

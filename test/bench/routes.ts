@@ -156,6 +156,8 @@ function dashboardAdminRoutes({ look, press }: World): readonly Route[] {
 
   return [
     ['GET /dashboard/events', look('/dashboard/events')],
+    ['GET /dashboard/people/:name', look('/dashboard/people/bob')],
+    ['GET /dashboard/projects/:name', look('/dashboard/projects/settled')],
     ['GET /dashboard/callers', look('/dashboard/callers')],
     ['GET /dashboard/callers/edit', look('/dashboard/callers/edit?sub=carol')],
     ['POST /dashboard/callers/edit', onCaller('edit', { step: 'confirm', person: 'carol.k' }, 'seen')],

@@ -15,6 +15,8 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['budgets', () => '/dashboard/budgets'],
   ['a budget', () => '/dashboard/budgets/globex'],
   ['a budget that is frozen', () => '/dashboard/budgets/trial'],
+  ['a project', () => '/dashboard/projects/lakeside-hotels.example'],
+  ['a person', () => '/dashboard/people/dora'],
   ['the limits of a budget', () => '/dashboard/budgets/globex/edit'],
   ['asking for an update', () => '/dashboard/ask?kind=ranking&project=globex'],
   ['asking, with faults', () => '/dashboard/ask?kind=none&project='],

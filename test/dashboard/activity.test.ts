@@ -81,7 +81,7 @@ describe('statements', () => {
       'lost 0 0 0 0 % 0 0 40 0',
       'Total 1 40 75 100 % 0 0 40 1',
     ])
-    expect(byProject.html).toContain('href="/dashboard/updates?project=one"')
+    expect(byProject.html).toContain('href="/dashboard/projects/one"')
   })
 
   test('a statement of a past month comes from that month’s book, with its limits', async () => {

@@ -94,7 +94,9 @@ const readings = {
   '/?window=month:2026-11-01': 11,
   '/dashboard/budgets': 9,
   '/dashboard/budgets/account': 14,
-  '/dashboard/find?q=a': 5,
+  '/dashboard/find?q=acc': 7,
+  '/dashboard/projects/p1': 10,
+  '/dashboard/people/ada': 10,
   '/dashboard/updates': 8,
   '/dashboard/updates?state=settled': 8,
   '/dashboard/inbox': 13,
@@ -154,6 +156,8 @@ const ofOneBudget = {
   '/dashboard/statements?by=project': 15,
   '/dashboard/activity': 9,
 }
+/** Another reader does not see that these are there. */
+const ofOwn = { '/dashboard/projects/own': 14, '/dashboard/people/ada': 16 }
 const ofNone = {
   ...ofOneBudget,
   '/dashboard/budgets': 11,
@@ -165,7 +169,7 @@ const ofNone = {
 }
 
 test.each([
-  ['one budget', ['acme'], ofOneBudget],
+  ['one budget', ['acme'], { ...ofOneBudget, ...ofOwn }],
   ['no budget', [], ofNone],
 ])('for a reader of %s, each page makes so many readings whatever others did', async (_name, budgets, expected) => {
   for (const more of [0, 4_000]) {

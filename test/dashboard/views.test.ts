@@ -226,7 +226,7 @@ describe('the header', () => {
     }))
       expect([words, (await find(words)).location]).toEqual([words, path])
     const several = await find('ACME.')
-    expect(several.html).toContain('<a href="/dashboard/budgets/acme-retail">acme-retail</a>')
+    expect(several.html).toContain('project <a href="/dashboard/projects/acme.example">acme.example</a>')
     expect(several.html).toContain('<a href="/dashboard/updates?search=ACME.">')
   })
 })
@@ -521,7 +521,7 @@ describe('an update', () => {
       '✓ settled ada asked for this ranking update on 20 Nov 2026 10:00: “monthly report” Units Estimated 40 Held 40 Charged 40 Last run before none known Budget Takes Left now account this month 40 49,960',
     )
     expect(text).toContain(
-      `Details Id ${id} Kind ranking Budget account Caller ada, via http Month from 1 Nov 2026 Ended 20 Nov 2026 10:00 At most 100`,
+      `Details Id ${id} Project acme Kind ranking Budget account Caller ada, via http Month from 1 Nov 2026 Ended 20 Nov 2026 10:00 At most 100`,
     )
     expect(text).toContain(
       'History ▶ running 20 Nov 2026 10:00 by guard 40 units held on account ✓ settled 20 Nov 2026 10:00 by service ran; the answer states 40 units at keyword_units',

@@ -9,7 +9,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { totalOf } from './outlook.tsx'
-import { Section, say, shortDay, Time } from './parts.tsx'
+import { BudgetLink, ProjectLink, personAddress, Section, say, shortDay, Time } from './parts.tsx'
 import { PlanName } from './people.tsx'
 
 // Parts differ by pattern, not by colour alone. Numbers stand beside a drawing, where no line crosses them.
@@ -224,7 +224,8 @@ function spenderName({ kind, name }: Spender): Child {
   if (kind === 'outside') return 'outside the guard'
   if (kind === 'others' || name === null) return 'others'
   if (kind === 'plan') return <PlanName name={name} />
-  return kind === 'person' ? name : <a href={addressWith('/dashboard/updates', { [kind]: name })}>{name}</a>
+  if (kind === 'budget') return <BudgetLink name={name} />
+  return kind === 'project' ? <ProjectLink name={name} /> : <a href={personAddress(name)}>{name}</a>
 }
 
 type Row = readonly [name: Child, units: number, note: string]

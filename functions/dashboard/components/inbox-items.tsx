@@ -7,7 +7,7 @@ import { fieldsOf } from '../kit/action.tsx'
 import type { PageServices, Visit } from '../session.tsx'
 import { type Action, actionLabels, choicesFor, Evidence, isResolution, ShownUnitsField } from './decide.tsx'
 import { TextField } from './fields.tsx'
-import { BudgetLink, dayAndTime, say, Time, updateAddress, Warning, words } from './parts.tsx'
+import { BudgetLink, dayAndTime, ProjectLink, say, Time, updateAddress, Warning, words } from './parts.tsx'
 import { inView } from './people.tsx'
 
 export type ItemRow = ApprovalRow | DoubtEntry
@@ -46,7 +46,11 @@ export function InboxItem({ row, view, visit, services, isChosen }: ItemProps) {
       )}
       <div>
         <p class="what">
-          <a href={updateAddress(id)}>{project}</a> {kind} on <BudgetLink name={update.budget} />
+          <ProjectLink name={project} />{' '}
+          <a href={updateAddress(id)} aria-label={`${kind} update of ${project}`}>
+            {kind}
+          </a>{' '}
+          on <BudgetLink name={update.budget} />
           {owner === null ? '' : `, for ${owner}`} {deadline && <span class="pill">{deadline}</span>}
         </p>
         <p>{isDoubt ? doubtText(row, zone) : approvalText(row, zone)}</p>

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { count, onTheWall } from '../../../shared/guard/sentences.ts'
 import { stateTexts } from '../../../shared/guard/states.ts'
 import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
-import type { State } from '../../../shared/ledger/updates/update.ts'
+import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { shortWeekdays, toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** `isOfDay` leaves the date out. */
@@ -112,6 +112,18 @@ export const StateName = ({ state }: { state: State }) => (
   </span>
 )
 
+/** Leads to the update; the name of its project leads to the project. */
+export const StateLink = ({ update: { id, kind, project, state } }: { update: Update }) => (
+  <span class={`state ${state}`}>
+    <Sign name={stateTexts[state].drawing} />{' '}
+    <a href={updateAddress(id)} aria-label={`${words(state)}: the ${kind} update of ${project}`}>
+      {words(state)}
+    </a>
+  </span>
+)
+
+export const ProjectLink = ({ name }: { name: string }) => <a href={projectAddress(name)}>{name}</a>
+
 /** `unseen`: what to call a budget that the reader may not read. */
 export const BudgetLink = ({ name, unseen = name }: { name: string; unseen?: string }) =>
   name === unseenBudget ? <span class="unknown">{unseen}</span> : <a href={budgetAddress(name)}>{name}</a>
@@ -138,6 +150,10 @@ export const budgetAddress = (name: string, more = ''): string =>
 
 export const bookAddress = (budget: string, type: string, fields: Readonly<Record<string, string>> = {}): string =>
   budgetAddress(budget, `/book?${new URLSearchParams({ type, ...fields })}#${type}`)
+
+export const projectAddress = (name: string): string => `/dashboard/projects/${encodeURIComponent(name)}`
+
+export const personAddress = (name: string): string => `/dashboard/people/${encodeURIComponent(name)}`
 
 export const planAddress = (name: string, more = ''): string => `/dashboard/plans/${encodeURIComponent(name)}${more}`
 

@@ -2,7 +2,8 @@ import { type Decided, shownCaller, shownIn, zoneOf } from '../../../shared/guar
 import { type ListOfCallers, planOfCaller, type Stop } from '../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { planAddress, Time } from './parts.tsx'
+import { reservedNames } from '../../../shared/platform/words.ts'
+import { personAddress, planAddress, Time } from './parts.tsx'
 
 /** Who asked: the person behind a caller, or the plan. */
 export const CallerName = ({ update, definitions }: { update: Update; definitions: ListOfCallers }) =>
@@ -54,7 +55,12 @@ export function Who({ name, definitions, of }: WhoProps) {
   const plan = planOfCaller(name)
   if (plan !== null) return <PlanName name={plan} />
   const shown = of ? shownIn(definitions, of, name) : shownCaller(definitions, name)
-  return shown === name ? name : <span title={name}>{shown}</span>
+  if (reservedNames.includes(shown)) return shown
+  return (
+    <a href={personAddress(shown)} title={shown === name ? undefined : name}>
+      {shown}
+    </a>
+  )
 }
 
 /** People and times of a view, for sentences. */

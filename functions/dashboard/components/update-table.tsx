@@ -1,11 +1,11 @@
 import { describe } from '../../../shared/guard/problem-types.ts'
-import { count, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, shownIn, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeats.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { addressWith, List } from '../kit/list.tsx'
-import { BudgetLink, StateName, Time, updateAddress } from './parts.tsx'
-import { CallerName } from './people.tsx'
+import { BudgetLink, ProjectLink, StateLink, say, Time } from './parts.tsx'
+import { CallerName, inView } from './people.tsx'
 
 const addressOfEach = (
   { caller, project, kind }: Update,
@@ -35,12 +35,12 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
         },
         {
           ...{ name: 'Project', isHead: true },
-          cell: ({ update: { id, project } }) => <a href={updateAddress(id)}>{project}</a>,
+          cell: ({ update }) => <ProjectLink name={update.project} />,
           note: ({ update }) => update.kind,
         },
         {
           name: 'State',
-          cell: ({ update }) => <StateName state={update.state} />,
+          cell: ({ update }) => <StateLink update={update} />,
           note: ({ update, count: times }) =>
             times > 1 && [`${count(times)} times: `, <a href={addressOfEach(update, filters)}>show all</a>],
         },
@@ -53,6 +53,32 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
     />
   )
 }
+
+interface LinesProps {
+  readonly updates: readonly Update[]
+  readonly view: View
+  /** What the page is about is not said in every line. */
+  readonly about?: 'project' | 'person'
+}
+
+export const UpdateLines = ({ updates, view, about }: LinesProps) => (
+  <ul class="lines">
+    {updates.map((update) => {
+      const cost = update.charged ?? update.estimated
+      const { time, who } = inView(view)
+      return (
+        <li>
+          {about === 'project' ? update.kind : <ProjectLink name={update.project} />} <StateLink update={update} />{' '}
+          {cost ? units(cost) : null}{' '}
+          <span class="note">
+            {time(update.createdAt)}
+            {about !== 'person' && say` by ${who(update.caller, update)}`}
+          </span>
+        </li>
+      )
+    })}
+  </ul>
+)
 
 export function whyText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
   const { state, problem, history, reason = '' } = update

@@ -66,7 +66,8 @@ function AuditResult({ audit, view }: { audit: LastAudit | null; view: View }) {
       </div>
       {wrong > 0 ? <WrongCounters audit={audit} view={view} /> : null}
       <p class="note">
-        Audited on <Time at={at} zone={zoneOf(view)} /> by <Who name={by} definitions={view.definitions} />.
+        Audited on <Time at={at} zone={zoneOf(view)} /> by{' '}
+        {by === 'digest' ? by : <Who name={by} definitions={view.definitions} />}.
       </p>
     </>
   )

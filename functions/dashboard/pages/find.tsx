@@ -1,6 +1,16 @@
 import * as z from 'zod/mini'
-import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
-import { budgetAddress, findPath, planAddress, Section, updateAddress } from '../components/parts.tsx'
+import { count, shownCaller, shownIn } from '../../../shared/guard/sentences.ts'
+import { type Definitions, listedName, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import {
+  budgetAddress,
+  findPath,
+  personAddress,
+  planAddress,
+  projectAddress,
+  Section,
+  updateAddress,
+} from '../components/parts.tsx'
 import { planIn } from '../components/people.tsx'
 import { readFields } from '../forms.ts'
 import { addressWith } from '../kit/list.tsx'
@@ -11,32 +21,52 @@ const querySchema = z.strictObject({
 })
 
 const updatesPath = '/dashboard/updates'
+/** Who asked for these, and their projects, are found although no list names them. */
+const latestUpdates = 100
+const maxMatches = 50
 
 export function addFind({ page }: PageRoutes): void {
   page(findPath, {
     GET: async ({ c, query, mustHave, show, guard }) => {
       mustHave('read')
       const words = readFields(query, querySchema).q?.trim() ?? ''
+      const updates = addressWith(updatesPath, { search: words || undefined })
+      if (words === '') return c.redirect(updates, 303)
       if (/^upd_[0-9a-z]+$/.test(words)) return c.redirect(updateAddress(words), 303)
-      const { definitions } = await guard.ledger.view()
       const plan = planIn(words)
       if (plan !== null && (await guard.budgetsOf(plan)).length > 0) return c.redirect(planAddress(plan), 303)
       const name = words.toLowerCase().replace(/\s+/g, '-')
-      if (Object.hasOwn(definitions.budgets, name)) return c.redirect(budgetAddress(name), 303)
-      if (name !== '' && (await guard.budgetsOf(name)).length > 0) return c.redirect(planAddress(name), 303)
-      const updates = addressWith(updatesPath, { search: words || undefined })
-      const budgets = budgetsLike(definitions, name)
-      if (budgets.length === 0 || name === '') return c.redirect(updates, 303)
+      const [{ definitions }, { rows }, ofPlan] = await Promise.all([
+        guard.ledger.view(),
+        guard.ledger.updates({}, latestUpdates),
+        guard.budgetsOf(name),
+      ])
+      const places = [
+        ...placesIn(definitions, rows),
+        ...(ofPlan.length > 0 ? [{ kind: 'plan', name, to: planAddress(name), spellings: [name] } as const] : []),
+      ]
+      const lower = words.toLowerCase()
+      const exact = places.filter(({ spellings }) => spellings.some((each) => [lower, name].includes(each)))
+      const [only] = exact
+      if (only && exact.length === 1) return c.redirect(only.to, 303)
+      const found =
+        exact.length > 0
+          ? exact
+          : places.filter(({ spellings }) => spellings.some((each) => each.includes(lower) || each.includes(name)))
+      if (found.length === 0) return c.redirect(updates, 303)
       return show(
-        `Budgets like “${words}”`,
-        <Section id="budgets" title="Budgets">
+        `Found for “${words}”`,
+        <Section id="found" title={found.length === 1 ? 'One match' : `${count(found.length)} matches`}>
           <ul>
-            {budgets.map((budget) => (
+            {found.slice(0, maxMatches).map((place) => (
               <li>
-                <a href={budgetAddress(budget)}>{budget}</a>
+                {place.kind} <a href={place.to}>{place.name}</a>
               </li>
             ))}
           </ul>
+          {found.length > maxMatches ? (
+            <p class="note">These are the first {maxMatches}. Type more of the name.</p>
+          ) : null}
           <p>
             <a href={updates}>Updates of projects like “{words}”</a>
           </p>
@@ -46,10 +76,32 @@ export function addFind({ page }: PageRoutes): void {
   })
 }
 
-const budgetsLike = ({ budgets }: Definitions, part: string): readonly string[] =>
-  Object.values(budgets)
-    .filter(({ name, projects }) =>
-      [name, ...projects.map((project) => project.name)].some((each) => each.toLowerCase().includes(part)),
-    )
-    .map(({ name }) => name)
-    .toSorted()
+interface Place {
+  readonly kind: 'budget' | 'plan' | 'project' | 'person'
+  readonly name: string
+  readonly to: string
+  /** In lower case. */
+  readonly spellings: readonly string[]
+}
+
+function placesIn(definitions: Definitions, updates: readonly Update[]): readonly Place[] {
+  const places = new Map<string, Place>()
+  const add = (kind: Place['kind'], name: string, to: string, ...others: readonly string[]) => {
+    const before = places.get(to)?.spellings ?? []
+    places.set(to, { kind, name, to, spellings: [...before, ...[name, ...others].map((each) => each.toLowerCase())] })
+  }
+  const budgets = Object.values(definitions.budgets)
+  for (const { name } of budgets) add('budget', name, budgetAddress(name))
+  for (const { name, id = name } of budgets.flatMap(({ projects }) => projects))
+    add('project', name, projectAddress(name), id)
+  for (const { project } of updates) {
+    const name = listedName(definitions, project)
+    add('project', name, projectAddress(name), project)
+  }
+  const people = [
+    ...Object.keys(definitions.callers ?? {}).map((sub) => [shownCaller(definitions, sub), sub] as const),
+    ...updates.map((update) => [shownIn(definitions, update, update.caller), update.caller] as const),
+  ]
+  for (const [name, sub] of people) if (planOfCaller(sub) === null) add('person', name, personAddress(name), sub)
+  return [...places.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}

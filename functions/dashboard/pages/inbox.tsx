@@ -5,7 +5,7 @@ import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
 import { RiskSection } from '../components/outlook.tsx'
-import { inboxPath, joined, Section, updateAddress, ZoneNote } from '../components/parts.tsx'
+import { inboxPath, joined, ProjectLink, Section, updateAddress, ZoneNote } from '../components/parts.tsx'
 import { inView } from '../components/people.tsx'
 import { fieldsOf } from '../kit/action.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
@@ -139,7 +139,8 @@ const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
     <ul class="lines">
       {decided.map(({ update, what, at, by, note }) => (
         <li>
-          <a href={updateAddress(update.id)}>{update.project}</a> {decisions[what]} by {inView(view).who(by, update)}{' '}
+          <ProjectLink name={update.project} /> <a href={updateAddress(update.id)}>{decisions[what]}</a> by{' '}
+          {inView(view).who(by, update)}{' '}
           <span class="note">
             {inView(view).time(at)}
             {note === undefined || note === what ? null : `: ${note}`}

@@ -7,7 +7,7 @@ import type { Occurrence, Rerun } from '../../../shared/ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
-import { planAddress, Section, StateName, Time, updateAddress } from '../components/parts.tsx'
+import { ProjectLink, planAddress, Section, StateLink, Time, updateAddress } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { ActionForm } from '../kit/action.tsx'
 import { List } from '../kit/list.tsx'
@@ -28,7 +28,7 @@ export function OccurrenceOutcome({ report, zone }: { report: OccurrenceReport; 
         columns={[
           {
             ...{ name: 'Project', isHead: true },
-            cell: ({ project, update }) => (update ? <a href={updateAddress(update.id)}>{project}</a> : project),
+            cell: ({ project }) => <ProjectLink name={project} />,
           },
           { name: 'State', cell: ({ update }) => (update ? <UpdateOutcome update={update} /> : 'not sent') },
           { name: 'Charged', units: ({ update }) => update?.charged },
@@ -40,10 +40,10 @@ export function OccurrenceOutcome({ report, zone }: { report: OccurrenceReport; 
 }
 
 function UpdateOutcome({ update }: { update: Update }) {
-  if (wasUpToDate(update)) return 'up to date'
+  if (wasUpToDate(update)) return <a href={updateAddress(update.id)}>up to date</a>
   return (
     <>
-      <StateName state={update.state} />
+      <StateLink update={update} />
       {update.problem ? <span class="note">{update.problem.detail}</span> : null}
     </>
   )

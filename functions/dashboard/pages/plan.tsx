@@ -12,7 +12,7 @@ import { count, list, units, when, zoneOf } from '../../../shared/guard/sentence
 import { occurrencesOf, type RunAgain, rerunId, runsAgain } from '../../../shared/ledger/updates/tasks.ts'
 import { type Leave, tagEntries } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { BudgetLink, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
+import { BudgetLink, ProjectLink, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { readFields } from '../forms.ts'
 import { ActionForm, action } from '../kit/action.tsx'
@@ -189,7 +189,9 @@ function Summary({ status, cost, verdict, view }: SummaryProps) {
         <summary>{projects.length === 1 ? 'One project' : `${count(projects.length)} projects, in this order`}</summary>
         <ol>
           {projects.map((project) => (
-            <li>{project}</li>
+            <li>
+              <ProjectLink name={project} />
+            </li>
           ))}
         </ol>
       </details>

@@ -11,7 +11,7 @@ import {
 import { count, list, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
-import { budgetAddress } from '../components/parts.tsx'
+import { budgetAddress, ProjectLink, personAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { addressWith, List } from '../kit/list.tsx'
 
@@ -113,6 +113,11 @@ function rowName(by: Statement['by'], { key, keys }: Row): Child {
   if (tag !== null) return <a href={addressWith('/dashboard/updates', { tag: `${tag}:${key}` })}>{key}</a>
   const plan = by === 'caller' ? planOfCaller(key) : null
   if (plan !== null) return <PlanName name={plan} />
-  if (keys.length > 1 || keys[0] !== key) return <span title={keys.join(', ')}>{key}</span>
-  return <a href={by === 'budget' ? budgetAddress(key) : addressWith('/dashboard/updates', { [by]: key })}>{key}</a>
+  if (by === 'budget') return <a href={budgetAddress(key)}>{key}</a>
+  if (by === 'project') return <ProjectLink name={key} />
+  return (
+    <a href={personAddress(key)} title={keys[0] === key ? undefined : keys.join(', ')}>
+      {key}
+    </a>
+  )
 }

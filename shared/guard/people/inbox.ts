@@ -111,7 +111,7 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
     view,
     entries: [...byRequest(approvalRows), ...doubtEntries].toSorted((one, other) => one.deadline - other.deadline),
     hasMore: approvals.next !== undefined || doubts.next !== undefined,
-    decided: decidedIn([...open, ...latest.rows]),
+    decided: decisionsIn([...open, ...latest.rows]).slice(0, maxDecided),
   }
 }
 
@@ -158,7 +158,8 @@ function byRequest(rows: readonly ApprovalRow[]): readonly ApprovalEntry[] {
   }))
 }
 
-function decidedIn(updates: readonly Update[]): readonly DecisionMade[] {
+/** The newest first. */
+export function decisionsIn(updates: readonly Update[]): readonly DecisionMade[] {
   const unique = [...new Map(updates.map((update) => [update.id, update])).values()]
   const made = unique.flatMap((update) =>
     update.history.flatMap((line, position): DecisionMade[] => {
@@ -167,7 +168,7 @@ function decidedIn(updates: readonly Update[]): readonly DecisionMade[] {
       return what ? [{ update, what, at, by, ...(note !== undefined && { note }) }] : []
     }),
   )
-  return made.toSorted((one, other) => other.at - one.at).slice(0, maxDecided)
+  return made.toSorted((one, other) => other.at - one.at)
 }
 
 function decisionIn(

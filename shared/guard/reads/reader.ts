@@ -61,6 +61,8 @@ const reports = [
     'usedLastMonth',
     'pastMonth',
     'lastMonths',
+    'projectProfile',
+    'personProfile',
   ] as const),
   ...(['statement', 'countUpdates', 'inbox', 'unlistedProjects'] as const),
   ...(['planStatuses', 'upcoming', 'budgetsOf', 'report'] as const),

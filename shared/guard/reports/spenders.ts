@@ -17,7 +17,7 @@ import { figuresOf, maxUncounted, type Recent, summariesOf, uncounted } from './
 
 interface Spent {
   /** `person`: several callers are one person. `outside`: not by an update. `others`: too small or too many to name. */
-  readonly kind: 'plan' | 'person' | 'caller' | 'project' | 'outside' | 'others'
+  readonly kind: 'plan' | 'person' | 'caller' | 'project' | 'budget' | 'outside' | 'others'
   readonly name: string | null
   readonly units: number
 }
@@ -63,14 +63,7 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
     const all = counterOf(view.book, 'month', budget)?.spent ?? 0
     const over = rows.filter(({ wouldHaveRefused }) => wouldHaveRefused?.includes(budget))
     return {
-      projects: greatest(
-        all,
-        rows.map(({ project, charged: units = 0 }) => ({
-          kind: 'project',
-          name: listedName(definitions, project),
-          units,
-        })),
-      ),
+      projects: greatest(all, spentOnProjects(definitions, rows)),
       callers: greatest(all, spentBy(definitions, rows)),
       wouldHaveRefused: {
         updates: over.reduce((sum, { settled = 0, released = 0 }) => sum + settled + released, 0),
@@ -106,7 +99,10 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
   return { whoSpent, spentOn, spentByPerson }
 }
 
-function spentBy(definitions: Definitions, rows: readonly Charged[]): readonly Spent[] {
+export const spentOnProjects = (definitions: Definitions, rows: readonly SummaryRow[]): readonly Spent[] =>
+  rows.map(({ project, charged: units = 0 }) => ({ kind: 'project', name: listedName(definitions, project), units }))
+
+export function spentBy(definitions: Definitions, rows: readonly Charged[]): readonly Spent[] {
   const callers = Object.keys(definitions.callers ?? {})
   const shared = new Set(callers.flatMap((name) => [personOf(definitions, name)].filter((person) => person !== name)))
   return rows.map(({ caller, person: claimed, plan, charged: units = 0 }) => {
@@ -117,7 +113,7 @@ function spentBy(definitions: Definitions, rows: readonly Charged[]): readonly S
 }
 
 /** Each name once, the greatest first. */
-function greatest(all: number, spent: readonly Spent[]): readonly Spender[] {
+export function greatest(all: number, spent: readonly Spent[]): readonly Spender[] {
   const sums = new Map<string, Spent>()
   for (const { kind, name, units } of spent) {
     const key = `${kind} ${name}`

@@ -18,11 +18,11 @@ export interface PageProbe {
 }
 
 /** Pages without the name of a budget, plan or update are the same for all of these. */
-const targetOf = (route: string, { budget, plan, update }: Names): string =>
-  route
-    .replace(':id', update)
-    .replace(':name', route.includes('/plans/') ? plan : budget)
-    .replace('*', 'unknown')
+function targetOf(route: string, { budget, caller, plan, project, update }: Names): string {
+  const [, , room] = route.split('/')
+  const name = { plans: plan, people: caller, projects: project }[room ?? ''] ?? budget
+  return route.replace(':id', update).replace(':name', name).replace('*', 'unknown')
+}
 
 /** The filters of all pages: a page that does not know one refuses it. */
 const queriesOf = ({ budget, project, caller, plan, update, entry, cursor, id }: Names): readonly string[] => [

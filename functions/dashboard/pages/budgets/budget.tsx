@@ -27,16 +27,15 @@ import {
   joined,
   LinkButtons,
   Section,
-  StateName,
   say,
   Time,
   Units,
-  updateAddress,
   words,
   ZoneNote,
 } from '../../components/parts.tsx'
 import { inView } from '../../components/people.tsx'
 import { shortLabel } from '../../components/period.tsx'
+import { UpdateLines } from '../../components/update-table.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
 import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
@@ -214,19 +213,7 @@ const MonthsSection = ({ months, view }: BudgetPage) => (
 const UpdatesSection = ({ budget: { name }, updates, view }: BudgetPage) => (
   <Section id="updates" title="Latest updates">
     {updates.length === 0 ? <p class="empty">None among the newest updates of the last seven days.</p> : null}
-    <ul class="lines">
-      {updates.map((update) => {
-        const cost = update.charged ?? update.estimated
-        const { time, who } = inView(view)
-        return (
-          <li>
-            <a href={updateAddress(update.id)}>{update.project}</a> <StateName state={update.state} />{' '}
-            {cost ? units(cost) : null}{' '}
-            <span class="note">{say`${time(update.createdAt)} by ${who(update.caller, update)}`}</span>
-          </li>
-        )
-      })}
-    </ul>
+    <UpdateLines updates={updates} view={view} />
     <p>
       <a href={`/dashboard/updates?budget=${name}`}>All updates of {name}</a>
     </p>

@@ -14,7 +14,7 @@ import { budgetName, project } from '../../../../shared/records/fields.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, Section } from '../../components/parts.tsx'
+import { budgetAddress, ProjectLink, Section } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { flashOf, retryOnConflict } from '../../forms.ts'
 import { ActionForm, action, ConfirmForm, fieldsOf } from '../../kit/action.tsx'
@@ -184,16 +184,16 @@ export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: Section
   const button = (value: Change['do'], text: string) => ({ text, name: 'do', value })
   const rows = (
     <ul class="projects">
-      {projects.map(({ name, id }, position) => {
-        const text = [name, id !== undefined && <span class="note"> id {id}</span>]
-        const box = `project-${position}`
-        return isAdmin ? (
+      {projects.map(({ name, id }) => {
+        const ofId = id !== undefined && <span class="note"> id {id}</span>
+        return (
           <li>
-            <input type="checkbox" name="project" value={name} id={box} />
-            <label for={box}>{text}</label>
+            {isAdmin && <input type="checkbox" name="project" value={name} aria-label={`Choose ${name}`} />}
+            <span>
+              <ProjectLink name={name} />
+              {ofId}
+            </span>
           </li>
-        ) : (
-          <li>{text}</li>
         )
       })}
     </ul>

@@ -2,15 +2,12 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import { count, figuresOf, left, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, ownLimitsLeft, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Caller,
   type CallerDefaults,
-  limitOf,
-  limitsOfCaller,
   personOf,
   unlistedCallers,
-  windowKinds,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
@@ -122,8 +119,7 @@ function CallerList(lists: ListProps) {
 }
 
 function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenAt }: ListProps) {
-  const { scopes, budgets, readsBudgets, person, disabled, mayForce, mayChargeAncestors } = caller
-  const defaultText = isSlack(sub) ? 'none' : 'as the token says'
+  const { person, disabled } = caller
   const isSelf = sub === visit.session.sub
   const seen = seenAt.get(sub)
   return (
@@ -144,28 +140,41 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
             <Time at={seen} zone={zoneOf(view)} />
           ),
         ],
-        ['Scopes', scopes ? scopes.join(', ') || 'none' : defaultText],
-        ['Budgets', budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'],
-        readsBudgets && ['Reads only', readsBudgets.join(', ') || 'nothing'],
-        mayForce && ['May force', 'yes'],
-        mayChargeAncestors && ['May charge ancestors of an owner', 'yes'],
-        ...limitFacts(caller),
+        ...mayFacts(sub, caller),
       ]}
       isDisabled={disabled}
     >
-      {limitsOfCaller(view.definitions, sub).flatMap((limited) =>
-        windowKinds
-          .filter((window) => limitOf(limited, window) !== 'unlimited')
-          .map((window) => <p>{left(figuresOf(view, limited, window))}.</p>),
-      )}
+      {ownLimitsLeft(view, sub).map((sentence) => (
+        <p>{sentence}.</p>
+      ))}
     </ChoosableCaller>
   )
+}
+
+/** What the list lets a caller do. */
+export function mayFacts(sub: string, caller: Caller): readonly FactRow[] {
+  const { scopes, budgets, readsBudgets, mayForce, mayChargeAncestors } = caller
+  const defaultText = isSlack(sub) ? 'none' : 'as the token says'
+  return [
+    ['Scopes', scopes ? scopes.join(', ') || 'none' : defaultText],
+    ['Budgets', budgets === undefined ? defaultText : budgets === '*' ? 'all' : budgets.join(', ') || 'none'],
+    readsBudgets && ['Reads only', readsBudgets.join(', ') || 'nothing'],
+    mayForce && ['May force', 'yes'],
+    mayChargeAncestors && ['May charge ancestors of an owner', 'yes'],
+    ...limitFacts(caller),
+  ]
 }
 
 const limitFacts = ({ perUpdate, ratePerMinute }: CallerDefaults): readonly FactRow[] => [
   perUpdate !== undefined && ['At most for one update', count(perUpdate)],
   ratePerMinute !== undefined && ['Requests a minute', count(ratePerMinute)],
 ]
+
+export const Disabled = () => (
+  <p class="failed">
+    <Sign name="cross" /> Disabled: every request is refused.
+  </p>
+)
 
 interface ChoosableProps {
   readonly sub: string
@@ -184,11 +193,7 @@ const ChoosableCaller = ({ sub, isSelf, isDisabled, title, facts, link, linkLabe
     {isSelf ? <span class="no-box" /> : <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} />}
     <div>
       <p class="what">{title}</p>
-      {isDisabled ? (
-        <p class="failed">
-          <Sign name="cross" /> Disabled: every request is refused.
-        </p>
-      ) : null}
+      {isDisabled ? <Disabled /> : null}
       <Facts rows={facts} />
       {children}
       <p>

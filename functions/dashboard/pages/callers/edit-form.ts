@@ -1,9 +1,7 @@
-import { figuresOf, left, list } from '../../../../shared/guard/sentences.ts'
+import { list, ownLimitsLeft } from '../../../../shared/guard/sentences.ts'
 import {
   type Caller,
   type Definitions,
-  limitOf,
-  limitsOfCaller,
   personOf,
   rootBudget,
   unlistedCallers,
@@ -110,11 +108,7 @@ export function consequencesOf({ name: sub, current, texts }: CallerEdit, after:
     ...(others.length > 0
       ? [`${list([sub, ...others])} are then one person, who cannot approve their own requests.`]
       : []),
-    ...limitsOfCaller(after.definitions, sub).flatMap((limited) =>
-      windowKinds
-        .filter((window) => limitOf(limited, window) !== 'unlimited')
-        .map((window) => `Of their own limit, ${left(figuresOf(after, limited, window))}.`),
-    ),
+    ...ownLimitsLeft(after, sub).map((sentence) => `Of their own limit, ${sentence}.`),
   ]
 }
 

@@ -1,0 +1,156 @@
+import type { Child } from 'hono/jsx'
+import { Refusal } from '../../../../shared/api/refusal.ts'
+import { problem } from '../../../../shared/guard/problems.ts'
+import { type PersonProfile, searched } from '../../../../shared/guard/reports/profiles.ts'
+import { count, ownLimitsLeft, percent, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { spentOnTops } from '../../../../shared/ledger/book/book.ts'
+import { callerNamed, topsOf } from '../../../../shared/ledger/book/definitions.ts'
+import { SpentSection } from '../../components/charts.tsx'
+import {
+  BudgetLink,
+  callerAddress,
+  inboxPath,
+  ProjectLink,
+  personAddress,
+  Section,
+  say,
+  Units,
+  updateAddress,
+  words,
+  ZoneNote,
+} from '../../components/parts.tsx'
+import { inView } from '../../components/people.tsx'
+import { UpdateLines } from '../../components/update-table.tsx'
+import { type FactRow, Facts } from '../../kit/facts.tsx'
+import { addressWith } from '../../kit/list.tsx'
+import type { PageRoutes, Visit } from '../../session.tsx'
+import { Disabled, mayFacts } from './callers.tsx'
+
+export function addPerson({ page }: PageRoutes): void {
+  page('/dashboard/people/:name', {
+    GET: async (visit) => {
+      visit.mustHave('read')
+      const asked = visit.c.req.param('name') ?? ''
+      const profile = await visit.guard.personProfile(asked)
+      if (!profile) throw new Refusal(problem('not-found', `There is no person ${asked}, and no caller of that name.`))
+      if (profile.name !== asked) return visit.c.redirect(personAddress(profile.name), 303)
+      return visit.show(
+        profile.name,
+        <>
+          <FiguresSection {...profile} />
+          <div class="halves">
+            <SpentSection id="projects-spent" title="Spent by project" spenders={profile.projects} />
+            <SpentSection id="budgets-spent" title="Spent by budget" spenders={profile.budgets} />
+          </div>
+          <div class="halves">
+            <LatestSection {...profile} />
+            <DecidedSection {...profile} />
+          </div>
+          <NamesSection {...{ profile, visit }} />
+          <ZoneNote zone={zoneOf(profile.view)} />
+        </>,
+      )
+    },
+  })
+}
+
+function FiguresSection({ view, spent, waiting, toDecide }: PersonProfile) {
+  const all = spentOnTops(view.book, topsOf(view.definitions))
+  const inState = (state: string) => waiting.filter((update) => update.state === state).length
+  return (
+    <Section id="figures" title="This month">
+      <Facts
+        rows={[
+          [
+            'Spent',
+            [<Units units={spent.now} />, all > 0 && <span class="note"> {percent(spent.now, all)} of all</span>],
+          ],
+          ['Spent last month', <Units units={spent.before} />],
+          ['Asked, awaits approval', count(inState('awaiting-approval'))],
+          ['Asked, in doubt', count(inState('in-doubt'))],
+          toDecide.length > 0 && ['Waits for their decision', <a href={inboxPath}>{count(toDecide.length)}</a>],
+        ]}
+      />
+    </Section>
+  )
+}
+
+const LatestSection = ({ latest, view }: PersonProfile) => (
+  <Section id="updates" title="Asked lately">
+    {latest.length === 0 ? (
+      <p class="empty">{`Nothing among the newest ${searched.count} updates of the last ${searched.days} days.`}</p>
+    ) : (
+      <UpdateLines updates={latest} view={view} about="person" />
+    )}
+  </Section>
+)
+
+function DecidedSection({ decided, entries, view }: PersonProfile) {
+  const { time } = inView(view)
+  const lines: readonly (readonly [at: number, what: Child])[] = [
+    ...decided.map(
+      ({ update, what, at }) =>
+        [
+          at,
+          say`${<a href={updateAddress(update.id)}>{words(what)}</a>}: ${<ProjectLink name={update.project} />}`,
+        ] as const,
+    ),
+    ...entries.map(
+      ({ type, budget, at, reason }) =>
+        [at, say`${words(type)}, ${<BudgetLink name={budget} unseen="another budget" />}: ${reason}`] as const,
+    ),
+  ]
+  return (
+    <Section id="decided" title="Decided lately">
+      {lines.length === 0 ? <p class="empty">Nothing was decided, booked or changed lately.</p> : null}
+      <ul class="lines">
+        {lines
+          .toSorted(([one], [other]) => other - one)
+          .map(([at, what]) => (
+            <li>
+              {what} <span class="note">{time(at)}</span>
+            </li>
+          ))}
+      </ul>
+    </Section>
+  )
+}
+
+/** What others may do is for administrators. */
+function NamesSection({ profile: { names, view }, visit }: { profile: PersonProfile; visit: Visit }) {
+  const { permissions } = visit
+  return (
+    <Section id="names" title={names.length === 1 ? 'Name' : `Names (${names.length})`}>
+      <ul class="waiting-list">
+        {names.map((name) => {
+          const listed = callerNamed(view.definitions, name)
+          const isSelf = name === permissions.caller
+          return (
+            <li>
+              <div>
+                <p class="what">{name}</p>
+                {permissions.isAdmin && listed?.disabled ? <Disabled /> : null}
+                {permissions.isAdmin ? (
+                  <Facts rows={mayFacts(name, listed ?? {})} />
+                ) : isSelf ? (
+                  <Facts rows={ownFacts(visit)} />
+                ) : null}
+                {permissions.isAdmin || isSelf ? ownLimitsLeft(view, name).map((sentence) => <p>{sentence}.</p>) : null}
+                <p class="buttons">
+                  <a href={addressWith('/dashboard/updates', { caller: name, window: 'all' })}>All updates of {name}</a>
+                  {permissions.isAdmin ? <a href={callerAddress(name)}>{`Change what ${name} may do`}</a> : null}
+                </p>
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </Section>
+  )
+}
+
+const ownFacts = ({ permissions: { scopes, readsBudgets, mayForce } }: Visit): readonly FactRow[] => [
+  ['Scopes', [...scopes].join(', ')],
+  readsBudgets !== '*' && ['Reads only', readsBudgets.join(', ') || 'nothing'],
+  mayForce && ['May force', 'yes'],
+]

@@ -1,0 +1,135 @@
+import { Refusal } from '../../../shared/api/refusal.ts'
+import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import { problem } from '../../../shared/guard/problems.ts'
+import { type ProjectProfile, searched } from '../../../shared/guard/reports/profiles.ts'
+import { count, zoneOf } from '../../../shared/guard/sentences.ts'
+import { unownedPayer } from '../../../shared/guard/update/unowned.ts'
+import { budgetNamed, chainOf, type Definitions, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import { SpentSection } from '../components/charts.tsx'
+import { LastRun } from '../components/cost.tsx'
+import {
+  askAddress,
+  BudgetLink,
+  inboxPath,
+  joined,
+  projectAddress,
+  Section,
+  Units,
+  ZoneNote,
+} from '../components/parts.tsx'
+import { PlanName } from '../components/people.tsx'
+import { UpdateLines } from '../components/update-table.tsx'
+import { Facts } from '../kit/facts.tsx'
+import { addressWith, List } from '../kit/list.tsx'
+import type { PageRoutes } from '../session.tsx'
+
+export function addProject({ page }: PageRoutes): void {
+  page('/dashboard/projects/:name', {
+    GET: async ({ c, mustHave, show, guard, permissions: { scopes } }) => {
+      mustHave('read')
+      const asked = c.req.param('name') ?? ''
+      const profile = await guard.projectProfile(asked)
+      if (!profile)
+        throw new Refusal(problem('not-found', `There is no project ${asked}: no budget and no update names it.`))
+      const { name, view, callers } = profile
+      if (name !== asked) return c.redirect(projectAddress(name), 303)
+      return show(
+        `Project ${name}`,
+        <>
+          {scopes.has('run') || scopes.has('propose') ? (
+            <p class="buttons actions">
+              <a class="button" href={askAddress({ project: name })}>
+                Ask for an update
+              </a>
+            </p>
+          ) : null}
+          <OwnerSection {...profile} />
+          <KindsSection {...profile} />
+          <div class="halves">
+            <UpdatesSection {...profile} />
+            <SpentSection id="callers-spent" title="Spent by person and plan" spenders={callers} />
+          </div>
+          <PlansSection {...profile} />
+          <ZoneNote zone={zoneOf(view)} />
+        </>,
+      )
+    },
+  })
+}
+
+function OwnerSection({ owner, id, name, spent, waiting, view }: ProjectProfile) {
+  const { definitions } = view
+  const chain = owner === null ? [] : chainOf(definitions, owner)
+  return (
+    <Section id="owner" title="Summary" isHidden>
+      {chain.length === 0 ? <p>{unlistedText(name, definitions)}</p> : null}
+      <Facts
+        rows={[
+          chain.length > 0 && [
+            'Paid by',
+            joined(
+              chain.map((budget) => <BudgetLink name={budget.name} />),
+              ' › ',
+            ),
+          ],
+          ['Id', id],
+          ['Spent this month', <Units units={spent.now} />],
+          ['Spent last month', <Units units={spent.before} />],
+          waiting.length > 0 && ['Awaits a decision', <a href={inboxPath}>{count(waiting.length)}</a>],
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** Without `account`, the reader sees some budgets only. */
+const unlistedText = (name: string, definitions: Definitions): string =>
+  budgetNamed(definitions, rootBudget)
+    ? `No budget lists it: ${unownedPayer(definitions, [name])}.`
+    : 'No budget that you read lists it.'
+
+const KindsSection = ({ kinds, view }: ProjectProfile) => (
+  <Section id="kinds" title="By kind">
+    <List
+      {...{ isInset: true, class: 'dense', rows: kinds }}
+      columns={[
+        { name: 'Kind', isHead: true, cell: ({ kind }) => kind },
+        { name: 'Last run', cell: ({ last }) => <LastRun run={last} zone={zoneOf(view)} /> },
+        { name: 'Spent this month', units: ({ spent }) => spent.now },
+        { name: 'Spent last month', units: ({ spent }) => spent.before },
+      ]}
+    />
+  </Section>
+)
+
+const UpdatesSection = ({ latest, names, view }: ProjectProfile) => (
+  <Section id="updates" title="Latest updates">
+    {latest.length === 0 ? (
+      <p class="empty">{`None among the newest ${searched.count} updates of the last ${searched.days} days.`}</p>
+    ) : (
+      <UpdateLines updates={latest} view={view} about="project" />
+    )}
+    <p class="buttons">
+      {names.map((name) => (
+        <a href={addressWith('/dashboard/updates', { project: name, window: 'all' })}>All updates of {name}</a>
+      ))}
+    </p>
+  </Section>
+)
+
+const PlansSection = ({ plans, view }: ProjectProfile) => (
+  <Section id="plans" title="Plans that update it">
+    {plans.length === 0 ? <p class="empty">No plan updates it.</p> : null}
+    <ul class="lines">
+      {plans.map(({ name, kind, schedule, enabled }) => (
+        <li>
+          <PlanName name={name} />{' '}
+          <span class="note">
+            {kind}, {scheduleInWords(schedule, zoneOf(view), view.now)}
+            {enabled ? '' : ', not enabled'}
+          </span>
+        </li>
+      ))}
+    </ul>
+  </Section>
+)

@@ -1,0 +1,169 @@
+import { listedName, listingsOf, personOf, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
+import type { Entry } from '../../ledger/book/entry.ts'
+import { monthBefore } from '../../ledger/book/windows.ts'
+import type { Run, Update } from '../../ledger/updates/update.ts'
+import type { UpdateFilter } from '../../ledger/views/lists.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { dayMs } from '../../platform/clock.ts'
+import { reservedNames } from '../../platform/words.ts'
+import { type Kind, namesOf, productKinds } from '../../tracking/kinds.ts'
+import { type PlannedParts, withParts } from '../options.ts'
+import { type DecisionMade, decisionsIn } from '../people/inbox.ts'
+import { whyNotApprove } from '../people/permissions.ts'
+import type { Plan } from '../plans/plans-file.ts'
+import { shownCaller, shownIn } from '../sentences.ts'
+import { runsOf } from '../update/duplicate-work.ts'
+import { type FigureRow, figuresOf, maxUncounted, recordsOf, summariesOf } from './figures.ts'
+import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
+
+/** This month, and the month before. */
+type SpentThen = { readonly now: number; readonly before: number }
+
+/** What this month and the month before tell of one project or person. */
+interface Profile {
+  readonly view: View
+  /** As it is listed: its other names lead here. */
+  readonly name: string
+  /** A project's name and id as updates have them, or all callers of a person. */
+  readonly names: readonly string[]
+  readonly spent: SpentThen
+  /** The newest first. */
+  readonly latest: readonly Update[]
+  /** They await approval, or are in doubt. */
+  readonly waiting: readonly Update[]
+}
+
+export interface ProjectProfile extends Profile {
+  readonly id: string | undefined
+  /** `null`: no budget lists it. */
+  readonly owner: string | null
+  readonly kinds: readonly { readonly kind: Kind; readonly spent: SpentThen; readonly last: Run | null }[]
+  readonly callers: readonly Spender[]
+  readonly plans: readonly Plan[]
+}
+
+export interface PersonProfile extends Profile {
+  readonly projects: readonly Spender[]
+  readonly budgets: readonly Spender[]
+  readonly decided: readonly DecisionMade[]
+  /** What they booked or changed this month. */
+  readonly entries: readonly Entry[]
+  /** What they may approve, where the list of callers says so: a token is not known here. */
+  readonly toDecide: readonly Update[]
+}
+
+/** Bounds the search for the latest updates. */
+export const searched = { count: 100, days: 31 }
+const maxOpen = 100
+const maxLatest = 10
+
+type Parts = Pick<PlannedParts, 'ledger' | 'plans' | 'kinds'>
+
+/** The number of requests is bounded, whatever others do. `null`: missing, or the reader does not see it. */
+export const createProfiles = (parts: Parts) => withParts(parts, { projectProfile, personProfile })
+
+async function projectProfile(parts: Parts, asked: string): Promise<ProjectProfile | null> {
+  const { ledger, plans, kinds = productKinds } = parts
+  const view = await ledger.view(namesOf(kinds).map((kind) => ({ work: { kind, project: asked } })))
+  const { definitions } = view
+  const [listing] = listingsOf(definitions, asked)
+  const name = listing?.project.name ?? asked
+  const isOf = ({ project }: { project: string }) => listedName(definitions, project) === name
+  const lastRuns = view.results.map((seen) => runsOf(seen)[0] ?? null)
+  const all = await recordsIn(parts, view)
+  const read = { rows: all.rows.filter(isOf), latest: all.latest.filter(isOf), waiting: all.waiting.filter(isOf) }
+  const found = await withOlder(parts, read, { project: asked }, listing !== undefined || lastRuns.some(Boolean))
+  if (!found) return null
+  const ofNow = found.rows.filter(isOfMonth(view.month.name))
+  return {
+    ...profileOf(view, name, found),
+    names: [...new Set([name, ...[...found.rows, ...found.latest].map(({ project }) => project)])],
+    id: listing?.project.id,
+    owner: listing?.budget.name ?? null,
+    kinds: namesOf(kinds).map((kind, at) => {
+      const ofKind = found.rows.filter((row) => row.kind === kind)
+      return { kind, spent: spentIn(view, ofKind), last: lastRuns[at] ?? null }
+    }),
+    callers: greatest(chargedIn(ofNow), spentBy(definitions, ofNow)),
+    plans: plans.filter(({ projects }) => projects.some((project) => isOf({ project }))),
+  }
+}
+
+async function personProfile(parts: Parts, asked: string): Promise<PersonProfile | null> {
+  if (planOfCaller(asked) !== null || reservedNames.includes(asked.toLowerCase())) return null
+  const view = await parts.ledger.view()
+  const { definitions, month } = view
+  const personIn = ({ caller, person, plan }: Pick<FigureRow, 'caller' | 'person' | 'plan'>) =>
+    plan === undefined ? shownCaller(definitions, caller, person) : null
+  const all = await recordsIn(parts, view)
+  const claims = all.rows.find((row) => row.caller === asked && personIn(row) !== null)
+  const name = (claims && personIn(claims)) ?? shownCaller(definitions, asked)
+  const isByPerson = (update: Update) =>
+    update.plan === undefined && shownIn(definitions, update, update.caller) === name
+  const read = {
+    rows: all.rows.filter((row) => personIn(row) === name),
+    latest: all.latest.filter(isByPerson),
+    waiting: all.waiting.filter(isByPerson),
+  }
+  const listed = Object.keys(definitions.callers ?? {}).filter((each) => personOf(definitions, each) === name)
+  const callers = new Set([...listed, ...[...read.rows, ...read.latest].map(({ caller }) => caller)])
+  const { rows: entries } = await parts.ledger.entries({ month: month.name, by: [name, ...callers] }, maxLatest)
+  const decided = decisionsIn([...all.waiting, ...all.latest]).filter(
+    ({ update, by }) => shownIn(definitions, update, by) === name,
+  )
+  const isKnown = callers.size + entries.length + decided.length > 0
+  const found = await withOlder(parts, read, { caller: asked }, isKnown)
+  if (!found) return null
+  const ofNow = found.rows.filter(isOfMonth(month.name))
+  const spentOf = (spent: Parameters<typeof greatest>[1]) => greatest(chargedIn(ofNow), spent)
+  const approvers = listed.filter((each) => definitions.callers?.[each]?.scopes?.includes('approve'))
+  return {
+    ...profileOf(view, name, found),
+    names: callers.size > 0 ? [...callers] : [name],
+    projects: spentOf(spentOnProjects(definitions, ofNow)),
+    budgets: spentOf(ofNow.map(({ budget, charged: units = 0 }) => ({ kind: 'budget', name: budget, units }))),
+    decided: decided.slice(0, maxLatest),
+    entries,
+    toDecide: all.waiting.filter((update) => approvers.some((by) => whyNotApprove(update, view, by) === null)),
+  }
+}
+
+async function recordsIn({ ledger }: Parts, view: View): Promise<Found> {
+  const { definitions, month, now } = view
+  const since = Math.max(monthBefore(definitions.calendar, month).start, definitions.createdAt - dayMs)
+  const [summaries, { rows: latest }, approvals, doubts] = await Promise.all([
+    summariesOf(ledger, view, { since, until: now }),
+    ledger.updates({ since: now - searched.days * dayMs }, searched.count),
+    ledger.open('awaiting-approval', maxOpen),
+    ledger.open('in-doubt', maxOpen),
+  ])
+  const later = await recordsOf(ledger, summaries, { until: now, max: maxUncounted, latest })
+  return { rows: figuresOf(summaries, later), latest, waiting: [...approvals.rows, ...doubts.rows] }
+}
+
+/** A page may lead here from an older update. */
+async function withOlder({ ledger }: Parts, found: Found, filter: UpdateFilter, isKnown: boolean) {
+  if (isKnown || found.rows.length + found.latest.length + found.waiting.length > 0) return found
+  const { rows: latest } = await ledger.updates(filter, maxLatest)
+  return latest.length > 0 ? { ...found, latest } : null
+}
+
+interface Found extends Pick<Profile, 'latest' | 'waiting'> {
+  readonly rows: readonly FigureRow[]
+}
+
+const profileOf = (view: View, name: string, { rows, latest, waiting }: Found) => ({
+  ...{ view, name, waiting },
+  spent: spentIn(view, rows),
+  latest: latest.slice(0, maxLatest),
+})
+
+/** As statements count: what a budget paid that the reader does not see counts for its own readers. */
+const isOfMonth = (month: string) => (row: FigureRow) => row.month === month && row.budget !== unseenBudget
+
+const chargedIn = (rows: readonly FigureRow[]): number => rows.reduce((sum, { charged = 0 }) => sum + charged, 0)
+
+const spentIn = ({ definitions, month }: View, rows: readonly FigureRow[]): SpentThen => ({
+  now: chargedIn(rows.filter(isOfMonth(month.name))),
+  before: chargedIn(rows.filter(isOfMonth(monthBefore(definitions.calendar, month).name))),
+})

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { openBrowser } from '../../support/browser/browser.ts'
+import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
+
+// One page for each person, and one for each project.
+
+const month = (units: number) => [{ window: 'month', units }]
+
+async function start() {
+  const plan = { name: 'night', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 10 * * ? *)' }
+  const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
+  const projects = [{ name: 'shop', id: '5001' }]
+  await product.call('PUT', '/budgets/acme', { body: { limits: month(900), approvalAbove: 100, projects } })
+  await product.call('PUT', '/callers/slack:U1BEA', { body: { scopes: ['read', 'run', 'approve'], person: 'bea' } })
+  await product.call('PUT', '/callers/bea-laptop', {
+    body: {
+      person: 'bea',
+      scopes: ['read', 'run', 'admin'],
+      budgets: ['acme'],
+      limits: [{ window: 'day', units: 300 }],
+    },
+  })
+  const tokenOf = (sub: string, scope = 'read run approve admin') => product.signed({ sub, scope, budgets: '*' })
+  const ask = (sub: string, project: string) =>
+    product.update({ kind: 'ranking', project, budget: 'acme' }, { token: tokenOf(sub) })
+  const log = async (sub: string, scope: string) => {
+    const browser = openBrowser(product)
+    await browser.logIn(tokenOf(sub, scope))
+    return browser
+  }
+  return {
+    product,
+    ask,
+    eve: await log('eve', 'read run admin approve'),
+    rita: await log('rita', 'read'),
+    log,
+    tokenOf,
+  }
+}
+
+describe('the page of a person', () => {
+  test('has all their names, what they spent, asked, decided and may, and links to each project', async () => {
+    const { product, ask, eve, tokenOf } = await start()
+    await ask('bea-laptop', 'shop')
+    const reason = { reason: 'more' }
+    await product.call('POST', '/budgets/acme/entries', {
+      body: { type: 'grant', units: 5, ...reason },
+      token: tokenOf('bea-laptop'),
+    })
+    const { text, html, status } = await eve.get('/dashboard/people/bea')
+    expect(status).toBe(200)
+    expect(html).toContain('<h1>bea</h1>')
+    expect(text).toContain('Spent 40 100 % of all Spent last month 0 Asked, awaits approval 0 Asked, in doubt 0')
+    expect(text).toContain('Spent by project shop 40 100 % Spent by budget acme 40 100 %')
+    expect(text).toContain('Asked lately shop ✓ settled 40 units 20 Nov 2026 10:00 Decided')
+    expect(text).toContain('Decided lately grant, acme: more')
+    expect(text).toContain('Names (2) slack:U1BEA Scopes read, run, approve Budgets none')
+    expect(text).toContain('bea-laptop Scopes read, run, admin Budgets acme')
+    expect(text).toContain('bea has 260 of 300 units left today.')
+    expect(html).toContain('href="/dashboard/callers/edit?sub=bea-laptop"')
+    expect(html).toContain('href="/dashboard/projects/shop"')
+  })
+
+  test('is one page under every name, listed or only known from an update', async () => {
+    const { ask, eve } = await start()
+    await ask('newcomer', 'shop')
+    expect((await eve.get('/dashboard/people/slack:U1BEA')).location).toBe('/dashboard/people/bea')
+    expect((await eve.get('/dashboard/people/newcomer')).text).toContain('Spent 40 100 % of all')
+    for (const name of ['no-such', 'sweep', 'schedule:night'])
+      expect([name, (await eve.get(`/dashboard/people/${name}`)).status]).toEqual([name, 404])
+  })
+
+  test('says what each name may do to administrators, and to a user their own alone', async () => {
+    const { ask, rita, log } = await start()
+    await ask('bea-laptop', 'shop')
+    const others = await rita.get('/dashboard/people/bea')
+    expect(others.text).toContain(
+      'Names (2) slack:U1BEA All updates of slack:U1BEA bea-laptop All updates of bea-laptop',
+    )
+    const bea = await log('bea-laptop', 'read run')
+    const own = await bea.get('/dashboard/people/bea')
+    expect(own.text).toContain(
+      'bea-laptop Scopes read, run bea has 260 of 300 units left today. All updates of bea-laptop',
+    )
+    expect(own.html).not.toContain('/dashboard/callers/edit')
+  })
+
+  test('counts what waits for them, where the list lets them approve', async () => {
+    const { product, eve, tokenOf } = await start()
+    await product.call('PUT', '/budgets/acme', {
+      body: { limits: month(900), approvalAbove: 10, projects: [{ name: 'shop', id: '5001' }] },
+    })
+    await product.update({ kind: 'ranking', project: 'one', budget: 'acme' }, { token: tokenOf('newcomer') })
+    expect((await eve.get('/dashboard/people/bea')).text).toContain('Waits for their decision 1')
+    const asked = await eve.get('/dashboard/people/newcomer')
+    expect(asked.text).toContain('Asked, awaits approval 1')
+    expect(asked.text).not.toContain('Waits for their decision')
+  })
+})
+
+describe('the page of a project', () => {
+  test('has who pays, its last run, what it spent, its updates, who asked, and its plans', async () => {
+    const { ask, eve, rita } = await start()
+    await ask('bea-laptop', 'shop')
+    const { text, html } = await eve.get('/dashboard/projects/shop')
+    expect(html).toContain('<h1>Project shop</h1>')
+    expect(text).toContain('Paid by acme › account Id 5001 Spent this month 40 Spent last month 0')
+    expect(text).toMatch(/ranking 40 20 Nov 2026 10:00 40 0/)
+    expect(text).toContain('Latest updates ranking ✓ settled 40 units 20 Nov 2026 10:00 by bea All updates of shop')
+    expect(text).toContain('Spent by person and plan bea 40 100 %')
+    expect(text).toContain('Plans that update it plan night ranking,')
+    expect(html).toContain('href="/dashboard/ask?project=shop"')
+    expect((await rita.get('/dashboard/projects/shop')).html).not.toContain('/dashboard/ask')
+    expect((await eve.get('/dashboard/projects/5001')).location).toBe('/dashboard/projects/shop')
+  })
+
+  test('is there for a project that no budget lists, and says who pays then', async () => {
+    const { ask, eve } = await start()
+    await ask('bea-laptop', 'other one/two')
+    const page = await eve.get('/dashboard/projects/other%20one%2Ftwo')
+    expect(page.text).toContain('No budget lists it: account pays for it. Spent this month 40')
+    const none = await eve.get('/dashboard/projects/none')
+    expect([none.status, none.text]).toEqual([404, expect.stringContaining('There is no project none:')])
+  })
+})
+
+describe('search', () => {
+  test('leads to the page of a project or person by any of their names, and lists several', async () => {
+    const { product, ask, eve } = await start()
+    await ask('newcomer', 'fresh.example')
+    const find = (words: string) => eve.get(`/dashboard/find?q=${encodeURIComponent(words)}`)
+    for (const [words, path] of Object.entries({
+      Shop: '/dashboard/projects/shop',
+      5001: '/dashboard/projects/shop',
+      'fresh.example': '/dashboard/projects/fresh.example',
+      bea: '/dashboard/people/bea',
+      'slack:u1bea': '/dashboard/people/bea',
+      newcomer: '/dashboard/people/newcomer',
+    }))
+      expect([words, (await find(words)).location]).toEqual([words, path])
+    await product.call('PUT', '/budgets/shop', { body: { limits: month(5) } })
+    const both = await find('shop')
+    expect(both.text).toContain('2 matches budget shop project shop')
+    const several = await find('o')
+    expect(several.text).toMatch(/matches budget account .*person newcomer/)
+  })
+})
