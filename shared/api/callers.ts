@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import type { NextStop } from '../guard/reports/next-stop.ts'
 import { figuresOf } from '../guard/sentences.ts'
 import {
   type Caller,
@@ -12,7 +13,7 @@ import type { View } from '../ledger/views/views.ts'
 import { callerMembers } from '../records/caller.ts'
 import { requestShape } from '../records/record.ts'
 import { reason } from './schemas.ts'
-import { showFigures } from './to-json.ts'
+import { showFigures, showNextStop } from './to-json.ts'
 
 export const callerRequest = z.lazy(() =>
   z.strictObject({ ...requestShape(callerMembers), reason: z.exactOptional(reason) }),
@@ -23,14 +24,18 @@ export const callerAs = (members: Omit<z.output<typeof callerRequest>, 'reason'>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false)) as Caller
 
 /** The entry `*`. */
-export const showUnlisted = (rules: CallerDefaults) => ({ sub: unlistedCallers, disabled: false, ...rules })
+export const showUnlisted = (rules: CallerDefaults, next?: NextStop) => ({
+  ...{ sub: unlistedCallers, disabled: false, ...rules },
+  ...(next && { next: showNextStop(next) }),
+})
 
-export const showCaller = (view: View, sub: string, caller: Caller) => {
+export const showCaller = (view: View, sub: string, caller: Caller, next?: NextStop) => {
   const [limitedCaller] = limitsOfCaller(view.definitions, sub)
   return {
     sub,
     ...caller,
     disabled: caller.disabled ?? false,
+    ...(next && { next: showNextStop(next) }),
     ...(limitedCaller && {
       windows: windowKinds
         .filter((window) => limitOf(limitedCaller, window) !== 'unlimited')

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Forecast } from '../guard/plans/forecast.ts'
 import { describe } from '../guard/problem-types.ts'
+import type { NextStop } from '../guard/reports/next-stop.ts'
 import type { BudgetOutlook } from '../guard/reports/outlook.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { Answer } from '../guard/update/answer.ts'
@@ -119,7 +120,7 @@ export function showBudget(
   view: View,
   budget: Budget,
   kindNames: readonly Kind[],
-  outlook?: Pick<BudgetOutlook, 'status' | 'sentence'>,
+  outlook?: Pick<BudgetOutlook, 'status' | 'sentence' | 'next'>,
 ) {
   const { name, parent, kinds, frozen, approvers, freezeOnOverrun, ...others } = budget
   const isOpen = view.month.start <= view.now && view.now < view.month.end
@@ -136,12 +137,19 @@ export function showBudget(
     ...(name === rootBudget && { unowned: budget.unowned ?? 'pay' }),
     ...(outlook && { status: outlook.status }),
     ...(outlook?.sentence && { reason: outlook.sentence }),
+    ...(outlook?.next && { next: showNextStop(outlook.next) }),
     windows: windows.map((window) => ({
       ...showFigures(figuresOf(view, budget, window)),
       ...showChildren(view, budget, window),
     })),
   }
 }
+
+export const showNextStop = ({ kind, budget, window, units, updates, price, lastRefused, sentence }: NextStop) => ({
+  ...{ kind, budget, window, units, updates, price },
+  lastRefusedAt: lastRefused && toRfc3339(lastRefused.at),
+  sentence,
+})
 
 /** The children's sum may exceed the limit, because every hold checks all ancestors. */
 function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {

@@ -29,17 +29,17 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
   const { prices, readPrices } = createPrices(parts)
   const recent = createRecent(parts)
   const calendar = createCalendar({ ...parts, prices, recent })
-  const { outlook } = createOutlook({ ledger, forecastWith: calendar.forecastWith })
+  const { outlook, callerStops } = createOutlook({ ledger, forecastWith: calendar.forecastWith, recent })
   return {
     ...occurrences,
     ...sweep,
     ...calendar,
     readPrices,
     checkThresholds: alerts.checkThresholds,
-    checkOutlook: async () => alerts.checkOutlook(await outlook()),
+    checkOutlook: async () => alerts.checkOutlook(await outlook(undefined, async () => [])),
     ...createInbox(parts),
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
-    outlook,
+    ...{ outlook, callerStops },
     ...createSpenders({ ledger, recent }),
     ...createProfiles(parts),
     ...createUnlisted({ ...parts, recent }),

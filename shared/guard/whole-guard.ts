@@ -64,7 +64,7 @@ const jobs = [
   ...(['fire', 'runAgain', 'askToRunAgain', 'planStatuses', 'report', 'upcoming', 'announceDigest'] as const),
   ...(['forecast', 'outlook', 'notesOf', 'budgetsOf', 'inbox', 'unlistedProjects', 'refusedLately'] as const),
   ...(['statement', 'countUpdates', 'whoSpent', 'spentByPerson', 'spentOn', 'spentCosts'] as const),
-  ...(['usedLastMonth', 'pastMonth', 'lastMonths', 'projectProfile', 'personProfile'] as const),
+  ...(['usedLastMonth', 'pastMonth', 'lastMonths', 'callerStops', 'projectProfile', 'personProfile'] as const),
 ] satisfies readonly (keyof Background)[]
 
 /** The jobs named, each loaded with its first call. */

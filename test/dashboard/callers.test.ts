@@ -92,6 +92,7 @@ describe('callers', () => {
       scopes: ['read'],
       disabled: false,
       perUpdate: 60,
+      next: expect.objectContaining({ kind: 'scopes' }),
     })
     // An entry that only disabled is gone with the stop.
     expect(await listed()).toEqual([['crawler', false]])

@@ -19,12 +19,13 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
       await mustHave(c, 'admin')
       const view = await guard.ledger.view()
       const { definitions } = view
+      const stops = await guard.callerStops(view)
       c.header('ETag', `"${definitions.revision}"`)
       const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
       return c.json({
         callers: [
-          ...(definitions.unlisted ? [showUnlisted(definitions.unlisted)] : []),
-          ...callers.map(([sub, caller]) => showCaller(view, sub, caller)),
+          ...(definitions.unlisted ? [showUnlisted(definitions.unlisted, stops.get(unlistedCallers))] : []),
+          ...callers.map(([sub, caller]) => showCaller(view, sub, caller, stops.get(sub))),
         ],
       })
     },
@@ -33,7 +34,7 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/callers/:sub', {
     GET: async (c) => {
       await mustHave(c, 'admin')
-      return answerCaller(c, 200)
+      return answerCaller(c, 200, { isRead: true })
     },
 
     PUT: async (c) => {
@@ -52,14 +53,16 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     },
   })
 
-  async function answerCaller(c: Context<ApiEnv>, status: 200 | 201): Promise<Response> {
+  /** A writer's answer does not say what stops the caller next. */
+  async function answerCaller(c: Context<ApiEnv>, status: 200 | 201, { isRead = false } = {}): Promise<Response> {
     const view = await guard.ledger.view()
     const { definitions } = view
     const sub = callerNameOf(c)
     const caller = listedAs(definitions, sub)
     if (!caller) throw notListed(sub, definitions)
+    const next = isRead ? (await guard.callerStops(view)).get(sub) : undefined
     c.header('ETag', `"${definitions.revision}"`)
-    return c.json(sub === unlistedCallers ? showUnlisted(caller) : showCaller(view, sub, caller), status)
+    return c.json(sub === unlistedCallers ? showUnlisted(caller, next) : showCaller(view, sub, caller, next), status)
   }
 }
 

@@ -37,8 +37,8 @@ function wordsOf(reason: Reason, view: View): readonly [short: string, long: str
       return [short, long, `all ${count(of)} are used${more}${over === undefined ? '' : onlyObserved}`]
     }
     case 'cannot-pay': {
-      const { budget, left, price, refusedSince } = reason
-      const since = refusedSince === null ? '' : `; refused since ${shortDay(refusedSince, zone)}`
+      const { budget, left, price, refusedAt } = reason
+      const since = refusedAt === null ? '' : `; last refused ${shortDay(refusedAt, zone)}`
       const paid = `${count(left)} left; the last update cost ${count(price)}${since}`
       return ['cannot pay', 'cannot pay for an update', say`${<BudgetLink name={budget} />} has ${paid}`]
     }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { stopKinds } from '../../guard/reports/next-stop.ts'
 import { statuses } from '../../guard/reports/outlook.ts'
 import { entryTypes } from '../../ledger/book/entry.ts'
 import { scopes, statementKeys } from '../../platform/words.ts'
@@ -21,6 +22,25 @@ import {
   windowKind,
 } from './pieces.ts'
 
+const nextStop = z.exactOptional(
+  z.strictObject({
+    kind: described(z.enum(stopKinds), 'What refuses first; `nothing`: no rule and no limit does.'),
+    budget: described(z.nullable(text), 'Of the rule or limit; a limit of the caller is `caller:<sub>`.'),
+    window: z.nullable(windowKind),
+    units: described(
+      z.nullable(units),
+      'How far it is: 0, nothing passes; `null`, nothing stops it. Of `per-update`, the most for one update.',
+    ),
+    updates: described(
+      z.nullable(units),
+      'How many more pass at the last price: 0, the next one is refused; `null`, the price is not known, or no limit counts.',
+    ),
+    price: described(z.nullable(units), 'What the last update cost.'),
+    lastRefusedAt: described(z.nullable(time), 'When such a rule or limit last refused one, in the last 30 days.'),
+    sentence: described(text, 'All this for people.'),
+  }),
+)
+
 export const budget = z.strictObject({
   name: described(text, 'Its name.'),
   ...shownShape(budgetMembers),
@@ -37,6 +57,7 @@ export const budget = z.strictObject({
     'Whether it will last until the reset. Where it is read, and in the open month only.',
   ),
   reason: described(z.exactOptional(text), 'Why it is not on track, in a sentence.'),
+  next: described(nextStop, 'What stops its updates next. Where it is read, and in the open month only.'),
   windows: described(
     z.array(z.strictObject({ ...figures, childrenLimit: z.exactOptional(limit) })),
     'The counters. `available` + `held` + `inDoubt` + `spent` = `limit` + `granted`; `null` where it is unlimited.',
@@ -250,6 +271,7 @@ export const caller = z.strictObject({
   disabled: z.boolean(),
   ratePerMinute: z.exactOptional(units),
   windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
+  next: described(nextStop, 'What stops this caller next, beside the budgets that they charge. Where it is read.'),
   counted: described(
     z.exactOptional(z.strictObject({ month: whole, day: whole, max: whole })),
     'Of `*`: how many callers that are not listed are counted in the open month and day, and how many can be.',

@@ -223,13 +223,15 @@ export function permissionsNow(definitions: Definitions, { caller, via, token }:
   return via === 'slack' ? permissionsOf(definitions, { caller }) : null
 }
 
-/** An approver's token is not stored, so only the list of callers can revoke an approval. */
-export function mayStillApprove(definitions: Definitions, by: string): boolean {
+/** What the list of callers allows at most: a token is not stored. */
+export function permissionsAtMost(definitions: Definitions, caller: string): Permissions {
   const token = { scopes: new Set(anyScope), budgets: '*' } as const
-  return permissionsOf(definitions, by.startsWith('slack:') ? { caller: by } : { caller: by, token }).scopes.has(
-    'approve',
-  )
+  return permissionsOf(definitions, caller.startsWith('slack:') ? { caller } : { caller, token })
 }
+
+/** Only the list of callers can revoke an approval. */
+export const mayStillApprove = (definitions: Definitions, by: string): boolean =>
+  permissionsAtMost(definitions, by).scopes.has('approve')
 
 export function whyNotSubmit(caller: string, { isDisabled, scopes }: Permissions): Problem | null {
   if (isDisabled) return problem('forbidden', `${caller} is disabled; ask an administrator.`)

@@ -8,7 +8,8 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
 import type { Recent } from '../reports/figures.ts'
-import { lastRunOf, paceOf } from '../reports/history.ts'
+import { paceOf } from '../reports/history.ts'
+import { lastRunOf } from '../reports/last-updates.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { attemptId } from './attempts.ts'
@@ -96,7 +97,7 @@ async function forecastWith(parts: CalendarParts, given?: View | Promise<View>) 
     counters,
     ...outlook,
     paceOf: (budget) => paceOf(view, summaries, budget, isPlanRunning),
-    lastPriceOf: (budget) => lastRunOf(summaries, budget).price,
+    lastPriceOf: (budget) => lastRunOf(summaries, budget)?.units ?? null,
   })
   return { view, plans: outlook.plans, summaries, forecasts, next: nextRun(view.now, outlook) }
 }

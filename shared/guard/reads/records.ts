@@ -163,9 +163,12 @@ function seenRow(sight: Sight, { above = [], person: _person, ...row }: SummaryR
 
 export function seenSummary(sight: Sight, summary: Summary): Summary {
   const rows = summary.rows.flatMap((row) => seenRow(sight, row) ?? [])
+  const seen = pruned(sight, summary)
   const sum = (of: 'duplicates' | 'saved') => rows.reduce((total, row) => total + (row[of] ?? 0), 0)
   return {
-    ...{ ...pruned(sight, summary), mark: 'narrowed', rows },
+    ...{ ...seen, mark: 'narrowed', rows },
+    // As of a record with `seenProblem`.
+    lastRefused: Object.fromEntries(Object.entries(seen.lastRefused).map(([of, each]) => [of, pruned(sight, each)])),
     ...{ spenders: spendersOf(rows, summary.day), unlisted: [], duplicates: sum('duplicates'), saved: sum('saved') },
   }
 }

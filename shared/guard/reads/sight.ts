@@ -94,9 +94,9 @@ const untold = ['token', 'previous', 'lease', 'counts']
 /** Names of budgets or counters, or what has them as `budget`: one or a list. */
 const named = [
   ...['owner', 'to', 'owners', 'budgets', 'grants', 'short', 'takenBack', 'wouldHaveRefused'],
-  ...['moves', 'signs', 'giver', 'binds', 'figures'],
+  ...['moves', 'signs', 'giver', 'binds', 'figures', 'decidedBy'],
 ]
-const keyed = ['leave', 'used', 'planned', 'lastRuns', 'shortSince']
+const keyed = ['leave', 'used', 'planned', 'lastRuns', 'lastRefused']
 type Named = string | { readonly budget: string } | null
 
 /** A record without the members, and parts of members, that name a budget which the reader does not see. */

@@ -9,9 +9,8 @@ import { dayMs } from '../../platform/clock.ts'
 import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices } from '../money.ts'
 import { approvableForMs } from '../options.ts'
 import { zoneOf } from '../sentences.ts'
-import { summariesOf, uncounted } from './figures.ts'
+import { happenedAt, summariesOf, uncounted } from './figures.ts'
 import type { Outlook } from './outlook.ts'
-import { happenedAt } from './summary.ts'
 
 export type Digest = Awaited<ReturnType<ReturnType<typeof createDigest>['digest']>>
 

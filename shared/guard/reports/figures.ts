@@ -57,6 +57,8 @@ export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): 
   }
 }
 
+export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
+
 /** The projects that ran. */
 export const ranIn = (rows: readonly SummaryRow[]): readonly string[] => [
   ...new Set(rows.flatMap(({ settled = 0, charged = 0, project }) => (settled + charged > 0 ? project : []))),

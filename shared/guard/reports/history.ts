@@ -2,7 +2,7 @@ import { asNumber, type Book, counterOf, freshBook, freshCounter, usedOf } from 
 import { budgetNamed, rootBudget, topsOf } from '../../ledger/book/definitions.ts'
 import { dayAt, monthBefore, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { type LastRun, type Summary, summaryDayAt, summaryDays } from '../../ledger/views/summary.ts'
+import { type Summary, summaryDayAt, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { toUnits } from '../../platform/words.ts'
@@ -89,21 +89,6 @@ function perDay(spans: readonly { readonly ms: number; readonly units: number }[
   const days = spans.reduce((sum, { ms }) => sum + ms, 0) / dayMs
   const units = spans.reduce((sum, { units }) => sum + units, 0)
   return days < fewestDays ? null : Math.round(Math.max(0, units / days) * 10) / 10
-}
-
-export function lastRunOf(
-  summaries: readonly Summary[],
-  budget: string,
-): { readonly price: number | null; readonly shortSince: number | null } {
-  const runs = summaries.flatMap(({ lastRuns }) => ownOf(lastRuns, budget))
-  const last = runs.reduce<LastRun | null>((a, b) => (a && a.at > b.at ? a : b), null)
-  const short = summaries.flatMap(({ shortSince }) => ownOf(shortSince, budget)).filter((at) => at > (last?.at ?? 0))
-  return { price: last?.units ?? null, shortSince: short.length > 0 ? Math.min(...short) : null }
-}
-
-const ownOf = <T>(map: Readonly<Record<string, T>>, name: string): T[] => {
-  const value = Object.hasOwn(map, name) ? map[name] : undefined
-  return value === undefined ? [] : [value]
 }
 
 export const both = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)

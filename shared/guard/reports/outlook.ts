@@ -2,16 +2,20 @@ import { usedOf } from '../../ledger/book/book.ts'
 import {
   type Budget,
   budgetNamed,
+  callerCounter,
   chainOf,
   pauseOf,
   rootBudget,
   type Stop,
+  unlistedCallers,
   type WindowKind,
 } from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { Update } from '../../ledger/updates/update.ts'
 import type { Page } from '../../ledger/views/pages.ts'
+import type { LastRefusal } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
@@ -31,7 +35,10 @@ import {
   zoneOf,
 } from '../sentences.ts'
 import { limited } from '../update/limits.ts'
-import { type History, historyOf, lastRunOf, type Saved, savedIn } from './history.ts'
+import type { Recent } from './figures.ts'
+import { type History, historyOf, type Saved, savedIn } from './history.ts'
+import { lastRunOf, lastsOf, latestRefusals } from './last-updates.ts'
+import { type NextStop, nextStopOf, nextStopOfCaller } from './next-stop.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
 type Status = (typeof statuses)[number]
@@ -54,6 +61,8 @@ export interface BudgetOutlook {
   readonly month: Forecast
   readonly day: Forecast
   readonly history: History
+  /** `null`: of several budgets summed up. */
+  readonly next: NextStop | null
 }
 
 export interface Outlook {
@@ -70,14 +79,36 @@ const entriesRead = 100
 export function createOutlook({
   ledger,
   forecastWith,
+  recent,
 }: {
   ledger: Ledger
   forecastWith: (given?: View | Promise<View>) => Promise<ForecastReading>
+  recent: Recent
 }) {
-  async function outlook(given?: View | Promise<View>): Promise<Outlook> {
+  /** @param later updates that no summary counts yet: one may just have been refused. */
+  async function outlook(given?: View | Promise<View>, later: Recent['updates'] = recent.updates): Promise<Outlook> {
     const looked = Promise.resolve(given ?? ledger.view())
-    const [reading, isOverdue] = await Promise.all([forecastWith(looked), looked.then(isReconcileOverdue)])
-    return outlookOf(reading, isOverdue)
+    const [reading, isOverdue, updates] = await Promise.all([
+      forecastWith(looked),
+      looked.then(isReconcileOverdue),
+      looked.then(later),
+    ])
+    return outlookOf(reading, isOverdue, updates)
+  }
+
+  /** Of each listed caller, and of `*`. */
+  async function callerStops(view: View): Promise<ReadonlyMap<string, NextStop>> {
+    const [summaries, later] = await Promise.all([recent.summaries(view), recent.updates(view)])
+    const { callers, unlisted } = view.definitions
+    const all = [...summaries, lastsOf(view.definitions, later)]
+    const refusals = latestRefusals(view.definitions, all)
+    const entries = Object.entries({ ...callers, ...(unlisted && { [unlistedCallers]: unlisted }) })
+    const stops = entries.map(([sub, caller]) => {
+      const party = callerCounter(sub)
+      const past = { price: lastRunOf(all, party)?.units ?? null, lastRefused: refusals.get(party) ?? null }
+      return [sub, nextStopOfCaller(view, sub, caller, past)] as const
+    })
+    return new Map(stops)
   }
 
   async function isReconcileOverdue({ definitions, month, now }: View): Promise<boolean> {
@@ -88,16 +119,19 @@ export function createOutlook({
     return pages.every(({ rows, next }: Page<Entry>) => !next && !rows.some(({ type }) => type === 'reconcile'))
   }
 
-  return { outlook }
+  return { outlook, callerStops }
 }
 
-function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {
+function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean, later: readonly Update[]): Outlook {
   const { view, forecasts, summaries, next } = reading
+  const all = [...summaries, lastsOf(view.definitions, later)]
+  const refusals = latestRefusals(view.definitions, all)
   const budgets = Object.values(view.definitions.budgets).flatMap((budget): BudgetOutlook[] => {
     const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
     const [month, day] = [of('month'), of('day')]
     if (!month || !day) return []
-    const reasons = reasonsOf(reading, budget, { month, isReconcileOverdue })
+    const lastRefused = refusals.get(budget.name) ?? null
+    const reasons = reasonsOf(reading, budget, { month, isReconcileOverdue, lastRefused })
     const [first] = reasons
     const [sentence, remedy] = first ? toldOf(first, budget.name, view) : [null, null]
     return [
@@ -105,6 +139,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
         ...{ budget: budget.name, parent: budget.parent, status: statusOf(first), reasons, sentence, remedy },
         ...{ figures: figuresOf(view, budget, 'month'), month, day },
         history: historyOf(view, summaries, budget.name),
+        next: nextStopOf(view, budget, { price: lastRunOf(all, budget.name)?.units ?? null, lastRefused }),
       },
     ]
   })
@@ -116,12 +151,16 @@ function statusOf(first: Reason | undefined): Status {
   return first.kind === 'frozen' || first.kind === 'exhausted' ? first.kind : 'at-risk'
 }
 
-type Seen = { readonly month: Forecast; readonly isReconcileOverdue: boolean }
+interface Seen {
+  readonly month: Forecast
+  readonly isReconcileOverdue: boolean
+  readonly lastRefused: LastRefusal | null
+}
 
 type Reason = ReturnType<typeof reasonsOf>[number]
 
 /** The gravest first. */
-function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcileOverdue }: Seen) {
+function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcileOverdue, lastRefused }: Seen) {
   const { view, plans } = reading
   const chain = chainOf(view.definitions, budget.name)
   const frozen = chain.find((each) => each.frozen)
@@ -132,7 +171,7 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
   return [
     ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
     ...exhaustedWindows(view, budget),
-    ...whyNotPayable(reading, chain, month),
+    ...whyNotPayable(reading, chain, { month, lastRefused }),
     ...runsOut(month),
     ...whatAncestorsLack(view, chain.slice(1), month),
     ...(passed.length > 0 ? [{ kind: 'threshold', used, of } as const] : []),
@@ -158,13 +197,18 @@ const exhaustedWindows = (view: View, budget: Budget) =>
     })
 
 /** Of the month: what a day lacks, the next day has. `budget` is the one of the chain that has too little. */
-function whyNotPayable({ view, summaries }: ForecastReading, chain: readonly Budget[], month: Forecast) {
+function whyNotPayable(
+  { view, summaries }: ForecastReading,
+  chain: readonly Budget[],
+  { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
+) {
   const { budget, lastPrice: price, updatesLeft } = month
   const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
   if (updatesLeft !== 0 || price === null || !least) return []
   const left = Math.max(0, least.available)
-  const refusedSince = lastRunOf(summaries, budget).shortSince
-  return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedSince } as const]
+  const isSince = lastRefused !== null && lastRefused.at > (lastRunOf(summaries, budget)?.at ?? 0)
+  const refusedAt = isSince ? lastRefused.at : null
+  return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
 }
 
 function runsOut({ available, committed, projected, projectedAtPace, pace, ...month }: Forecast) {
@@ -208,8 +252,8 @@ function toldOf(reason: Reason, budget: string, view: View): readonly [sentence:
       return [`Nothing of ${units(reason.of)} is left ${thisWindow(reason.window)}.${observed}`, null]
     }
     case 'cannot-pay': {
-      const { price, left, refusedSince } = reason
-      const since = refusedSince === null ? '' : `; refused since ${when(refusedSince, zone)}`
+      const { price, left, refusedAt } = reason
+      const since = refusedAt === null ? '' : `; last refused on ${when(refusedAt, zone)}`
       const has = `${reason.budget} has ${units(left)} left, and the last one cost ${count(price)}`
       return [`Cannot pay its next update: ${has}${since}.`, grant(reason.budget, price - left)]
     }

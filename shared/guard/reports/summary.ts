@@ -10,7 +10,7 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { keptForDays } from '../../ledger/stored.ts'
-import { isKnownToHaveRun, isTerminal, tagEntries, type Update } from '../../ledger/updates/update.ts'
+import { isTerminal, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { all, pagesOf } from '../../ledger/views/pages.ts'
 import {
   isComplete,
@@ -25,7 +25,8 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import { believed, ranIn, rowOf, type UpdateRow } from './figures.ts'
+import { believed, happenedAt, ranIn, rowOf, type UpdateRow } from './figures.ts'
+import { lastsOf } from './last-updates.ts'
 
 /** A record may appear this late, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
@@ -99,10 +100,9 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
   const rows = merged([...seen.rows, ...ended.map(rowFor)])
   const others = updates.filter(({ state, createdAt }) => createdAt > until || !isTerminal(state))
   const shown = [...rows, ...others.map(rowFor)]
-  const lastRuns = lastRunsOf(seen.lastRuns, updates)
   return {
     ...seen,
-    ...{ until, rows, lastRuns, at: view.now },
+    ...{ until, rows, at: view.now },
     open: due.flatMap(({ state, id }) => (isTerminal(state) ? [] : [id])),
     used: isUsed(seen) ? seen.used : await usedBefore(round, seen.day),
     duplicates: shown.reduce((sum, { duplicates = 0 }) => sum + duplicates, 0),
@@ -110,7 +110,7 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
     planned: plannedIn(view.definitions, seen.day, shown),
     spenders: spendersOf(rows, seen.day),
     unlisted: unlistedOf(view.definitions, rows),
-    shortSince: shortSinceOf(seen.shortSince, lastRuns, updates),
+    ...lastsOf(view.definitions, updates, seen),
     lastAt: Math.max(seen.lastAt, ...ended.map(happenedAt)),
     news: due.length - known.filter(({ state }) => !isTerminal(state)).length,
   }
@@ -215,30 +215,6 @@ function plannedIn(definitions: Definitions, { month }: SummaryDay, rows: readon
 const namesOfChain = (definitions: Definitions, budget: string): readonly string[] =>
   budgetNamed(definitions, budget) ? chainOf(definitions, budget).map(({ name }) => name) : [rootBudget]
 
-function lastRunsOf(seen: Summary['lastRuns'], updates: readonly Update[]): Summary['lastRuns'] {
-  const runs = new Map(Object.entries(seen))
-  for (const update of updates) {
-    if (!isTerminal(update.state) || !isKnownToHaveRun(update)) continue
-    const run = { at: happenedAt(update), units: update.charged ?? 0 }
-    if (run.at >= (runs.get(update.budget)?.at ?? 0)) runs.set(update.budget, run)
-  }
-  return Object.fromEntries(runs)
-}
-
-function shortSinceOf(
-  seen: Summary['shortSince'],
-  lastRuns: Summary['lastRuns'],
-  updates: readonly Update[],
-): Summary['shortSince'] {
-  const refused = updates.filter(({ state, problem }) => state === 'refused' && problem?.slug === 'over-budget')
-  const runs = new Map(Object.entries(lastRuns))
-  const since = new Map<string, number>()
-  for (const [budget, at] of [...Object.entries(seen), ...refused.map((one) => [one.budget, one.createdAt] as const)]) {
-    if (at > (runs.get(budget)?.at ?? 0)) since.set(budget, Math.min(at, since.get(budget) ?? at))
-  }
-  return Object.fromEntries(since)
-}
-
 const maxSpenders = 50
 
 /** Bounded, because a reader adds a month's days and callers may be many. */
@@ -267,10 +243,11 @@ function tellsMoreOfBudgets(next: Summary, seen: Summary): boolean {
   const isLate = next.at - seen.at >= hourMs
   const differs = (now: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>) =>
     Object.entries(now).some(([budget, one]) => !Object.hasOwn(before, budget) || (isLate && before[budget] !== one))
-  return differs(pricesOf(next), pricesOf(seen)) || differs(next.shortSince, seen.shortSince)
+  return (
+    differs(eachOf(next.lastRuns, 'units'), eachOf(seen.lastRuns, 'units')) ||
+    differs(eachOf(next.lastRefused, 'at'), eachOf(seen.lastRefused, 'at'))
+  )
 }
 
-const pricesOf = ({ lastRuns }: Summary): Readonly<Record<string, number>> =>
-  Object.fromEntries(Object.entries(lastRuns).map(([budget, { units }]) => [budget, units]))
-
-export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
+const eachOf = <Name extends string>(map: Readonly<Record<string, Readonly<Record<Name, number>>>>, name: Name) =>
+  Object.fromEntries(Object.entries(map).map(([budget, each]) => [budget, each[name]]))

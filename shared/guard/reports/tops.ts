@@ -15,7 +15,7 @@ export function topOf(outlooks: readonly BudgetOutlook[]): BudgetOutlook | null 
   const [first, ...others] = tops
   if (!first || others.length === 0) return first ?? null
   return {
-    ...{ budget: allBudgets, parent: null, status: 'on-track', reasons: [], sentence: null, remedy: null },
+    ...{ budget: allBudgets, parent: null, status: 'on-track', reasons: [], sentence: null, remedy: null, next: null },
     figures: sumOfFigures(tops.map(({ figures }) => figures)),
     month: tops.map(({ month }) => month).reduce(plusForecast),
     day: tops.map(({ day }) => day).reduce(plusForecast),

@@ -62,6 +62,18 @@ export interface SummaryRow extends Figures {
 
 export type LastRun = { readonly at: number; readonly units: number }
 
+export type LastRefusal = {
+  readonly at: number
+  readonly project: string
+  readonly slug: string
+  readonly units?: number
+  /** Absent: the reader does not see it. */
+  readonly decidedBy?: DecidedBy
+}
+
+/** `had`: what was left for the update, or allowed. */
+type DecidedBy = { readonly budget: string; readonly window?: string; readonly had?: number }
+
 export type Spender = Pick<SummaryRow, 'caller' | 'person' | 'plan'> & { readonly units: number }
 
 export interface Summary {
@@ -77,9 +89,9 @@ export interface Summary {
   readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
   /** Charged or held by plans in the day's month. Absent: the day is not summed up. */
   readonly planned?: Readonly<Record<string, number>>
+  /** By payer, and by the counter of a listed caller. */
   readonly lastRuns: Readonly<Record<string, LastRun>>
-  /** The first refusal for lack of units after the day's last run. */
-  readonly shortSince: Readonly<Record<string, number>>
+  readonly lastRefused: Readonly<Record<string, LastRefusal>>
   /** Plans and callers that spent most. */
   readonly spenders?: readonly Spender[]
   /** Projects that ran and that no budget listed, without all that `rows` has. */
@@ -93,7 +105,7 @@ export interface Summary {
 
 export const emptySummary = (day: SummaryDay): Summary => ({
   ...{ day, mark: null, at: 0, until: day.start - 1, open: [], rows: [], used: {} },
-  ...{ lastRuns: {}, shortSince: {} },
+  ...{ lastRuns: {}, lastRefused: {} },
   ...{ duplicates: 0, saved: 0, lastAt: 0 },
 })
 
@@ -198,7 +210,7 @@ export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Upd
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
   const nothing = {
     ...{ until: day.start - 1, rows: [], open: [], shards: 0 },
-    ...{ lastRuns: {}, shortSince: {}, spenders: [], unlisted: [] },
+    ...{ lastRuns: {}, lastRefused: {}, spenders: [], unlisted: [] },
   }
   const item = { mark, start: day.start, ...nothing, ...openAs(day), ...expiryOf(day.start, keptForDays) }
   const set = Object.entries(item).map(([name, value]) => [[name], value] as const)
@@ -255,8 +267,16 @@ const storedSummary = record<StoredSummary>({
   used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
   spenders: optional(list(record<Spender>({ caller: text, person: optionalText, plan: optionalText, units: whole }))),
   unlisted: optional(list(text)),
-  ...{ planned: optional(map(whole)), shortSince: optional(map(instant)) },
+  planned: optional(map(whole)),
   lastRuns: optional(map(record<LastRun>({ at: instant, units: whole }))),
+  lastRefused: optional(
+    map(
+      record<LastRefusal>({
+        ...{ at: instant, project: text, slug: text, units: optional(number) },
+        decidedBy: optional(record<DecidedBy>({ budget: text, window: optionalText, had: optional(number) })),
+      }),
+    ),
+  ),
   rows: optional(
     list(
       record<SummaryRow>({

@@ -26,7 +26,10 @@ describe('/callers', () => {
     ])
     const replaced = await put('slack:U1DORA', { disabled: true })
     expect([replaced.status, replaced.body]).toEqual([200, { sub: 'slack:U1DORA', disabled: true }])
-    expect((await product.call('GET', '/callers')).body).toEqual({ callers: [{ sub: 'slack:U1DORA', disabled: true }] })
+    const stopped = 'Stopped now: slack:U1DORA is disabled; ask an administrator.'
+    expect((await product.call('GET', '/callers')).body).toEqual({
+      callers: [{ sub: 'slack:U1DORA', disabled: true, next: expect.objectContaining({ sentence: stopped }) }],
+    })
     product.clock.advance(1)
     expect((await product.call('DELETE', '/callers/slack:U1DORA')).status).toBe(204)
     expect((await product.call('GET', '/callers/slack:U1DORA')).status).toBe(404)
@@ -64,7 +67,9 @@ describe('/callers', () => {
     const { product, put } = await productWith()
     for (const sub of ['eve', 'dora']) await put(sub, { disabled: true })
     expect((await product.call('DELETE', '/callers/eve')).status).toBe(204)
-    expect((await product.call('GET', '/callers')).body).toEqual({ callers: [{ sub: 'dora', disabled: true }] })
+    expect((await product.call('GET', '/callers')).body).toEqual({
+      callers: [{ sub: 'dora', disabled: true, next: expect.objectContaining({ kind: 'disabled' }) }],
+    })
   })
 
   test('PUT /callers names every unknown budget', async () => {

@@ -163,7 +163,7 @@ describe('the outlook of a budget', () => {
       poor: {
         ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'poor', window: 'month', units: 10 } },
         reasons: [
-          { kind: 'cannot-pay', budget: 'poor', price: 40, left: 30, refusedSince: expect.any(Number) },
+          { kind: 'cannot-pay', budget: 'poor', price: 40, left: 30, refusedAt: expect.any(Number) },
           { kind: 'pace-runs-out' },
           { kind: 'threshold', used: 240, of: 270 },
         ],

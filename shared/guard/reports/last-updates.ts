@@ -1,0 +1,97 @@
+import {
+  budgetNamed,
+  callerCounter,
+  callerNamed,
+  chainOf,
+  type Definitions,
+  unseenBudget,
+} from '../../ledger/book/definitions.ts'
+import type { Value } from '../../ledger/store/store.ts'
+import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
+import type { LastRefusal, LastRun, Summary } from '../../ledger/views/summary.ts'
+import { maxUnits } from '../../platform/words.ts'
+import { count, shownCounter } from '../sentences.ts'
+import { happenedAt } from './figures.ts'
+
+/** The last run and refusal of each budget that paid, and of the counter of each listed caller. */
+type Lasts = Pick<Summary, 'lastRuns' | 'lastRefused'>
+
+const ofPolicy: readonly string[] = ['over-budget', 'over-update-limit', 'budget-frozen', 'kind-not-allowed']
+
+/** Those known, and what these updates add. */
+export function lastsOf(definitions: Definitions, updates: readonly Update[], seen?: Lasts): Lasts {
+  const { lastRuns = {}, lastRefused = {} } = seen ?? {}
+  const runs = new Map(Object.entries(lastRuns))
+  const refusals = Object.entries(lastRefused)
+  for (const update of updates) {
+    const { budget, caller, state, charged: units = 0 } = update
+    const run = isTerminal(state) && isKnownToHaveRun(update) ? { at: happenedAt(update), units } : null
+    const refusal = refusalOf(update)
+    for (const party of [budget, ...(callerNamed(definitions, caller) ? [callerCounter(caller)] : [])]) {
+      if (run && run.at >= (runs.get(party)?.at ?? 0)) runs.set(party, run)
+      if (refusal) refusals.push([party, refusal])
+    }
+  }
+  return { lastRuns: Object.fromEntries(runs), lastRefused: Object.fromEntries(latestOf(refusals)) }
+}
+
+/** @param party a budget, or the counter of a listed caller. */
+export const lastRunOf = (all: readonly Pick<Lasts, 'lastRuns'>[], party: string): LastRun | null =>
+  all
+    .flatMap(({ lastRuns }) => (Object.hasOwn(lastRuns, party) ? (lastRuns[party] ?? []) : []))
+    .reduce<LastRun | null>((a, b) => (a && a.at > b.at ? a : b), null)
+
+/** Of a budget and of those below it; and of a caller's counter. */
+export function latestRefusals(definitions: Definitions, all: readonly Lasts[]): ReadonlyMap<string, LastRefusal> {
+  const own = [...latestOf(all.flatMap(({ lastRefused }) => Object.entries(lastRefused)))]
+  return latestOf(
+    own.flatMap(([party, refusal]) => {
+      const chain = budgetNamed(definitions, party) ? chainOf(definitions, party) : [{ name: party }]
+      return chain.map(({ name }) => [name, refusal] as const)
+    }),
+  )
+}
+
+function latestOf(found: readonly (readonly [party: string, refusal: LastRefusal])[]) {
+  const latest = new Map<string, LastRefusal>()
+  for (const [party, refusal] of found) {
+    const { at, project } = latest.get(party) ?? { at: 0, project: '' }
+    // Of one instant, the name decides, so that the order of reading does not.
+    if (refusal.at > at || (refusal.at === at && refusal.project > project)) latest.set(party, refusal)
+  }
+  return latest
+}
+
+function refusalOf(update: Update): LastRefusal | null {
+  const { state, problem, project } = update
+  if (state !== 'refused' || !problem || !ofPolicy.includes(problem.slug)) return null
+  const { units, budget, perUpdate, budgets } = problem.members
+  const rows = (Array.isArray(budgets) ? budgets : []) as readonly Readonly<Record<string, Value>>[]
+  const [worst] = rows.toSorted((a, b) => Number(b.short) - Number(a.short))
+  const by = worst ? worst.budget : budget
+  // What a plan leaves to others is not there for this update.
+  const left = typeof units === 'number' ? Math.max(0, units - Number(worst?.short)) : 0
+  const had = worst ? { window: String(worst.window), had: left } : typeof perUpdate === 'number' && { had: perUpdate }
+  return {
+    ...{ at: happenedAt(update), project, slug: problem.slug },
+    ...(typeof units === 'number' && { units }),
+    ...(typeof by === 'string' && { decidedBy: { budget: by, ...had } }),
+  }
+}
+
+/** `initech needed 640, globex's day had 200` */
+export function whyRefused(definitions: Definitions, { project, slug, units, decidedBy }: LastRefusal): string {
+  const { budget = unseenBudget, window, had } = decidedBy ?? {}
+  const name = budgetNamed(definitions, budget) ? budget : shownCounter(definitions, budget)
+  const needed = units === undefined ? `${project} was asked for` : `${project} needed ${count(units)}`
+  if (slug === 'budget-frozen') return `${needed}, ${name} was frozen`
+  if (slug === 'kind-not-allowed') return `${needed}, ${name} does not allow that kind of update`
+  if (units !== undefined && units > maxUnits) return `${needed}, more than any account has`
+  if (slug === 'over-update-limit')
+    return `${needed}, ${name} allows ${had === undefined ? 'less' : `at most ${count(had)}`} for one update`
+  if (had === undefined) return `${needed}, ${name} had too little`
+  return `${needed}, ${possessive(name)} ${window} had ${had === 0 ? 'nothing left' : count(had)}`
+}
+
+/** `clients' month` */
+export const possessive = (name: string): string => (name.endsWith('s') ? `${name}'` : `${name}'s`)

@@ -1,0 +1,165 @@
+import {
+  type Budget,
+  type CallerDefaults,
+  callerCounter,
+  chainOf,
+  limitsOfCaller,
+  rootBudget,
+  unlistedCallers,
+  type WindowKind,
+} from '../../ledger/book/definitions.ts'
+import type { LastRefusal } from '../../ledger/views/summary.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { permissionsAtMost, whyNotSubmit } from '../people/permissions.ts'
+import { count, type Figures, units as inUnits, left, list, shownCaller, tightest, when, zoneOf } from '../sentences.ts'
+import { enforced } from '../update/limits.ts'
+import { possessive, whyRefused } from './last-updates.ts'
+
+export const stopKinds = ['freeze', 'kinds', 'per-update', 'limit', 'disabled', 'scopes', 'budgets', 'nothing'] as const
+
+interface Stop {
+  readonly kind: (typeof stopKinds)[number]
+  /** A budget, or the counter of a caller. */
+  readonly budget: string | null
+  readonly window: WindowKind | null
+  /** How far it is; of `per-update` the most that one update may need. `null`: nothing stops it. */
+  readonly units: number | null
+  /** How many more updates pass at the last price; 0: it stops now. `null`: that is not known, or without end. */
+  readonly updates: number | null
+  readonly sentence: string
+}
+
+interface Past {
+  /** Of the last update. */
+  readonly price: number | null
+  readonly lastRefused: LastRefusal | null
+}
+
+/** What `decide` refuses first by. */
+export type NextStop = Stop & Past
+
+/** Of an update that the budget pays, of a project of its own. */
+export function nextStopOf(view: View, budget: Budget, past: Past): NextStop {
+  const chain = chainOf(view.definitions, budget.name)
+  const rules = chain.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate }))
+  const stop = ruledOut(view, chain) ?? firstOf(view, { rules, figures: enforced(view, chain) }, past)
+  const above = chain.at(-1)?.name === rootBudget ? '' : ' Budgets above may stop it earlier.'
+  return withPast(view, stop ?? nothing(unlimited(chain)), past, above)
+}
+
+/** By what the entry of a caller says, whatever budget is charged. */
+export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerDefaults, past: Past): NextStop {
+  const { definitions } = view
+  const isListed = sub !== unlistedCallers
+  const shown = isListed ? shownCaller(definitions, sub) : 'the entry *'
+  const rules = [{ name: isListed ? callerCounter(sub) : sub, shown, perUpdate }]
+  const figures = enforced(view, limitsOfCaller(definitions, sub))
+  const stop = (isListed ? barred(view, sub, shown) : null) ?? firstOf(view, { rules, figures }, past)
+  const own = isListed ? `${possessive(shown)} own` : shown
+  return withPast(view, stop ?? nothing(`Nothing of ${own} stops them; the budgets that they charge may.`), past)
+}
+
+function withPast(view: View, stop: Stop, past: Past, above = ''): NextStop {
+  const { lastRefused: last } = past
+  const refused = last ? ` Last refused on ${when(last.at, zoneOf(view))}: ${whyRefused(view.definitions, last)}.` : ''
+  return { ...stop, ...past, sentence: `${stop.sentence}${above}${refused}` }
+}
+
+const stopped = (kind: Stop['kind'], budget: string | null, why: string): Stop => ({
+  ...{ kind, budget, window: null, units: 0, updates: 0, sentence: `Stopped now: ${why}.` },
+})
+
+const nothing = (sentence: string): Stop => ({
+  ...{ kind: 'nothing', budget: null, window: null, units: null, updates: null, sentence },
+})
+
+/** Frozen, or left with no kind of update. */
+function ruledOut(view: View, chain: readonly Budget[]): Stop | null {
+  for (const [place, { name, frozen, kinds }] of chain.entries()) {
+    if (frozen) {
+      const by = shownCaller(view.definitions, frozen.by)
+      const why = `${name} was frozen by ${by} on ${when(frozen.at, zoneOf(view))}: ${frozen.reason}`
+      return stopped('freeze', name, why)
+    }
+    const below = chain.slice(0, place)
+    const left = kinds?.filter((kind) => below.every((each) => each.kinds?.includes(kind) ?? true))
+    if (left?.length !== 0) continue
+    const what = kinds?.length === 0 ? 'no updates at all' : 'none of the kinds that the budgets below it allow'
+    return stopped('kinds', name, `${name} allows ${what}`)
+  }
+  return null
+}
+
+function barred({ definitions }: View, sub: string, shown: string): Stop | null {
+  const allowed = permissionsAtMost(definitions, sub)
+  const why = whyNotSubmit(shown, allowed)
+  if (why) return stopped(allowed.isDisabled ? 'disabled' : 'scopes', null, why.detail.replace(/\.$/, ''))
+  if (Object.keys(definitions.budgets).some(allowed.mayCharge)) return null
+  return stopped('budgets', null, `${shown} may charge no budget; list one for them`)
+}
+
+interface Rule {
+  readonly name: string
+  readonly shown: string
+  readonly perUpdate?: number | undefined
+}
+
+interface Limits {
+  readonly rules: readonly Rule[]
+  readonly figures: readonly Figures[]
+}
+
+/** In the order of `decide`: an empty counter, the most for one update, then what the counters have. */
+function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop | null {
+  const least = tightest(figures)
+  const most = Math.min(...rules.map(({ perUpdate = Number.POSITIVE_INFINITY }) => perUpdate))
+  const strict = rules.find(({ perUpdate }) => perUpdate === most)
+  if (least && least.available <= 0) return ofCounter(view, least, 'Stopped now')
+  const cost = price ?? 0
+  const atPrice = `Stopped at the last price of ${count(cost)}`
+  if (strict && most === 0) return ofRule(strict, 0, 'Stopped now: ')
+  const named = rules.find(({ perUpdate = cost }) => perUpdate < cost)
+  if (strict && named) {
+    const tighter = [
+      ...(named === strict ? [] : [`${strict.shown} at most ${count(most)}`]),
+      ...(least && least.available < most ? [left(least)] : []),
+    ]
+    return ofRule(named, Math.min(most, least?.available ?? most), `${atPrice}: `, tighter)
+  }
+  if (strict && !least) return { ...ofRule(strict, most, 'No limit stops this; '), updates: null }
+  if (!least) return null
+  const { budget, window, available } = least
+  if (available < cost) return ofCounter(view, least, atPrice)
+  const updates = price ? Math.floor(available / price) : null
+  const passing =
+    updates === null ? '' : ` (${updates === 1 ? '1 update' : `${count(updates)} updates`} at the last price)`
+  const where = `${possessive(least.shownAs ?? budget)} ${window}`
+  const also = strict && most <= available ? ` One update may need at most ${inUnits(most)} (${strict.shown}).` : ''
+  const sentence = `Next stop: ${where}, ${inUnits(available)} away${passing}.${also}`
+  return { kind: 'limit', budget, window, units: available, updates, sentence }
+}
+
+function ofRule({ name, shown, perUpdate = 0 }: Rule, units: number, before: string, tighter: string[] = []): Stop {
+  const all = [`${shown} allows at most ${inUnits(perUpdate)} for one update`, ...tighter]
+  return {
+    kind: 'per-update',
+    budget: name,
+    window: null,
+    units,
+    updates: 0,
+    sentence: `${before}${all.join(', and ')}.`,
+  }
+}
+
+function ofCounter(view: View, figures: Figures, stopped: string): Stop {
+  const { budget, window, available, end } = figures
+  const sentence = `${stopped}: ${left(figures)}; resets ${when(end, zoneOf(view))}.`
+  return { kind: 'limit', budget, window, units: Math.max(0, available), updates: 0, sentence }
+}
+
+function unlimited(chain: readonly Budget[]): string {
+  const names = list(chain.map(({ name }) => name))
+  return chain.every(({ limits }) => limits.every(({ units }) => units === 'unlimited'))
+    ? `Nothing stops this: ${names} ${chain.length === 1 ? 'is' : 'are'} unlimited and unfrozen.`
+    : `Nothing stops this: no limit of ${names} is enforced, and nothing is frozen.`
+}
