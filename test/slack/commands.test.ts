@@ -96,6 +96,25 @@ describe('figures, estimates and lists', () => {
     expect(await type('blgo')).toEqual(says('private: There is no command “blgo”'))
   })
 
+  test('/units with any name of a person shows what they spent, asked and may, to administrators', async () => {
+    const { product, type, latest } = await slackProduct()
+    await product.call('PUT', '/callers/ada-laptop', { body: { person: 'ada.l', scopes: ['run'] } })
+    await product.update(
+      { kind: 'ranking', project: 'acme', budget: 'seo' },
+      { token: product.signed({ sub: 'ada-laptop', scope: 'run', budgets: '*' }) },
+    )
+    const spent = '40 units spent this month, 0 last month'
+    for (const text of ['ada-laptop', 'ada.l']) expect(await type(text)).toEqual(says(`private: ada.l: ${spent}`))
+    expect(textsOf(latest()).join('\n')).toMatch(
+      /100 % of all this month\).*`ada-laptop` may: run.*Asked lately.*`acme` ranking/s,
+    )
+    expect(await type('ada-laptop', { user: 'U3RITA' })).toEqual(says(`private: ada.l: ${spent}`))
+    expect(textsOf(latest()).join()).not.toContain('may:')
+    await type('acme')
+    expect(textsOf(latest())[1]).toBe('No budget lists `acme`.')
+    expect(textsOf(latest())[2]).toMatch(/40 units.* spent this month.*\n• Last ranking run: \*40 units\*/)
+  })
+
   test('/units updates shows a loop of refusals as one line', async () => {
     const { product, type, latest } = await slackProduct()
     for (let times = 0; times < 12; times++) {

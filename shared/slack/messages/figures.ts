@@ -38,12 +38,12 @@ const maxBytes = 9_500
 interface Shown {
   readonly budgets: readonly BudgetFigures[]
   readonly zone: string
-  /** Of the first budget, if the reader named a project. */
-  readonly project?: string
+  /** Of a project of the first budget, if the reader named one. */
+  readonly about?: readonly string[]
 }
 
 /** `/units`: what the reader may charge comes first, then what is at risk. */
-export function figuresMessage({ budgets: all, zone, project }: Shown): Message {
+export function figuresMessage({ budgets: all, zone, about = [] }: Shown): Message {
   if (all.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
   const groups = [
     ['You may charge', all.filter(({ mayCharge }) => mayCharge).toSorted(riskFirst)],
@@ -60,7 +60,7 @@ export function figuresMessage({ budgets: all, zone, project }: Shown): Message 
   )
   const blocks: Block[] = [
     header('Keyword units'),
-    ...(project === undefined ? [] : [section(`${code(project)} is a project of ${code(all[0]?.budget ?? '')}.`)]),
+    ...about.map((text) => section(text)),
     ...sections(firstLines(lines, maxBudgets, maxBytes), '\n\n'),
     ...footnotes(budgets, zone),
   ]

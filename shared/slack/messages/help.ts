@@ -6,6 +6,8 @@ import { code, prose } from '../text.ts'
 
 const maxLineLength = 200
 
+const aboutOne = `${code('/units <budget, person or project>')}\nwhat one spent, asked and may, and what waits`
+
 /** `/units help` */
 export function helpMessage(kinds: Kinds = productKinds): Message {
   const lines = verbs
@@ -20,7 +22,7 @@ export function helpMessage(kinds: Kinds = productKinds): Message {
     [
       header('What /units can do'),
       section(`${lead} Whatever spends units asks you first.`),
-      ...sections([`${code('/units')}\nwhat is left of every budget`, ...lines], '\n\n'),
+      ...sections([`${code('/units')}\nwhat is left of every budget`, aboutOne, ...lines], '\n\n'),
       context('Put names with spaces in quotes: `"acme shop"`. An update’s id begins with `upd_`.'),
     ],
     toAsker,

@@ -11,6 +11,8 @@ export interface Links {
 
 const updatePath = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 const budgetPath = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
+export const projectPath = (name: string): string => `/dashboard/projects/${encodeURIComponent(name)}`
+export const personPath = (name: string): string => `/dashboard/people/${encodeURIComponent(name)}`
 const planPath = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
 
 const link = (dashboardUrl: string, path: string, text: string): string => `<${dashboardUrl}${path}|${text}>`

@@ -1,21 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
-import { figuresOf, zoneOf } from '../../guard/sentences.ts'
-import {
-  type Budget,
-  budgetNamed,
-  chainOf,
-  frozenAbove,
-  isEnforced,
-  listingsOf,
-  windowKinds,
-} from '../../ledger/book/definitions.ts'
+import { frozenAbove } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
 import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
-import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
 import {
@@ -28,6 +17,7 @@ import {
   whyNotAllowed,
 } from './answer.ts'
 import { type Command, parseCommand, type StopChange } from './command.ts'
+import { figures, figuresOfName } from './figures.ts'
 import { offerReconciliation } from './reconcile.ts'
 
 /** Of a loop, many are one row. */
@@ -81,7 +71,7 @@ async function perform(
     case 'help':
       return { message: helpMessage(kinds) }
     case 'figures':
-      return figures(parts, allowed)
+      return figures(parts, allowed, mayAsk(allowed))
     case 'estimate':
       return estimate(parts, command, { caller, via: 'slack' })
     case 'run':
@@ -117,6 +107,8 @@ async function perform(
   }
 }
 
+const mayAsk = ({ scopes }: Permissions): boolean => scopesOf.run.some((scope) => scopes.has(scope))
+
 async function changeStop(
   { guard }: AnswerParts,
   { do: verb, name }: StopChange,
@@ -147,41 +139,6 @@ async function login({ dashboardUrl, clock, guard: { ledger } }: AnswerParts, ca
   }
   const code = await ledger.logins.issue(caller, clock.now())
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
-}
-
-async function figures({ guard }: AnswerParts, { mayCharge, scopes }: Permissions): Promise<EventAnswer> {
-  const { view, budgets: outlooks } = await guard.outlook()
-  const mayAsk = scopesOf.run.some((scope) => scopes.has(scope))
-  const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
-  const budgets = Object.values(view.definitions.budgets).map((budget) => ({
-    ...figuresIn(view, budget),
-    mayCharge: mayAsk && mayCharge(budget.name),
-    sentence: sentences.get(budget.name) ?? null,
-  }))
-  return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
-}
-
-const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
-  budget: budget.name,
-  figures: windowKinds.map((window) => figuresOf(view, budget, window)),
-  isObserved: !isEnforced(budget),
-  isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
-})
-
-/** `/units globex`: a budget, or the owner of a project, and all above it. `null`: no such name, or one that is not seen. */
-async function figuresOfName(parts: AnswerParts, caller: string, name: string | undefined) {
-  if (name === undefined) return null
-  const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
-  if (whyNotAllowed(allowed, 'read') !== null) return null
-  const view = await allowed.guard.ledger.view()
-  const { definitions } = view
-  const byName = budgetNamed(definitions, name.toLowerCase())
-  const [listing] = listingsOf(definitions, name)
-  const budget = byName ?? listing?.budget
-  if (!budget) return null
-  const budgets = chainOf(definitions, budget.name).map((each) => figuresIn(view, each))
-  const project = byName ? undefined : listing?.project.name
-  return { message: figuresMessage({ budgets, zone: zoneOf(view), ...(project !== undefined && { project }) }) }
 }
 
 async function estimate(

@@ -6,7 +6,7 @@ import type { Product } from '../../support/product.ts'
 
 // Every command, button and form. A new one is probed by itself.
 
-export type Names = Readonly<Record<'kind' | 'project' | 'update' | 'budget' | 'plan' | 'id', string>>
+export type Names = Readonly<Record<'kind' | 'project' | 'caller' | 'update' | 'budget' | 'plan' | 'id', string>>
 
 type Send = (names: Names) => Response | Promise<Response>
 
@@ -61,5 +61,9 @@ export function slackProbesOf(
     },
   ])
   const home = ['home', () => slack.event({ type: 'app_home_opened', user, tab: 'home' })] as const
-  return [['figures', () => slack.command('', { user })], ...typed, ...pressed, ...submitted, home]
+  const about = (['budget', 'project', 'id', 'caller'] as const).map((what): readonly [string, Send] => [
+    `figures of a ${what}`,
+    (names) => slack.command(names[what], { user }),
+  ])
+  return [['figures', () => slack.command('', { user })], ...about, ...typed, ...pressed, ...submitted, home]
 }

@@ -1,0 +1,75 @@
+import type { Permissions } from '../../guard/people/permissions.ts'
+import type { PersonProfile, ProjectProfile } from '../../guard/reports/profiles.ts'
+import { figuresOf, zoneOf } from '../../guard/sentences.ts'
+import {
+  type Budget,
+  budgetNamed,
+  callerNamed,
+  chainOf,
+  isEnforced,
+  listingsOf,
+  windowKinds,
+} from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
+import { personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
+import { type AnswerParts, type EventAnswer, whyNotAllowed } from './answer.ts'
+
+export async function figures(
+  { guard }: AnswerParts,
+  { mayCharge }: Permissions,
+  mayAsk: boolean,
+): Promise<EventAnswer> {
+  const { view, budgets: outlooks } = await guard.outlook()
+  const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
+  const budgets = Object.values(view.definitions.budgets).map((budget) => ({
+    ...figuresIn(view, budget),
+    mayCharge: mayAsk && mayCharge(budget.name),
+    sentence: sentences.get(budget.name) ?? null,
+  }))
+  return { message: figuresMessage({ budgets, zone: zoneOf(view) }) }
+}
+
+const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
+  budget: budget.name,
+  figures: windowKinds.map((window) => figuresOf(view, budget, window)),
+  isObserved: !isEnforced(budget),
+  isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
+})
+
+/** `/units globex`: a budget and all above it, a project, or a person. `null`: no such name, or one that is not seen. */
+export async function figuresOfName(parts: AnswerParts, caller: string, name: string | undefined) {
+  if (name === undefined) return null
+  const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
+  if (whyNotAllowed(allowed, 'read') !== null) return null
+  const { guard } = allowed
+  const { dashboardUrl } = parts
+  const view = await guard.ledger.view()
+  const budget = budgetNamed(view.definitions, name.toLowerCase())
+  if (budget) return { message: figuresMessage({ budgets: chainIn(view, budget), zone: zoneOf(view) }) }
+  const isListed = listingsOf(view.definitions, name).length > 0
+  const person = isListed ? null : await guard.personProfile(name)
+  if (person) return { message: personMessage({ ...person, may: mayOf(person, allowed), dashboardUrl }) }
+  const project = await guard.projectProfile(name)
+  return project && { message: messageOf(project, dashboardUrl) }
+}
+
+const chainIn = (view: View, { name }: Budget): readonly BudgetFigures[] =>
+  chainOf(view.definitions, name).map((each) => figuresIn(view, each))
+
+function messageOf(project: ProjectProfile, dashboardUrl: string | null) {
+  const { view, owner } = project
+  const payer = owner === null ? undefined : budgetNamed(view.definitions, owner)
+  if (!payer) return projectMessage({ ...project, dashboardUrl })
+  const about = projectLines(project)
+  return figuresMessage({ budgets: chainIn(view, payer), zone: zoneOf(view), about })
+}
+
+/** What others may do is for administrators. */
+function mayOf({ names, view }: PersonProfile, { caller, isAdmin, scopes }: Permissions) {
+  return names.flatMap((name) => {
+    const { scopes: listed, disabled = false } = callerNamed(view.definitions, name) ?? {}
+    if (isAdmin) return [{ name, scopes: listed ?? null, disabled }]
+    return name === caller ? [{ name, scopes: [...scopes], disabled }] : []
+  })
+}
