@@ -11,6 +11,7 @@ const loads: { readonly [Name in Own]: () => Promise<{ run: Run<Name> }> } = {
   token: () => import('./commands/token.ts'),
   budgets: () => import('./commands/budgets.ts'),
   plan: () => import('./commands/plan.ts'),
+  why: () => import('./commands/why.ts'),
   sweep: () => import('./commands/sweep.ts'),
   events: () => import('./commands/events/events.ts'),
   account: () => import('./commands/ledger/account.ts'),

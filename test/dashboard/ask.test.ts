@@ -32,6 +32,24 @@ describe('asking for an update in the browser', () => {
     expect([product.seen('run'), await updates()]).toEqual([[], []])
   })
 
+  test('an estimate shows every check, unfolded where the update would be refused or has no estimate', async () => {
+    const { product, ask } = await start()
+    const passing = await ask('shop')
+    expect(passing.html).toMatch(/<details><summary>Why/)
+    expect(passing.text).toContain('✓ used up passes every limit that can refuse it has something left')
+    await product.call('PUT', '/callers/ben', { body: { perUpdate: 39 } })
+    const refused = await ask('shop')
+    expect(refused.html).toMatch(/<details open=""><summary>Why/)
+    expect(refused.text).toMatch(/✕ one update refuses This update needs 40 units, and ben allows at most 39/)
+    product.service.script(({ url }) => /\/estimate/.test(url), json({}, 503))
+    const unpriced = await ask('shop')
+    expect(unpriced.html).toMatch(/aria-invalid="true".*<details open=""><summary>Why/s)
+    expect(unpriced.text).toMatch(
+      /✕ estimate refuses The estimate of .* \? counter unknown seo has 500 of 500 units left/,
+    )
+    expect([product.seen('run'), unpriced.text.includes('Ask for the update')]).toEqual([[], false])
+  })
+
   test('a form asks once however often its button is pressed, and the stream runs it once', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')

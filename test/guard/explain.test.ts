@@ -55,12 +55,12 @@ describe('the checks of a decision', () => {
       ['rules', 'passes', 'not frozen, and open to this kind of update: seo, acme and account'],
       ['used-up', 'passes', 'every limit that can refuse it has something left'],
       ['estimate', 'passes', '40 units'],
-      ['one-update', 'passes', 'limits of one update: none'],
+      ['one-update', 'passes', 'limits: none'],
       ['fresh', 'passes', 'the service shows no ranking data of today'],
       ['counter', 'passes', 'seo is unlimited this month'],
       ['counter', 'passes', 'acme has 150 of 200 units left this month, this needs 40'],
       ['counter', 'passes', 'account has 500 of 500 units left this month, this needs 40'],
-      ['approval', 'passes', 'approval above: acme 100'],
+      ['approval', 'passes', 'wanted above: acme 100'],
     ])
   })
 
@@ -114,7 +114,7 @@ describe('the checks of a decision', () => {
         ['permission', 'passes', 'the scope propose, and a budget that the caller may charge'],
         ['used-up', 'passes', 'every limit that can refuse it has something left, or may be granted it'],
         ['max-units', 'passes', 'the request allows at most 90'],
-        ['one-update', 'passes', 'limits of one update: acme 70 and bob 60'],
+        ['one-update', 'passes', 'limits: acme 70 and bob 60'],
         ['fresh', 'passes', 'the dates of its data are not known'],
         ['approval', 'asks', 'callers with only the scope propose need approval'],
       ]),

@@ -19,6 +19,7 @@ import { run as plan } from '../../infra/local/commands/plan.ts'
 import { run as sweep } from '../../infra/local/commands/sweep.ts'
 import { commands } from '../../infra/local/commands/table.ts'
 import { run as token } from '../../infra/local/commands/token.ts'
+import { run as why } from '../../infra/local/commands/why.ts'
 import { run as kill } from '../../infra/local/demo/kill.ts'
 import { run as month } from '../../infra/local/demo/month.ts'
 import { createListener } from '../../infra/local/listener.ts'
@@ -55,6 +56,7 @@ const runs = {
     serve,
     sweep,
     token,
+    why,
   },
   'demo:month': month,
   'demo:kill': kill,

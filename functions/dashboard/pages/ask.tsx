@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { reason } from '../../../shared/api/schemas.ts'
 import { count, units as inUnits, list, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Estimate } from '../../../shared/guard/update/estimate.ts'
+import { checksInWords } from '../../../shared/guard/update/explain.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
@@ -9,11 +10,12 @@ import { budgetName, kindOf, project, units } from '../../../shared/records/fiel
 import { type Kinds, kindsBy, namesOf } from '../../../shared/tracking/kinds.ts'
 import { EffectOnChain, LastRun, runBefore, Steps } from '../components/cost.tsx'
 import { ChoiceField, ReasonField, TagsField, TextField } from '../components/fields.tsx'
-import { askAddress, Section, Sign, updateAddress } from '../components/parts.tsx'
+import { askAddress, Section, Sign, say, updateAddress } from '../components/parts.tsx'
 import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, numberSchema, readFields, tagLines } from '../forms.ts'
 import { ActionForm, action, Buttons, fieldsOf } from '../kit/action.tsx'
+import { List } from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const recentUpdates = 50
@@ -79,15 +81,22 @@ async function showAsk(visit: Visit, { kinds }: PageServices) {
   const [view, { rows }, estimate] = await Promise.all([
     guard.ledger.view(wanted ? [{ work: wanted }] : []),
     guard.ledger.updates({}, recentUpdates),
-    wanted ? guard.estimate({ ...wanted, projects: [wanted.project] }, identityOf(visit.session)) : null,
+    wanted ? guard.estimate({ ...wanted, projects: [wanted.project], explain: true }, identityOf(visit.session)) : null,
   ])
-  const refused = estimate && 'slug' in estimate ? { project: estimate.detail } : undefined
+  const wrong = estimate && 'slug' in estimate ? estimate : estimate?.projects[0]?.units === null && estimate.problem
+  const refused = wrong ? { project: wrong.detail } : undefined
   return visit.show(
     'Ask for an update',
     <>
       <AskForm {...{ visit, view, kinds, faults: faults ?? refused, known: rows.map((update) => update.project) }} />
       {wanted && estimate && !('slug' in estimate) ? (
-        <EstimateSection {...{ visit, view, wanted, estimate }} />
+        wrong ? (
+          <Section id="estimate" title="Estimate" isHidden>
+            <Why estimate={estimate} />
+          </Section>
+        ) : (
+          <EstimateSection {...{ visit, view, wanted, estimate }} />
+        )
       ) : (
         <p class="note">The estimate is free. Nothing is spent before you ask for the update.</p>
       )}
@@ -184,10 +193,42 @@ function EstimateSection({ visit, view, wanted, estimate }: EstimateProps) {
           <span aria-hidden="true">!</span> Needs approval: {approval}.
         </p>
       )}
+      <Why estimate={estimate} />
       <AskButtons {...{ visit, view, wanted, estimate }} />
     </Section>
   )
 }
+
+const signs = {
+  passes: 'check',
+  refuses: 'cross',
+  asks: 'exclamation',
+  'would-refuse': 'warning',
+  unknown: 'question',
+} as const
+
+const Why = ({ estimate: { problem, projects } }: { estimate: Estimate }) => (
+  <details open={problem !== null}>
+    <summary>Why</summary>
+    <List
+      {...{
+        isInset: true,
+        class: 'checks',
+        label: 'Every check, in its order',
+        rows: checksInWords(projects[0]?.checks ?? []),
+      }}
+      rowClass={({ verdict }) => (verdict === 'refuses' ? 'short' : undefined)}
+      columns={[
+        {
+          ...{ name: 'Check', isHead: true },
+          cell: ({ check, verdict }) => say`${<Sign name={signs[verdict]} />} ${check.replace('-', ' ')}`,
+          note: ({ verdict }) => verdict.replace('-', ' '),
+        },
+        { name: 'Figure', cell: ({ figure }) => figure },
+      ]}
+    />
+  </details>
+)
 
 function AskButtons({ visit: { frame, permissions }, wanted, estimate }: EstimateProps) {
   const { problem, approval, payers } = estimate

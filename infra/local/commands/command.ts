@@ -191,9 +191,13 @@ function mustNotBeNpms(names: readonly string[]): void {
 }
 
 /** @throws WrongUsage with the nearest choice */
-export function mustBeOneOf<Choice extends string>(typed: string, choices: readonly Choice[]): Choice {
+export function mustBeOneOf<Choice extends string>(
+  typed: string,
+  choices: readonly Choice[],
+  what = 'command',
+): Choice {
   const known = choices.find((choice) => choice === typed)
-  if (known === undefined) throw new WrongUsage(`There is ${noSuch('command', typed, choices)}`)
+  if (known === undefined) throw new WrongUsage(`There is ${noSuch(what, typed, choices)}`)
   return known
 }
 

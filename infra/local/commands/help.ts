@@ -12,7 +12,8 @@ const linesOf = (...names: CommandName[]) => Object.fromEntries(names.map((name)
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'First steps': linesOf('start', 'login', 'demo:month', 'demo:kill', 'doctor', 'help'),
   'Every day': linesOf(
-    ...(['serve', 'token', 'budgets', 'plan', 'sweep', 'events', 'client', 'bundle', 'openapi', 'sandbox'] as const),
+    ...(['serve', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
+    ...(['client', 'bundle', 'openapi', 'sandbox'] as const),
   ),
   Repair: linesOf('account', 'backup', 'restore', 'move', 'recover'),
   Development: {

@@ -1,6 +1,6 @@
 import { scopes } from '../../../shared/platform/words.ts'
 import { csvColumns } from '../../../shared/records/budget.ts'
-import { anyOf, kindsBy, productKinds } from '../../../shared/tracking/kinds.ts'
+import { anyOf, kindsBy, namesOf, productKinds } from '../../../shared/tracking/kinds.ts'
 import type { Flags, Form, Given } from './command.ts'
 
 const text = { type: 'string' } as const
@@ -100,6 +100,19 @@ Runs a plan as its rule would, waits for its updates, and reports the outcome of
   <name>  of a plan in the plans file
   --time  the time that it is fired for, in RFC 3339: 2026-11-20T09:00:00Z; the current minute without it. The same
           plan and time never runs a project twice.`,
+  why: form({ as: text, kind: text, budget: text })`<project>
+Shows every check of an update of a project, in order, and whether it would run. It asks the free estimate and spends nothing.
+
+  npm run why -- <project> [--as <caller>] [--kind <kind>] [--budget <name>]
+
+  <project>  as the service names it; its id for ${anyOf(kindsBy(productKinds, 'id'))} updates
+  --as       another caller than that of the token, as the list of callers has it; needs the scope admin
+  --kind     ${anyOf(namesOf(productKinds))}; ${namesOf(productKinds)[0]} without it
+  --budget   who would pay; the project's own budget without it
+
+Each line says passes, refuses, asks, would refuse (a budget that only observes) or unknown, what was checked, and its figure.
+It exits with 1 if the update would not run, and with 0 if it would run or wait for approval.
+It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope read): those of the Unit Guard on this machine, unless the environment has others.`,
   sweep: form({ at: text })`
 Runs one sweep and prints what it did to updates, plans and announcements. Sweeps run by themselves, every minute on one
 machine and every five minutes on AWS.

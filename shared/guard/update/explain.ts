@@ -106,7 +106,7 @@ function passingLate({ known: { view, request }, early: { rules }, quote: { date
   const limits = [...rules, own].map(({ name, perUpdate }) => ({ budget: name, units: perUpdate }))
   return {
     'max-units': most === undefined ? null : { note: `the request allows at most ${count(most)}` },
-    'one-update': { note: 'limits of one update', budgets: limits.filter(({ units }) => units !== undefined) },
+    'one-update': { note: 'limits', budgets: limits.filter(({ units }) => units !== undefined) },
     fresh: {
       note: dates ? `the service shows no ${request.kind} data of today` : 'the dates of its data are not known',
     },
@@ -118,7 +118,7 @@ function approvalRow(priced: Priced): Check {
   if (approval !== null) return { check: 'approval', verdict: 'asks', approval }
   const limits = priced.early.rules.map(({ name, approvalAbove }) => ({ budget: name, units: approvalAbove }))
   const budgets = limits.filter(({ units }) => units !== undefined)
-  return { check: 'approval', verdict: 'passes', note: 'approval above', budgets }
+  return { check: 'approval', verdict: 'passes', note: 'wanted above', budgets }
 }
 
 function counterRows(known: DecisionInput, priced: Priced | null): Check[] {

@@ -145,7 +145,7 @@ describe('with explain=true', () => {
     const { rows } = await rowsOf(explained, signed({ sub: 'mia', scope: 'read run', budgets: '*' }))
     expect(rows.filter(({ check }) => ['rules', 'one-update', 'counter', 'approval'].includes(check))).toEqual([
       { check: 'rules', verdict: 'passes', figure: 'not frozen, and open to this kind of update: acme' },
-      { check: 'one-update', verdict: 'passes', figure: 'limits of one update: none' },
+      { check: 'one-update', verdict: 'passes', figure: 'limits: none' },
       expect.objectContaining({ budget: 'acme', verdict: 'passes' }),
       { check: 'counter', verdict: 'refuses', figure: 'a budget above is 1 unit short' },
       { check: 'approval', verdict: 'asks', figure: 'a budget above wants approval' },
