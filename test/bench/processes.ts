@@ -14,9 +14,13 @@ export interface Server {
   stop(): void
 }
 
-/** A server in a process of its own, as on real machines. */
-export async function startServer(role: Role, serviceUrl = ''): Promise<Server> {
-  const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [role, serviceUrl], {
+/**
+ * A server in a process of its own, as on real machines.
+ *
+ * @param given the address of the service, or the time that a service tells.
+ */
+export async function startServer(role: Role, given = ''): Promise<Server> {
+  const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [role, given], {
     execArgv: ['--import', 'tsx'],
   })
   const [started] = (await once(child, 'message')) as [Pick<Server, 'url' | 'token'>]

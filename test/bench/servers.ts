@@ -9,22 +9,24 @@ import { listen, startService } from './service.ts'
 
 // One server, as the process that `startServer` starts.
 
-const [role, serviceUrl = ''] = process.argv.slice(2)
+const [role, given = ''] = process.argv.slice(2)
 
 type Started = Pick<Server, 'url' | 'token'>
 
-const service = async (): Promise<Started> => ({ url: (await startService()).url })
+const service = async (): Promise<Started> => ({
+  url: (await startService(given === '' ? {} : { now: () => Date.parse(given) })).url,
+})
 
 const slowService = async (): Promise<Started> => ({ url: (await startService({ afterMs: slowMs })).url })
 
 async function guard(): Promise<Started> {
-  const { api, tokens } = await startGuard({ store: createMemoryStore(), serviceUrl })
+  const { api, tokens } = await startGuard({ store: createMemoryStore(), serviceUrl: given })
   return { url: await listen(createAdaptorServer({ fetch: api.fetch }) as http.Server), token: tokens.ada }
 }
 
 async function honoProxy(): Promise<Started> {
   const app = new Hono()
-  app.all('*', (c) => proxy(`${new URL(serviceUrl).origin}${new URL(c.req.url).pathname}`, c.req))
+  app.all('*', (c) => proxy(`${new URL(given).origin}${new URL(c.req.url).pathname}`, c.req))
   return { url: await listen(createAdaptorServer({ fetch: app.fetch }) as http.Server) }
 }
 
