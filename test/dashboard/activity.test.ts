@@ -72,7 +72,10 @@ describe('statements', () => {
       'seo 1 40 0 35 % 20.00 500 0 0 0 0',
       'Total 1 40 75 100 % 57.50 0 0 40 1',
     ])
-    expect(byBudget.text).toContain('Open: figures still change. The rows add up to the 115 units spent in the book.')
+    const open = 'Open: figures still change until the month ends on 1 Dec 2026 00:00, and until these updates end:'
+    const doubt = 'lost ? in doubt 40 units 20 Nov 2026 10:00 by ada'
+    expect(byBudget.text).toContain(`${open} ${doubt} The rows add up to the 115 units spent in the book.`)
+    expect((await browser.get('/dashboard/statements')).text).toContain(`${open} ${doubt} What a budget uses`)
     const byProject = await browser.get('/dashboard/statements?by=project')
     expect(rowsIn(byProject.html).slice(1)).toEqual([
       'outside the guard 0 0 75 65 % 0 0 0 0',

@@ -44,8 +44,10 @@ export const statementOperations: readonly Operation[] = [
   },
 ]
 
+const maxNotFinal = 100
+
 function show(statement: Statement, price: bigint | undefined) {
-  const { window, previous, next, status, by, tagKeys, rows, total, spent, addsUp, currency } = statement
+  const { window, previous, next, status, notFinal, by, tagKeys, rows, total, spent, addsUp, currency } = statement
   const moneyOf = (sum: StatementSum) => ({
     ...(price !== undefined && { amount: amountOf(sum, price) }),
     ...(currency !== null && { cost: costOf(sum.atPrices) }),
@@ -61,6 +63,9 @@ function show(statement: Statement, price: bigint | undefined) {
     start: toRfc3339(window.start),
     end: toRfc3339(window.end),
     status,
+    notFinal: notFinal.updates.slice(0, maxNotFinal).map(({ id, project, state, hold }) => ({
+      ...{ update: id, project, state, units: hold?.units },
+    })),
     by,
     tagKeys,
     ...(price !== undefined && { price: Number(price) / perWhole }),

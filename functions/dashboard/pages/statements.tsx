@@ -1,20 +1,24 @@
 import * as z from 'zod/mini'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import type { Statement } from '../../../shared/guard/reports/statements.ts'
+import { isFinal, type NotFinal, notFinalOf, type Statement } from '../../../shared/guard/reports/statements.ts'
 import { count, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
 import { dayAt, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
-import { activityPath, BudgetLink, say, ZoneNote } from '../components/parts.tsx'
+import { activityPath, BudgetLink, say, Time, ZoneNote } from '../components/parts.tsx'
 import { PeriodLinks, periodOf } from '../components/period.tsx'
+import { UpdateLines } from '../components/update-table.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
 import { addressWith, Chips, List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { StatementTable } from './statement-table.tsx'
+
+/** Of one state. */
+const maxOpen = 100
 
 const statementsPath = '/dashboard/statements'
 
@@ -50,14 +54,15 @@ export function addStatements({ page }: PageRoutes): void {
               ([tab, text]) => [text, addressWith(statementsPath, { ...filters, by: tab }), by === tab] as const,
             )}
           />
+          <Finality
+            {...{ view, month }}
+            notFinal={details?.statement.notFinal ?? (await notFinalIn(guard, view, month))}
+          />
           {details === null ? (
             await bookTable(guard, view, month)
           ) : (
             <>
               <p>
-                {details.statement.status === 'open'
-                  ? 'Open: figures still change. '
-                  : 'Final: nothing is held or in doubt. '}
                 <SumCheck statement={details.statement} mayAudit={permissions.readsBudgets === '*'} />
               </p>
               <StatementTable {...{ ...details, price }} />
@@ -94,6 +99,30 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
   const statement = await guard.statement(window ?? null, by)
   if (!statement) throw noWindow(window)
   return statement
+}
+
+async function notFinalIn({ ledger }: Guard, view: View, month: Window): Promise<NotFinal> {
+  const open = await Promise.all((['running', 'in-doubt'] as const).map((state) => ledger.open(state, maxOpen)))
+  return notFinalOf(
+    view,
+    month,
+    open.flatMap(({ rows }) => rows),
+  )
+}
+
+function Finality({ notFinal, view, month }: { notFinal: NotFinal; view: View; month: Window }) {
+  const { isOver, updates } = notFinal
+  if (isFinal(notFinal)) return <p>Final: nothing is held or in doubt.</p>
+  return (
+    <>
+      <p>
+        Open: figures still change
+        {isOver ? null : say` until the month ends on ${<Time at={month.end} zone={zoneOf(view)} />}`}
+        {updates.length === 0 ? '.' : `${isOver ? '' : ', and'} until these updates end:`}
+      </p>
+      <UpdateLines updates={updates.slice(0, maxOpen)} view={view} />
+    </>
+  )
 }
 
 async function bookTable(guard: Guard, view: View, month: Window) {

@@ -158,6 +158,17 @@ export const statement = z.strictObject({
   start: described(time, 'When the month begins.'),
   end: described(time, 'When the month ends.'),
   status: described(z.enum(['open', 'final']), '`final`: the month is over, and nothing of it is held or in doubt.'),
+  notFinal: described(
+    z.array(
+      z.strictObject({
+        update: text,
+        project: text,
+        state: z.enum(['running', 'in-doubt']),
+        units: described(units, 'What it holds.'),
+      }),
+    ),
+    'What keeps it from being final beside its `end`: updates that hold units or are in doubt; at most 100.',
+  ),
   by: described(
     z.union([z.enum(statementKeys), z.string().check(z.regex(/^tag:/))]),
     'What a row is about; `tag:client` is the tag `client`.',

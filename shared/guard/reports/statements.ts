@@ -4,7 +4,7 @@ import { type Definitions, isWithin, listedName, topsOf, unseenBudget } from '..
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { createdAroundMs, tagOf } from '../../ledger/updates/update.ts'
+import { createdAroundMs, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
 import { emptySummary, type Summary, summaryDays } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -24,13 +24,20 @@ import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 /** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and those whose cost is unknown. */
 export type SpentCosts = ReadonlyMap<string, string>
 
+/** What keeps a month from being final. */
+export interface NotFinal {
+  readonly isOver: boolean
+  /** They hold units, or are in doubt. The newest first. */
+  readonly updates: readonly Update[]
+}
+
 /** The rows add up to the month's book. */
 export interface Statement {
   readonly window: Window
   readonly previous: string
   readonly next: string | null
-  /** `final`: the month is over, and nothing is held or in doubt. */
   readonly status: 'open' | 'final'
+  readonly notFinal: NotFinal
   readonly by: StatementKey
   /** Keys of the month's tags, in order. */
   readonly tagKeys: readonly string[]
@@ -115,10 +122,24 @@ async function readMonth(ledger: Ledger, view: View, window: Window, summed: () 
     const book = await ledger.bookNamed(window.name)
     const isStill = isDeepStrictEqual(before, book)
     const figures = figuresOf(summaries, updates).filter(({ month }) => month === window.name)
-    if (isStill || round === maxRounds) return { view, window, summaries, figures, entries, book, isStill }
+    const notFinal = notFinalOf(view, window, updates)
+    if (isStill || round === maxRounds) return { view, window, summaries, figures, entries, notFinal, book, isStill }
     before = book
   }
 }
+
+/** @param updates at least those that run or are in doubt. */
+export const notFinalOf = ({ now }: View, { name, end }: Window, updates: readonly Update[]): NotFinal => ({
+  isOver: now >= end,
+  updates: updates
+    .filter(
+      ({ month, budget, state, hold }) =>
+        month === name && budget !== unseenBudget && (state === 'running' || state === 'in-doubt') && hold?.units,
+    )
+    .toSorted((a, b) => b.createdAt - a.createdAt),
+})
+
+export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && updates.length === 0
 
 type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
@@ -136,7 +157,7 @@ const spanOf = ({ definitions, now }: View, { start, end }: Window) => ({
 })
 
 function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | null): Statement {
-  const { view, window, figures, entries, book, isStill } = month
+  const { view, window, figures, entries, notFinal, book, isStill } = month
   const { definitions, now } = view
   const rows = rowsOf(month, by, unitPrices)
   const { paidElsewhere: _none, claimedPerson: _person, ...sums } = rows.reduce(sumOfRows, emptyRow(null))
@@ -151,7 +172,7 @@ function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPric
     tagKeys: [...new Set(figures.flatMap(({ tags = {} }) => Object.keys(tags)))].toSorted().slice(0, maxTagKeys),
     previous: monthBefore(definitions.calendar, window).name,
     next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
-    status: now < window.end || total.held + total.inDoubt > 0 ? 'open' : 'final',
+    ...{ status: isFinal(notFinal) ? 'final' : 'open', notFinal },
     currency: unitPrices?.currency ?? null,
     addsUp: total.charged + total.external === spent || (isStill ? false : null),
   }

@@ -79,6 +79,7 @@ describe.each([
       start: '2026-11-01T00:00:00.000Z',
       end: '2026-12-01T00:00:00.000Z',
       status: 'open',
+      notFinal: [{ update: expect.stringMatching(/^upd_/), project: 'broken', state: 'in-doubt', units: 15 }],
       by: 'budget',
       tagKeys: [],
       rows: [

@@ -152,6 +152,7 @@ describe('updates that have not ended', () => {
     expect(seen).toMatchObject([
       {
         status: 'open',
+        notFinal: { isOver: true, updates: [{ project: 'shop', state: 'running' }] },
         rows: [
           { key: 'shop', ...none, held: 40 },
           { key: 'site', ...none, updates: 1, charged: 25 },
@@ -163,6 +164,7 @@ describe('updates that have not ended', () => {
     ])
     expect(await guard.statement(november, 'project')).toMatchObject({
       status: 'final',
+      notFinal: { isOver: true, updates: [] },
       total: { ...none, updates: 2, charged: 65 },
       next: 'month:2026-12-01',
     })
@@ -180,7 +182,8 @@ describe('updates that have not ended', () => {
   test('a month is open to its last millisecond, and the next one is not there before', async () => {
     const { guard, clock } = await startGuard()
     clock.set('2026-11-30T23:59:59.999Z')
-    expect(await guard.statement(november, 'budget')).toMatchObject({ status: 'open', next: null })
+    const notFinal = { isOver: false, updates: [] }
+    expect(await guard.statement(november, 'budget')).toMatchObject({ status: 'open', notFinal, next: null })
     expect(await guard.statement('month:2026-12-01', 'budget')).toBeNull()
     clock.set('2026-12-01T00:00:00Z')
     expect(await guard.statement(november, 'budget')).toMatchObject({
