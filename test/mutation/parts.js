@@ -34,7 +34,7 @@ const keepingTests = [
 const statements = ['reports/{statements,summary}']
 /** Of the way of an update: without a network, so that each mutant takes a moment; the fastest first. */
 const wayTests = [
-  ...['update/decide', 'people/permissions', 'update/settle', 'sentences', 'update/execute'],
+  ...['update/decide', 'explain', 'people/permissions', 'update/settle', 'sentences', 'update/execute'],
   ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate', 'services'],
   ...['people/approval-expiry', 'people/inbox', 'people/persons', 'update/kept-token', 'sweep/turns'],
   ...['update/price', 'update/payer', 'update/one-work', 'update/project-names', 'update/key-taken', 'update/short'],

@@ -12,7 +12,7 @@ const offered = {
     ...['approve', 'reject', 'cancel', 'resolve'],
     ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
     ...['statement', 'countUpdates', 'inbox', 'unlistedProjects'],
-    ...['planStatuses', 'upcoming', 'budgetsOf', 'report'],
+    ...['planStatuses', 'upcoming', 'budgetsOf', 'report', 'projectProfile', 'personProfile'],
   ],
   ledger: [
     ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'slackEvents', 'logins', 'issuerKeys'],
