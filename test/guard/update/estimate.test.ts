@@ -281,3 +281,20 @@ test('a hold says how long it lasts, where, and after which update of the same w
     ...{ datesBefore: [], previous: [first.id] },
   })
 })
+
+test('an estimate for another caller follows the list of callers, and takes what a token would say as given', async () => {
+  const { guard, caller } = await priced()
+  await caller('bob', { scopes: ['propose'], budgets: [] })
+  await caller('mia', { readsBudgets: [] })
+  const ada = { caller: 'ada', via: 'http' } as const
+  const problemOf = async (as: string) => {
+    const answer = await guard.estimate({ kind: 'ranking', projects: ['a'], explain: true, as }, ada)
+    return 'slug' in answer ? answer.detail : (answer.problem?.detail ?? answer.approval)
+  }
+  expect(await Promise.all(['bob', 'eve', 'slack:U1', 'mia'].map(problemOf))).toEqual([
+    'bob may not charge the budget account; its token names the budgets that it may.',
+    null,
+    'slack:U1 needs the scope run or propose for this.',
+    'mia is told: There is no project a in the budgets that you read.',
+  ])
+})
