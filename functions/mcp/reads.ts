@@ -23,7 +23,9 @@ export async function getBudget({ guard, parts }: ToolCall, { name }: { name: st
   const budget = budgetNamed(view.definitions, name)
   if (!budget) return refused(noBudget(name), 'Call list_budgets for the names.')
   const own = (await guard.outlook(view)).budgets.find((each) => each.budget === name)
-  const sentence = own?.sentence ?? `${name} is on track.`
+  const lasts = own?.sentence?.replace(/[^.]$/, '$&.') ?? `${name} is on track.`
+  // What stops it now is the gravest, and is said once.
+  const sentence = [...(own?.next?.updates === 0 ? [] : [lasts]), own?.next?.sentence].join(' ')
   return answered(sentence, { ...showBudget(view, budget, namesOf(parts.kinds), own) })
 }
 

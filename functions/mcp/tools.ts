@@ -83,7 +83,8 @@ function readTools(kinds: Kinds): readonly Tool[] {
     }),
     tool({
       ...{ name: 'get_budget', title: 'Get a budget', scopes: ['read'], hints: reads },
-      description: 'Shows one budget: its limits, projects and rules, what is left, and whether it will last.',
+      description:
+        'Shows one budget: its limits, projects and rules, what is left, whether it will last, and what stops it next.',
       input: z.strictObject({ name: budgetName }),
       texts: { name: 'The name of the budget.' },
       output: answers.Budget,

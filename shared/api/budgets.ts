@@ -5,8 +5,10 @@ import { budgetMembers, limits, projects, removableMembers } from '../records/bu
 import { budgetName, once } from '../records/fields.ts'
 import { requestShape } from '../records/record.ts'
 import type { Kinds } from '../tracking/kinds.ts'
+import type { Columns } from './csv.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { monthWindow, reason, type Texts } from './schemas.ts'
+import type { showBudget } from './to-json.ts'
 
 export function budgetBodies(kinds: Kinds) {
   /** Missing members get defaults. */
@@ -72,6 +74,19 @@ export const pruneTexts: Texts = {
   move: moveText,
   'dry-run': '`true`: only show the difference.',
   prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
+}
+
+/** Not the file that is applied, which has what an administrator sets. */
+export const budgetColumns: Columns<ReturnType<typeof showBudget>> = {
+  name: ({ name }) => name,
+  parent: ({ parent }) => parent ?? '',
+  status: ({ status }) => status ?? '',
+  left: ({ windows }) => windows.find(({ window }) => window === 'month')?.available ?? '',
+  nextKind: ({ next }) => next?.kind ?? '',
+  nextBudget: ({ next }) => next?.budget ?? '',
+  nextUnits: ({ next }) => next?.units ?? '',
+  nextUpdates: ({ next }) => next?.updates ?? '',
+  next: ({ next }) => next?.sentence ?? '',
 }
 
 /** @throws Refusal 404, or 400 for PUT. */

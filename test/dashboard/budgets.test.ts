@@ -62,8 +62,9 @@ describe('the tree', () => {
       ['1', '/dashboard/budgets/free'],
     ])
     expect(text).toContain('account on track 49,960 40 0 49,960 –')
+    expect(html).toContain('title="Next stop: account&#39;s month, 49,960 units away.">on track</span>')
     expect(text).toContain('Level 1: agency frozen 19,960 40 0 19,960 –')
-    expect(text).toContain('Level 2: acme frozen 1,960 260 today 40 0 1,960 –')
+    expect(text).toContain('Level 2: acme frozen 1,960 260 today 40 0 1,960 49')
     expect(text).toContain('Level 1: free on track no limit 0 0 – –')
     const namesAt = async (query: string) =>
       [
@@ -126,7 +127,9 @@ describe('a budget', () => {
     await product.update({ kind: 'ranking', project: 'initech' })
     const { text } = await eve.get(acme)
     expect(text).toContain('Budget acme Budgets account agency acme on track Grant Transfer Change Freeze Delete')
-    expect(text).toContain('2,460 of 2,500 units left Limit 2,000, 500 granted; resets 1 Dec 2026 00:00')
+    expect(text).toContain(
+      "2,460 of 2,500 units left Next stop: acme's day, 260 units away (6 updates at the last price). Limit 2,000, 500 granted; resets 1 Dec 2026 00:00",
+    )
     expect(text).toContain('Left today 260')
     expect(text).toContain('Spent by project initech 40 100 % Spent by person and plan ada 40 100 %')
     expect(text).toContain('Latest updates initech ✓ settled 40 units 20 Nov 2026 11:00 by ada')
@@ -250,7 +253,7 @@ describe('readings of the ledger', () => {
     for (const from of [2, 22])
       await product.update({ kind: 'ranking', projects: projects(from, 20), budget: 'agency' })
     expect([withTwo, await measuredAll()]).toEqual([withTwo, withTwo])
-    expect(withTwo).toEqual([5, 12, 4, 4, 9, 4])
+    expect(withTwo).toEqual([7, 14, 4, 4, 11, 4])
   })
 })
 
@@ -331,6 +334,7 @@ describe('limits and rules', () => {
       kinds: ['keyword-difficulty'],
       frozen: false,
       status: 'on-track',
+      next: expect.objectContaining({ kind: 'limit', budget: 'acme', units: 5 }),
       approvers: [],
     })
   })

@@ -40,7 +40,8 @@ describe('callers', () => {
     )
     const { text, html } = await eve.get('/dashboard/callers')
     expect(text).toContain(
-      'crawler Spent this month 40 Last update 20 Nov 2026 10:00 Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 crawler has 60 of 100 units left today.',
+      'crawler Spent this month 40 Last update 20 Nov 2026 10:00 Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 ' +
+        "Next stop: crawler's day, 60 units away (1 update at the last price). One update may need at most 60 units (crawler). crawler has 60 of 100 units left today.",
     )
     expect(text).toContain(
       'slack:U1 is bob ✕ Disabled: every request is refused. Spent this month 0 Last update not among the latest 100 Scopes approve Budgets none May force yes',

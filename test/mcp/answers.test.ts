@@ -20,6 +20,21 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}]/u
 
 describe('an answer to an agent', () => {
+  test('the answer of a budget says what stops it next, and says a freeze once', async () => {
+    const { connect, call } = await start()
+    await call('PUT', '/budgets/acme', { body: { limits } })
+    const agent = await connect()
+    const stops = "Next stop: acme's month, 1,000 units away."
+    expect(await agent.call('get_budget', { name: 'acme' })).toMatchObject({
+      sentence: `acme is on track. ${stops}`,
+      data: { next: { kind: 'limit', budget: 'acme', units: 1_000, sentence: stops } },
+    })
+    await call('POST', '/budgets/acme/freeze', { body: { reason: 'a loop' } })
+    expect((await agent.call('get_budget', { name: 'acme' })).sentence).toMatch(
+      /^Stopped now: acme was frozen by ada on [^:]+:00 UTC: a loop\.$/,
+    )
+  })
+
   test('an answer does not say that nothing was spent where another call of the quote may have spent', async () => {
     const { connect, seen } = await start()
     const [agent, other] = [await connect(), await connect({ sub: 'other' })]

@@ -90,8 +90,11 @@ describe('figures, estimates and lists', () => {
     await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200), projects } })
     const chain = 'blog has 200 of 200 .*; seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 '
     for (const text of ['blog', 'BLOG', '"tea shop"']) expect(await type(text)).toEqual(says(`private: ${chain}`))
+    const stops = "Next stop: blog's month, 200 units away."
     expect(textsOf(latest())[1]).toBe('`Tea Shop` is a project of `blog`.')
+    expect(textsOf(latest())).toContain(stops)
     await type('blog')
+    expect(textsOf(latest())[1]).toBe(stops)
     expect(textsOf(latest()).join()).not.toContain('is a project')
     expect(await type('blgo')).toEqual(says('private: There is no command “blgo”'))
   })

@@ -5,6 +5,7 @@ import {
   applyTexts,
   type BudgetBodies,
   budgetBodies,
+  budgetColumns,
   budgetNameOf,
   budgetsQuery,
   budgetsTexts,
@@ -15,6 +16,7 @@ import {
   releaseTexts,
   windowQuery,
 } from '../../../shared/api/budgets.ts'
+import { answerCsv, wantsCsv } from '../../../shared/api/csv.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
@@ -81,9 +83,8 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
   const names = (sort === 'risk' && outlooks?.map(({ budget }) => budget)) || Object.keys(view.definitions.budgets)
   const budgets = names.flatMap((name) => budgetNamed(view.definitions, name) ?? [])
   const outlookOf = new Map(outlooks?.map((outlook) => [outlook.budget, outlook]))
-  return c.json({
-    budgets: budgets.map((budget) => showBudget(view, budget, kindNames, outlookOf.get(budget.name))),
-  })
+  const rows = budgets.map((budget) => showBudget(view, budget, kindNames, outlookOf.get(budget.name)))
+  return wantsCsv(c) ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows })) : c.json({ budgets: rows })
 }
 
 /** `null`: the view is of an earlier month. */
@@ -171,7 +172,7 @@ export const budgetOperations: readonly Operation[] = [
     ...{ method: 'GET', path: '/budgets', id: 'listBudgets', scopes: ['read'] },
     summary: 'Lists all budgets with their figures, and whether each will last',
     query: { schema: budgetsQuery, texts: budgetsTexts },
-    answers: { 200: { description: 'All of them', body: 'BudgetList', headers: ['ETag'] } },
+    answers: { 200: { description: 'All of them', body: 'BudgetList', headers: ['ETag'], csv: true } },
     problems: [],
   },
   {

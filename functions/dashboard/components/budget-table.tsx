@@ -44,7 +44,7 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
           },
           {
             name: 'Status',
-            cell: ([{ reasons }]) => <Pill reason={reasons[0]} view={view} />,
+            cell: ([{ reasons, next }]) => <Pill reason={reasons[0]} view={view} title={next?.sentence} />,
             note: ([{ figures }]) => figures.enforce === false && 'observed',
           },
           {

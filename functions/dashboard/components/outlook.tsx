@@ -75,9 +75,22 @@ const onlyObserved = '; only observed, so nothing is refused'
 
 const outOn = (at: number, zone: string) => [`out ${shortDay(at, zone)}`, `runs out ${dayAndTime(at, zone)}`] as const
 
-export function Pill({ reason, view, isLong }: { reason: Reason | undefined; view: View; isLong?: true }) {
-  if (!reason) return <span class="pill on-track">on track</span>
-  return <span class={isGrave(reason) ? 'pill at-risk' : 'pill'}>{wordsOf(reason, view)[isLong ? 1 : 0]}</span>
+interface PillProps {
+  readonly reason: Reason | undefined
+  readonly view: View
+  readonly isLong?: true
+  readonly title?: string | undefined
+}
+
+export function Pill({ reason, view, isLong, title }: PillProps) {
+  const [style, text] = reason
+    ? [isGrave(reason) ? 'pill at-risk' : 'pill', wordsOf(reason, view)[isLong ? 1 : 0]]
+    : ['pill on-track', 'on track']
+  return (
+    <span class={style} title={title}>
+      {text}
+    </span>
+  )
 }
 
 /** Others do not stop an update that is asked for today. */

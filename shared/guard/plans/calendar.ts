@@ -9,7 +9,7 @@ import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
 import type { Recent } from '../reports/figures.ts'
 import { paceOf } from '../reports/history.ts'
-import { lastRunOf } from '../reports/last-updates.ts'
+import { lastRunOf, lastsOf } from '../reports/last-updates.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { attemptId } from './attempts.ts'
@@ -84,22 +84,28 @@ async function forecast(parts: CalendarParts, given?: View | Promise<View>): Pro
 
 export type ForecastReading = Awaited<ReturnType<typeof forecastWith>>
 
-/** The number of requests depends on the plans alone. */
-async function forecastWith(parts: CalendarParts, given?: View | Promise<View>) {
+/**
+ * The number of requests depends on the plans alone.
+ *
+ * @param later updates that no summary counts yet.
+ */
+async function forecastWith(parts: CalendarParts, given?: View | Promise<View>, later = parts.recent.updates) {
   const looked = Promise.resolve(given ?? parts.ledger.view())
-  const [{ view, isPlanRunning, ...outlook }, summaries] = await Promise.all([
+  const [{ view, isPlanRunning, ...outlook }, summaries, uncounted] = await Promise.all([
     lookOut(parts, looked),
     looked.then(parts.recent.summaries),
+    looked.then(later),
   ])
+  const lasts = [...summaries, lastsOf(view.definitions, uncounted)]
   const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map((each) => toForecast(each, view))
   const forecasts = forecastCounters({
     now: view.now,
     counters,
     ...outlook,
     paceOf: (budget) => paceOf(view, summaries, budget, isPlanRunning),
-    lastPriceOf: (budget) => lastRunOf(summaries, budget)?.units ?? null,
+    lastPriceOf: (budget) => lastRunOf(lasts, budget)?.units ?? null,
   })
-  return { view, plans: outlook.plans, summaries, forecasts, next: nextRun(view.now, outlook) }
+  return { view, plans: outlook.plans, summaries, lasts, forecasts, next: nextRun(view.now, outlook) }
 }
 
 function nextRun(now: number, { plans, priceOf }: { plans: readonly ForecastPlan[]; priceOf: PriceOf }) {

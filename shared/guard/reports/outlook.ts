@@ -13,7 +13,6 @@ import {
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Update } from '../../ledger/updates/update.ts'
 import type { Page } from '../../ledger/views/pages.ts'
 import type { LastRefusal } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -82,18 +81,14 @@ export function createOutlook({
   recent,
 }: {
   ledger: Ledger
-  forecastWith: (given?: View | Promise<View>) => Promise<ForecastReading>
+  forecastWith: (given?: View | Promise<View>, later?: Recent['updates']) => Promise<ForecastReading>
   recent: Recent
 }) {
   /** @param later updates that no summary counts yet: one may just have been refused. */
-  async function outlook(given?: View | Promise<View>, later: Recent['updates'] = recent.updates): Promise<Outlook> {
+  async function outlook(given?: View | Promise<View>, later?: Recent['updates']): Promise<Outlook> {
     const looked = Promise.resolve(given ?? ledger.view())
-    const [reading, isOverdue, updates] = await Promise.all([
-      forecastWith(looked),
-      looked.then(isReconcileOverdue),
-      looked.then(later),
-    ])
-    return outlookOf(reading, isOverdue, updates)
+    const [reading, isOverdue] = await Promise.all([forecastWith(looked, later), looked.then(isReconcileOverdue)])
+    return outlookOf(reading, isOverdue)
   }
 
   /** Of each listed caller, and of `*`. */
@@ -122,10 +117,9 @@ export function createOutlook({
   return { outlook, callerStops }
 }
 
-function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean, later: readonly Update[]): Outlook {
-  const { view, forecasts, summaries, next } = reading
-  const all = [...summaries, lastsOf(view.definitions, later)]
-  const refusals = latestRefusals(view.definitions, all)
+function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {
+  const { view, forecasts, summaries, lasts, next } = reading
+  const refusals = latestRefusals(view.definitions, lasts)
   const budgets = Object.values(view.definitions.budgets).flatMap((budget): BudgetOutlook[] => {
     const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
     const [month, day] = [of('month'), of('day')]
@@ -139,7 +133,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean, later:
         ...{ budget: budget.name, parent: budget.parent, status: statusOf(first), reasons, sentence, remedy },
         ...{ figures: figuresOf(view, budget, 'month'), month, day },
         history: historyOf(view, summaries, budget.name),
-        next: nextStopOf(view, budget, { price: lastRunOf(all, budget.name)?.units ?? null, lastRefused }),
+        next: nextStopOf(view, budget, { price: month.lastPrice, lastRefused }),
       },
     ]
   })
@@ -198,7 +192,7 @@ const exhaustedWindows = (view: View, budget: Budget) =>
 
 /** Of the month: what a day lacks, the next day has. `budget` is the one of the chain that has too little. */
 function whyNotPayable(
-  { view, summaries }: ForecastReading,
+  { view, lasts }: ForecastReading,
   chain: readonly Budget[],
   { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
 ) {
@@ -206,7 +200,7 @@ function whyNotPayable(
   const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
   if (updatesLeft !== 0 || price === null || !least) return []
   const left = Math.max(0, least.available)
-  const isSince = lastRefused !== null && lastRefused.at > (lastRunOf(summaries, budget)?.at ?? 0)
+  const isSince = lastRefused !== null && lastRefused.at > (lastRunOf(lasts, budget)?.at ?? 0)
   const refusedAt = isSince ? lastRefused.at : null
   return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
 }

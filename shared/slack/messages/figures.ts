@@ -38,7 +38,7 @@ const maxBytes = 9_500
 interface Shown {
   readonly budgets: readonly BudgetFigures[]
   readonly zone: string
-  /** Of a project of the first budget, if the reader named one. */
+  /** What stops the first budget next, and of the project that the reader named. */
   readonly about?: readonly string[]
 }
 

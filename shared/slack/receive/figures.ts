@@ -1,3 +1,4 @@
+import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import type { PersonProfile, ProjectProfile } from '../../guard/reports/profiles.ts'
 import { figuresOf, zoneOf } from '../../guard/sentences.ts'
@@ -13,6 +14,7 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
+import { prose } from '../text.ts'
 import { type AnswerParts, type EventAnswer, whyNotAllowed } from './answer.ts'
 
 export async function figures(
@@ -46,22 +48,31 @@ export async function figuresOfName(parts: AnswerParts, caller: string, name: st
   const { dashboardUrl } = parts
   const view = await guard.ledger.view()
   const budget = budgetNamed(view.definitions, name.toLowerCase())
-  if (budget) return { message: figuresMessage({ budgets: chainIn(view, budget), zone: zoneOf(view) }) }
+  if (budget) {
+    const about = await nextStops(guard, view, budget.name)
+    return { message: figuresMessage({ budgets: chainIn(view, budget), zone: zoneOf(view), about }) }
+  }
   const isListed = listingsOf(view.definitions, name).length > 0
   const person = isListed ? null : await guard.personProfile(name)
   if (person) return { message: personMessage({ ...person, may: mayOf(person, allowed), dashboardUrl }) }
   const project = await guard.projectProfile(name)
-  return project && { message: messageOf(project, dashboardUrl) }
+  const stops = project?.owner ? await nextStops(guard, view, project.owner) : []
+  return project && { message: messageOf(project, dashboardUrl, stops) }
+}
+
+async function nextStops({ outlook }: Guard, view: View, name: string): Promise<readonly string[]> {
+  const found = (await outlook(view)).budgets.find(({ budget }) => budget === name)
+  return found?.next ? [prose(found.next.sentence, 600)] : []
 }
 
 const chainIn = (view: View, { name }: Budget): readonly BudgetFigures[] =>
   chainOf(view.definitions, name).map((each) => figuresIn(view, each))
 
-function messageOf(project: ProjectProfile, dashboardUrl: string | null) {
+function messageOf(project: ProjectProfile, dashboardUrl: string | null, stops: readonly string[]) {
   const { view, owner } = project
   const payer = owner === null ? undefined : budgetNamed(view.definitions, owner)
   if (!payer) return projectMessage({ ...project, dashboardUrl })
-  const about = projectLines(project)
+  const about = [...projectLines(project), ...stops]
   return figuresMessage({ budgets: chainIn(view, payer), zone: zoneOf(view), about })
 }
 

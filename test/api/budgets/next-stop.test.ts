@@ -109,6 +109,17 @@ describe('what stops a budget next', () => {
     expect(await seen()).toEqual(short)
   })
 
+  test('is told in the CSV of all budgets', async () => {
+    const { product } = await start()
+    const { headers, text } = await product.call('GET', '/budgets', { headers: { accept: 'text/csv' } })
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [names, , , globex] = text.split('\r\n')
+    expect(names).toBe('name,parent,status,left,nextKind,nextBudget,nextUnits,nextUpdates,next')
+    expect(globex).toBe(
+      `globex,clients,on-track,,limit,globex,260,6,"Next stop: globex's day, 260 units away (6 updates at the last price). ${refused}"`,
+    )
+  })
+
   test('is not told of a month that is over, nor to a writer', async () => {
     const { product } = await start()
     product.clock.set('2026-12-01T10:00:00Z')

@@ -162,6 +162,7 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
       id="figures"
       title={total === null ? 'No limit this month' : `${count(figures.available)} of ${units(total)} left`}
     >
+      <p>{outlook.next?.sentence}</p>
       <p class="note">
         {limit === 'unlimited' ? 'No limit' : `Limit ${count(limit)}`}
         {granted === 0 ? '' : `, ${count(granted)} granted`}; resets <Time at={figures.end} zone={zoneOf(view)} />

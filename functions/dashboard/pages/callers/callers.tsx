@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
+import type { NextStop } from '../../../../shared/guard/reports/next-stop.ts'
 import { count, ownLimitsLeft, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Caller,
@@ -49,9 +50,10 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
       const { guard } = visit
       const viewRead = guard.ledger.view()
       const latestRead = guard.ledger.updates({}, recentUpdates).then(({ rows }) => rows)
-      const [view, rows, spentBy] = await Promise.all([
+      const [view, rows, spentBy, stops] = await Promise.all([
         ...([viewRead, latestRead] as const),
         viewRead.then((view) => guard.spentByPerson(view, latestRead)),
+        viewRead.then(guard.callerStops),
       ])
       const seenAt = new Map(rows.map(({ caller, createdAt }) => [caller, createdAt] as const).toReversed())
       return visit.show(
@@ -63,7 +65,7 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
           </p>
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
-            <CallerList {...{ view, visit, spentBy, seenAt }} />
+            <CallerList {...{ view, visit, spentBy, seenAt, stops }} />
             <NotListed view={view} rows={rows} />
             <DisableFields frame={visit.frame} />
           </form>
@@ -100,6 +102,7 @@ interface ListProps {
   readonly spentBy: ReadonlyMap<string, number>
   /** The last request, by caller, among the latest updates. */
   readonly seenAt: ReadonlyMap<string, number>
+  readonly stops: ReadonlyMap<string, NextStop>
 }
 
 function CallerList(lists: ListProps) {
@@ -118,7 +121,7 @@ function CallerList(lists: ListProps) {
   )
 }
 
-function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenAt }: ListProps) {
+function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenAt, stops }: ListProps) {
   const { person, disabled } = caller
   const isSelf = sub === visit.session.sub
   const seen = seenAt.get(sub)
@@ -144,6 +147,7 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
       ]}
       isDisabled={disabled}
     >
+      {disabled ? null : <p>{stops.get(sub)?.sentence}</p>}
       {ownLimitsLeft(view, sub).map((sentence) => (
         <p>{sentence}.</p>
       ))}
