@@ -14,11 +14,7 @@ export interface Server {
   stop(): void
 }
 
-/**
- * A server in a process of its own, as on real machines.
- *
- * @param given the address of the service, or the time that a service tells.
- */
+/** A server in a process of its own, as on real machines. @param given the service's address, or the time that a service tells. */
 export async function startServer(role: Role, given = ''): Promise<Server> {
   const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [role, given], {
     execArgv: ['--import', 'tsx'],

@@ -13,9 +13,8 @@ const [role, given = ''] = process.argv.slice(2)
 
 type Started = Pick<Server, 'url' | 'token'>
 
-const service = async (): Promise<Started> => ({
-  url: (await startService(given === '' ? {} : { now: () => Date.parse(given) })).url,
-})
+const told = given === '' ? {} : { now: () => Date.parse(given) }
+const service = async (): Promise<Started> => ({ url: (await startService(told)).url })
 
 const slowService = async (): Promise<Started> => ({ url: (await startService({ afterMs: slowMs })).url })
 

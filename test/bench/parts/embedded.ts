@@ -31,7 +31,7 @@ export const benchEmbedded = (): Promise<Found> =>
         spreadOf(found[name]),
         ratio(found[name], found['DynamoDB Local']),
       ])
-      const head = [`guarded update, ms`, spreadHead, 'of DynamoDB Local']
+      const head = ['guarded update, ms', spreadHead, 'of DynamoDB Local']
       return { sections: { embedded: `${table(head, rows)}\n\n${measuredOn([`${turns} turns`])}` } }
     } finally {
       await Promise.all(Object.values(rivals).map(({ stop }) => stop?.()))

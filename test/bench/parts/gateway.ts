@@ -48,9 +48,7 @@ export async function benchGateway(): Promise<Found> {
       arms.map((arm) => [arm, spreadOf(large[arm], 0), ratio(large[arm], large.direct), `${growth[arm]} MB`]),
     )
     const how = measuredOn([`${turns} turns of ${thousands(requestsPerTurn)} requests`, `${exportTurns} exports each`])
-    return {
-      sections: { gateway: [smallTable, largeTable, how].join('\n\n') },
-    }
+    return { sections: { gateway: [smallTable, largeTable, how].join('\n\n') } }
   } finally {
     for (const server of [service, guard, proxy]) server.stop()
   }

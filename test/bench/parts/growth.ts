@@ -57,7 +57,6 @@ type Question = (typeof questions)[number]
 
 export const benchGrowth = (): Promise<Found> =>
   withDatabase(async (database) => {
-    // The guard holds nothing while the service's clock is far from its own.
     const service = await startServer('service', now)
     try {
       const worlds = []
