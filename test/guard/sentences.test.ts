@@ -4,6 +4,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import {
   count,
   type Figures,
+  figuresOf,
   left,
   list,
   onTheWall,
@@ -18,7 +19,7 @@ import { onlyProblem, toAnswer } from '../../shared/guard/update/answer.ts'
 import type { Row } from '../../shared/guard/update/batch.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
-import { at, u, updateOf } from '../support/records.ts'
+import { at, readingOf, u, updateOf } from '../support/records.ts'
 
 const figures = (changes: Partial<Figures> = {}): Figures => ({
   ...{ budget: 'seo', window: 'month', limit: u(100), granted: 0, available: 60, held: 10, inDoubt: 5, spent: 25 },
@@ -226,4 +227,12 @@ test.each([
   [5, -1, '100 %'],
 ])('the share of %i of %i is %s, rounded down', (used, of, text) => {
   expect(percent(used, of)).toBe(text)
+})
+
+test('the figures of a caller are shown as their person, and those of a budget by its name', () => {
+  const callers = { 'okta:1': { person: 'mira', limits: [{ window: 'month', units: u(10) }] } } as const
+  const view = readingOf({ callers })
+  const owner = { name: 'caller:okta:1', limits: callers['okta:1'].limits }
+  expect(left(figuresOf(view, owner, 'month'))).toBe('mira has 10 of 10 units left this month')
+  expect(figuresOf(view, { name: 'seo', limits: [] }, 'month')).not.toHaveProperty('shownAs')
 })

@@ -34,9 +34,15 @@ test('the settings of a process become its options', () => {
   ])
 })
 
+test('a separator of projects and a process that stops are options only where they are set', () => {
+  const isStopping = () => true
+  const { options } = servicesWith({ PROJECT_SEPARATOR: '|' }, { isStopping })
+  expect([options.separator, options.isStopping]).toEqual(['|', isStopping])
+})
+
 test('a ranking answers for a day and a keyword difficulty for seven days by default', () => {
   const cooldown = { ranking: 'day', 'keyword-difficulty': 604_800_000 }
-  expect(servicesWith().options).toEqual({ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, cooldown })
+  expect(servicesWith().options).toStrictEqual({ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, cooldown })
 })
 
 test('the default settings have no dashboard and no plan, and are not local', async () => {

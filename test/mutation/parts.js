@@ -3,7 +3,7 @@ const keeping = [
   '{background,money}',
   'people/{apply-budgets,budgets,callers,differences,moves}',
   'plans/*',
-  'reports/{digest,figures,history,outlook,spenders,tops,unlisted,update-counts}',
+  'reports/{digest,figures,history,last-updates,next-stop,outlook,spenders,tops,unlisted,update-counts}',
   'sweep/{alerts,runs-outside}',
 ]
 
@@ -38,8 +38,16 @@ const wayTests = [
   ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate', 'services'],
   ...['people/approval-expiry', 'people/inbox', 'people/persons', 'update/kept-token', 'sweep/turns'],
   ...['update/price', 'update/payer', 'update/one-work', 'update/project-names', 'update/key-taken', 'update/short'],
-  ...['update/unowned', 'update/batches', 'update/restored', 'update/time', 'update/observe', 'names/waiting-twice'],
-  ...['sweep/repeats', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
+  ...[
+    'update/unowned',
+    'update/batches',
+    'update/restored',
+    'update/time',
+    'update/observe',
+    'names/waiting-twice',
+    'sweep/repeats',
+  ],
+  ...['update/unowned-payer', 'sweep/fold-refusals', 'explain', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
   ...['names/doors', 'names/near-names', 'names/listed-names'],
 ].map((name) => `test/guard/${name}.test.ts`)
 

@@ -101,6 +101,19 @@ describe('an estimate', () => {
     })
   })
 
+  test('an estimate that may ask for units tells the most that an approval would grant a budget', async () => {
+    const { guard, budget } = await priced()
+    await budget('seo', month(20))
+    const wanted = { kind: 'ranking', projects: ['a', 'b'], budget: 'seo' } as const
+    expect(await guard.estimate({ ...wanted, whenShort: 'ask' }, bob)).toMatchObject({
+      ...{ allowed: true, problem: null, lacks: 30 },
+      approval: expect.stringMatching(
+        /^it needs 30 units, and seo has 20 of 20 units left this month; approving it also/,
+      ),
+    })
+    expect(await guard.estimate(wanted, bob)).toMatchObject({ allowed: false, approval: null, lacks: 0 })
+  })
+
   test('an estimate counts what the caller may spend, and whether the work was done', async () => {
     const { estimate, caller, ask } = await priced()
     await caller('eve', month(29))

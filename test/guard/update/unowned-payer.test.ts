@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { spellingFaults, whyNotPaid } from '../../../shared/guard/update/projects.ts'
+import { unownedApproval, unownedPayer } from '../../../shared/guard/update/unowned.ts'
+import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
+import { readingOf } from '../../support/records.ts'
+
+describe('who pays for projects that no budget lists after a change', () => {
+  const listed = (unowned?: Unowned) => ({
+    budgets: {
+      account: { name: 'account', parent: null, limits: [], projects: [], ...(unowned && { unowned }) },
+      acme: { name: 'acme', parent: 'account', limits: [], projects: [{ name: '1003' }] },
+    },
+  })
+  // A number with a sign may be read as the listed one.
+  const odd = '+1003'
+
+  test.each<[string, Unowned | undefined, readonly string[], number, string]>([
+    ['one project', 'pay', ['a'], 0, 'account pays for it'],
+    ['one project and no rule', undefined, ['a'], 0, 'account pays for it'],
+    ['several', 'pay', ['a', 'b'], 0, 'account pays for them'],
+    ['one without a name', 'pay', [], 1, 'account pays for it'],
+    ['one and another without a name', 'pay', ['a'], 1, 'account pays for them'],
+    ['one that wants approval', 'approve', ['a'], 0, 'account pays for it after an approval'],
+    ['several that want approval', 'approve', ['a', 'b'], 0, 'account pays for them after an approval'],
+    ['one that is refused', 'refuse', ['a'], 0, 'requests for it are refused until a budget lists it'],
+    ['several that are refused', 'refuse', ['a', odd], 2, 'requests for them are refused until a budget lists them'],
+    ['an unclear name', 'pay', [odd], 0, 'requests for it are refused until a budget lists it'],
+    ['unclear names', 'pay', [odd, 'a,b'], 0, 'requests for them are refused until a budget lists them'],
+    [
+      'an unclear name beside a clear one',
+      'pay',
+      [odd, 'a'],
+      0,
+      `requests for ${odd} are refused until a budget lists it, and account pays for the other`,
+    ],
+    [
+      'unclear names beside clear ones',
+      'approve',
+      [odd, 'a', 'a,b', 'b'],
+      1,
+      `requests for ${odd} and a,b are refused until a budget lists them, and account pays for the others after an approval`,
+    ],
+    [
+      'an unclear name beside one without a name',
+      'pay',
+      [odd],
+      1,
+      `requests for ${odd} are refused until a budget lists it, and account pays for the other`,
+    ],
+  ])('the payer of %s is said in a clause (unowned: %s)', (_what, rule, projects, more, expected) => {
+    expect(unownedPayer(listed(rule), projects, more)).toBe(expected)
+  })
+
+  test('a narrowed reader sees no account, so their clause knows no rule', () => {
+    expect(unownedPayer({ budgets: {} }, ['a'])).toBe('account pays for it')
+    expect(unownedPayer({ budgets: {} }, ['a'], 0)).not.toContain('refused')
+  })
+})
+
+const reason = 'no budget lists new, and account wants approval for such projects'
+
+test('the reason for approval of an unowned project says that one approval is enough for a plan’s run', () => {
+  const { definitions } = readingOf({ budgets: { account: { parent: null, unowned: 'approve' } } })
+  expect([
+    unownedApproval(definitions, { project: 'new' }),
+    unownedApproval(definitions, { project: 'new', plan: 'night' }),
+  ]).toEqual([reason, `${reason} (one is enough for all of them in this run of the plan night)`])
+})
+
+describe('who paid when an update was asked for', () => {
+  const { definitions } = readingOf({ budgets: { seo: { projects: [{ name: 'shop' }] } } })
+  const asked = { project: 'shop', budget: 'seo', caller: 'bob' }
+  const wrongState = (detail: string, budget: string) => ({ slug: 'wrong-state', detail, members: { budget } })
+  const again = 'Ask for the update again.'
+
+  test.each<[string, object, unknown]>([
+    ['the same owner', { owner: 'seo' }, null],
+    ['the same owner by default', { owner: 'seo', byDefault: true }, null],
+    ['no known owner', {}, null],
+    [
+      'no owner',
+      { owner: null },
+      wrongState(`shop belonged to no budget when this was asked for, and belongs to seo now. ${again}`, 'seo'),
+    ],
+    [
+      'another owner',
+      { owner: 'acme' },
+      wrongState(`shop belonged to acme when this was asked for, and belongs to seo now. ${again}`, 'seo'),
+    ],
+    [
+      'another payer by default',
+      { byDefault: true, budget: 'acme' },
+      wrongState(`shop belongs to seo now, and this was to be charged to acme. ${again}`, 'acme'),
+    ],
+    [
+      'an owner that it has no more',
+      { project: 'gone', owner: 'seo' },
+      wrongState(`gone belonged to seo when this was asked for, and belongs to no budget now. ${again}`, 'seo'),
+    ],
+    ['no owner as before', { project: 'gone', owner: null, budget: 'account', byDefault: true }, null],
+  ])('a request that was asked for with %s is paid or asked for again', (_what, changes, expected) => {
+    expect(whyNotPaid(definitions, { ...asked, ...changes }, true)).toEqual(expected)
+  })
+
+  test('a number that no listed name has is to be written as a number', () => {
+    expect(spellingFaults(definitions, [{ project: '+1e99' }])[0]?.message).toBe(
+      '+1e99 may be read as another number. Write the number itself, without signs or leading zeros; if it is a project of its own, list it in a budget.',
+    )
+  })
+})
