@@ -47,7 +47,7 @@ const wayTests = [
     'names/waiting-twice',
     'sweep/repeats',
   ],
-  ...['update/unowned-payer', 'sweep/fold-refusals', 'explain', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
+  ...['names/unowned-payer', 'sweep/fold-refusals', 'explain', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
   ...['names/doors', 'names/near-names', 'names/listed-names'],
 ].map((name) => `test/guard/${name}.test.ts`)
 
