@@ -66,7 +66,7 @@ function withPast(view: View, stop: Stop, past: Past, above = ''): NextStop {
 }
 
 const stopped = (kind: Stop['kind'], budget: string | null, why: string): Stop => ({
-  ...{ kind, budget, window: null, units: 0, updates: 0, sentence: `Stopped now: ${why}.` },
+  ...{ kind, budget, window: null, units: 0, updates: 0, sentence: `Stopped now: ${why.replace(/\.$/, '')}.` },
 })
 
 const nothing = (sentence: string): Stop => ({
@@ -93,7 +93,7 @@ function ruledOut(view: View, chain: readonly Budget[]): Stop | null {
 function barred({ definitions }: View, sub: string, shown: string): Stop | null {
   const allowed = permissionsAtMost(definitions, sub)
   const why = whyNotSubmit(shown, allowed)
-  if (why) return stopped(allowed.isDisabled ? 'disabled' : 'scopes', null, why.detail.replace(/\.$/, ''))
+  if (why) return stopped(allowed.isDisabled ? 'disabled' : 'scopes', null, why.detail)
   if (Object.keys(definitions.budgets).some(allowed.mayCharge)) return null
   return stopped('budgets', null, `${shown} may charge no budget; list one for them`)
 }

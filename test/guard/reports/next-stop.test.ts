@@ -17,7 +17,7 @@ const options: GuardOptions = {
 }
 const kinds = namesOf(productKinds)
 const chain = ['seo', 'acme', 'account']
-const asOfAda = { reason: 'too dear', by: 'ada', at: at('2026-11-19T10:00:00Z') }
+const asOfAda = { reason: 'too dear.', by: 'ada', at: at('2026-11-19T10:00:00Z') }
 
 type Reading = NonNullable<Parameters<typeof readingOf>[0]>
 type Wanted = Partial<Pick<UpdateRequest, 'kind' | 'caller' | 'via' | 'token'>>
