@@ -57,12 +57,13 @@ export function addProject({ page }: PageRoutes): void {
   })
 }
 
-function OwnerSection({ owner, id, name, spent, waiting, view }: ProjectProfile) {
+function OwnerSection({ owner, id, name, spent, waiting, next, view }: ProjectProfile) {
   const { definitions } = view
   const chain = owner === null ? [] : chainOf(definitions, owner)
   return (
     <Section id="owner" title="Summary" isHidden>
       {chain.length === 0 ? <p>{unlistedText(name, definitions)}</p> : null}
+      {next === null ? null : <p>{next.sentence}</p>}
       <Facts
         rows={[
           chain.length > 0 && [

@@ -14,7 +14,7 @@ import { count, shownCounter } from '../sentences.ts'
 import { happenedAt } from './figures.ts'
 
 /** The last run and refusal of each budget that paid, and of the counter of each listed caller. */
-type Lasts = Pick<Summary, 'lastRuns' | 'lastRefused'>
+export type Lasts = Pick<Summary, 'lastRuns' | 'lastRefused'>
 
 const ofPolicy: readonly string[] = ['over-budget', 'over-update-limit', 'budget-frozen', 'kind-not-allowed']
 

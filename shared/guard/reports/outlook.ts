@@ -36,7 +36,7 @@ import {
 import { limited } from '../update/limits.ts'
 import type { Recent } from './figures.ts'
 import { type History, historyOf, type Saved, savedIn } from './history.ts'
-import { lastRunOf, lastsOf, latestRefusals } from './last-updates.ts'
+import { type Lasts, lastRunOf, lastsOf, latestRefusals } from './last-updates.ts'
 import { type NextStop, nextStopOf, nextStopOfCaller } from './next-stop.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
@@ -91,19 +91,9 @@ export function createOutlook({
     return outlookOf(reading, isOverdue)
   }
 
-  /** Of each listed caller, and of `*`. */
   async function callerStops(view: View): Promise<ReadonlyMap<string, NextStop>> {
     const [summaries, later] = await Promise.all([recent.summaries(view), recent.updates(view)])
-    const { callers, unlisted } = view.definitions
-    const all = [...summaries, lastsOf(view.definitions, later)]
-    const refusals = latestRefusals(view.definitions, all)
-    const entries = Object.entries({ ...callers, ...(unlisted && { [unlistedCallers]: unlisted }) })
-    const stops = entries.map(([sub, caller]) => {
-      const party = callerCounter(sub)
-      const past = { price: lastRunOf(all, party)?.units ?? null, lastRefused: refusals.get(party) ?? null }
-      return [sub, nextStopOfCaller(view, sub, caller, past)] as const
-    })
-    return new Map(stops)
+    return callerStopsOf(view, [...summaries, lastsOf(view.definitions, later)])
   }
 
   async function isReconcileOverdue({ definitions, month, now }: View): Promise<boolean> {
@@ -115,6 +105,19 @@ export function createOutlook({
   }
 
   return { outlook, callerStops }
+}
+
+/** Of each listed caller, and of `*`. */
+export function callerStopsOf(view: View, all: readonly Lasts[]): ReadonlyMap<string, NextStop> {
+  const { callers, unlisted } = view.definitions
+  const refusals = latestRefusals(view.definitions, all)
+  const entries = Object.entries({ ...callers, ...(unlisted && { [unlistedCallers]: unlisted }) })
+  const stops = entries.map(([sub, caller]) => {
+    const party = callerCounter(sub)
+    const past = { price: lastRunOf(all, party)?.units ?? null, lastRefused: refusals.get(party) ?? null }
+    return [sub, nextStopOfCaller(view, sub, caller, past)] as const
+  })
+  return new Map(stops)
 }
 
 function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {

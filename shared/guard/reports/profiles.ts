@@ -1,4 +1,13 @@
-import { listedName, listingsOf, personOf, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  listedName,
+  listingsOf,
+  personOf,
+  planOfCaller,
+  rootBudget,
+  unseenBudget,
+} from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Run, Update } from '../../ledger/updates/update.ts'
@@ -14,6 +23,9 @@ import type { Plan } from '../plans/plans-file.ts'
 import { shownCaller, shownIn } from '../sentences.ts'
 import { runsOf } from '../update/duplicate-work.ts'
 import { type FigureRow, figuresOf, maxUncounted, recordsOf, summariesOf } from './figures.ts'
+import { lastsOf, latestRefusals } from './last-updates.ts'
+import { type NextStop, nextStopOf } from './next-stop.ts'
+import { callerStopsOf } from './outlook.ts'
 import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
 
 /** This month, and the month before. */
@@ -40,6 +52,8 @@ export interface ProjectProfile extends Profile {
   readonly kinds: readonly { readonly kind: Kind; readonly spent: SpentThen; readonly last: Run | null }[]
   readonly callers: readonly Spender[]
   readonly plans: readonly Plan[]
+  /** At its own last price. `null`: no budget that the reader sees pays for it. */
+  readonly next: NextStop | null
 }
 
 export interface PersonProfile extends Profile {
@@ -50,6 +64,8 @@ export interface PersonProfile extends Profile {
   readonly entries: readonly Entry[]
   /** What they may approve, where the list of callers says so: a token is not known here. */
   readonly toDecide: readonly Update[]
+  /** Of each listed name. Empty for a reader of some budgets, who sees parts of an entry. */
+  readonly next: ReadonlyMap<string, NextStop>
 }
 
 /** Bounds the search for the latest updates. */
@@ -86,7 +102,19 @@ async function projectProfile(parts: Parts, asked: string): Promise<ProjectProfi
     }),
     callers: greatest(chargedIn(ofNow), spentBy(definitions, ofNow)),
     plans: plans.filter(({ projects }) => projects.some((project) => isOf({ project }))),
+    next: nextOf(view, listing?.budget, lastRuns, found.latest),
   }
+}
+
+function nextOf(view: View, owner: Budget | undefined, runs: readonly (Run | null)[], latest: readonly Update[]) {
+  const { definitions } = view
+  const isRefused = budgetNamed(definitions, rootBudget)?.unowned === 'refuse'
+  const payer = owner ?? (isRefused ? undefined : budgetNamed(definitions, rootBudget))
+  const [last] = runs.filter((run) => run !== null).toSorted((a, b) => b.at - a.at)
+  const [lastRefused = null] = [...latestRefusals(definitions, [lastsOf(definitions, latest)]).values()].toSorted(
+    (a, b) => b.at - a.at,
+  )
+  return payer ? nextStopOf(view, payer, { price: last?.units ?? null, lastRefused }) : null
 }
 
 async function personProfile(parts: Parts, asked: string): Promise<PersonProfile | null> {
@@ -124,11 +152,12 @@ async function personProfile(parts: Parts, asked: string): Promise<PersonProfile
     budgets: spentOf(ofNow.map(({ budget, charged: units = 0 }) => ({ kind: 'budget', name: budget, units }))),
     decided: decided.slice(0, maxLatest),
     entries,
+    next: budgetNamed(definitions, rootBudget) ? callerStopsOf(view, all.lasts) : new Map(),
     toDecide: all.waiting.filter((update) => approvers.some((by) => whyNotApprove(update, view, by) === null)),
   }
 }
 
-async function recordsIn({ ledger }: Parts, view: View): Promise<Found> {
+async function recordsIn({ ledger }: Parts, view: View) {
   const { definitions, month, now } = view
   const since = Math.max(monthBefore(definitions.calendar, month).start, definitions.createdAt - dayMs)
   const [summaries, { rows: latest }, approvals, doubts] = await Promise.all([
@@ -138,7 +167,10 @@ async function recordsIn({ ledger }: Parts, view: View): Promise<Found> {
     ledger.open('in-doubt', maxOpen),
   ])
   const later = await recordsOf(ledger, summaries, { until: now, max: maxUncounted, latest })
-  return { rows: figuresOf(summaries, later), latest, waiting: [...approvals.rows, ...doubts.rows] }
+  return {
+    ...{ rows: figuresOf(summaries, later), latest, waiting: [...approvals.rows, ...doubts.rows] },
+    lasts: [...summaries, lastsOf(definitions, [...latest, ...later])],
+  }
 }
 
 /** A page may lead here from an older update. */

@@ -9,6 +9,7 @@ import { summaryOf } from './updates.ts'
 import { bold, boldUnits, countOf } from './words.ts'
 
 const maxShown = 5
+export const maxSentence = 600
 
 type Profile = Pick<ProjectProfile, 'spent' | 'waiting'>
 
@@ -27,20 +28,19 @@ const latestBlocks = ({ latest }: Pick<ProjectProfile, 'latest'>): readonly Bloc
 
 /** `/units globex`, where globex is a project: above the figures of who pays. */
 export function projectLines(project: ProjectProfile): readonly string[] {
-  const { name, owner, kinds, plans, view } = project
+  const { name, owner, kinds, plans, next, view } = project
   const runs = kinds.flatMap(({ kind, last }) =>
     last ? [`Last ${kind} run: ${boldUnits(last.units)} on ${date(last.at, zoneOf(view))}`] : [],
   )
   return [
     owner === null ? `No budget lists ${code(name)}.` : `${code(name)} is a project of ${code(owner)}.`,
     [
-      spentLine(project),
-      ...runs,
-      ...waitingLines(project),
+      ...[spentLine(project), ...runs, ...waitingLines(project)],
       ...plans.map((plan) => `Plan ${code(plan.name)} updates it`),
     ]
       .map((line) => `• ${line}`)
       .join('\n'),
+    ...(next === null ? [] : [prose(next.sentence, maxSentence)]),
   ]
 }
 
@@ -67,7 +67,7 @@ interface PersonShown extends PersonProfile, Links {
 
 /** `/units ada`, where ada is a person. */
 export function personMessage(person: PersonShown): Message {
-  const { name, view, spent, projects, toDecide, may } = person
+  const { name, view, spent, projects, toDecide, next, may } = person
   const all = spentOnTops(view.book, topsOf(view.definitions))
   const most = projects.slice(0, 3).map((each) => `${code(each.name ?? 'others')} ${count(each.units)}`)
   const lines = [
@@ -77,7 +77,9 @@ export function personMessage(person: PersonShown): Message {
     ...(toDecide.length > 0 ? [`${countOf(toDecide.length, 'update')} to decide`] : []),
     ...may.map(({ name: caller, scopes, disabled }) => {
       const what = scopes === null ? 'what the token says' : scopes.join(', ') || 'nothing'
-      return `${code(caller)} ${disabled ? 'is disabled' : `may: ${what}`}`
+      const stop = next.get(caller)
+      const sentence = stop ? `. ${prose(stop.sentence, maxSentence)}` : ''
+      return `${code(caller)} ${disabled ? 'is disabled' : `may: ${what}`}${sentence}`
     }),
   ]
   return message(

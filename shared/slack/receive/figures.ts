@@ -13,7 +13,7 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
-import { personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
+import { maxSentence, personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
 import { prose } from '../text.ts'
 import { type AnswerParts, type EventAnswer, whyNotAllowed } from './answer.ts'
 
@@ -56,24 +56,22 @@ export async function figuresOfName(parts: AnswerParts, caller: string, name: st
   const person = isListed ? null : await guard.personProfile(name)
   if (person) return { message: personMessage({ ...person, may: mayOf(person, allowed), dashboardUrl }) }
   const project = await guard.projectProfile(name)
-  const stops = project?.owner ? await nextStops(guard, view, project.owner) : []
-  return project && { message: messageOf(project, dashboardUrl, stops) }
+  return project && { message: messageOf(project, dashboardUrl) }
 }
 
 async function nextStops({ outlook }: Guard, view: View, name: string): Promise<readonly string[]> {
   const found = (await outlook(view)).budgets.find(({ budget }) => budget === name)
-  return found?.next ? [prose(found.next.sentence, 600)] : []
+  return found?.next ? [prose(found.next.sentence, maxSentence)] : []
 }
 
 const chainIn = (view: View, { name }: Budget): readonly BudgetFigures[] =>
   chainOf(view.definitions, name).map((each) => figuresIn(view, each))
 
-function messageOf(project: ProjectProfile, dashboardUrl: string | null, stops: readonly string[]) {
+function messageOf(project: ProjectProfile, dashboardUrl: string | null) {
   const { view, owner } = project
   const payer = owner === null ? undefined : budgetNamed(view.definitions, owner)
   if (!payer) return projectMessage({ ...project, dashboardUrl })
-  const about = [...projectLines(project), ...stops]
-  return figuresMessage({ budgets: chainIn(view, payer), zone: zoneOf(view), about })
+  return figuresMessage({ budgets: chainIn(view, payer), zone: zoneOf(view), about: projectLines(project) })
 }
 
 /** What others may do is for administrators. */

@@ -57,7 +57,7 @@ describe('the page of a person', () => {
     expect(text).toContain('Decided lately grant, acme: more')
     expect(text).toContain('Names (2) slack:U1BEA Scopes read, run, approve Budgets none')
     expect(text).toContain('bea-laptop Scopes read, run, admin Budgets acme')
-    expect(text).toContain('bea has 260 of 300 units left today.')
+    expect(text).toContain("Next stop: bea's day, 260 units away (6 updates at the last price).")
     expect(html).toContain('href="/dashboard/callers/edit?sub=bea-laptop"')
     expect(html).toContain('href="/dashboard/projects/shop"')
   })
@@ -81,7 +81,7 @@ describe('the page of a person', () => {
     const bea = await log('bea-laptop', 'read run')
     const own = await bea.get('/dashboard/people/bea')
     expect(own.text).toContain(
-      'bea-laptop Scopes read, run bea has 260 of 300 units left today. All updates of bea-laptop',
+      "bea-laptop Scopes read, run Next stop: bea's day, 260 units away (6 updates at the last price). All updates of bea-laptop",
     )
     expect(own.html).not.toContain('/dashboard/callers/edit')
   })
@@ -105,7 +105,9 @@ describe('the page of a project', () => {
     await ask('bea-laptop', 'shop')
     const { text, html } = await eve.get('/dashboard/projects/shop')
     expect(html).toContain('<h1>Project shop</h1>')
-    expect(text).toContain('Paid by acme › account Id 5001 Spent this month 40 Spent last month 0')
+    expect(text).toContain(
+      "Next stop: acme's month, 860 units away (21 updates at the last price). Paid by acme › account Id 5001 Spent this month 40 Spent last month 0",
+    )
     expect(text).toMatch(/ranking 40 20 Nov 2026 10:00 40 0/)
     expect(text).toContain('Latest updates ranking ✓ settled 40 units 20 Nov 2026 10:00 by bea All updates of shop')
     expect(text).toContain('Spent by person and plan bea 40 100 %')
@@ -119,7 +121,9 @@ describe('the page of a project', () => {
     const { ask, eve } = await start()
     await ask('bea-laptop', 'other one/two')
     const page = await eve.get('/dashboard/projects/other%20one%2Ftwo')
-    expect(page.text).toContain('No budget lists it: account pays for it. Spent this month 40')
+    expect(page.text).toContain(
+      "No budget lists it: account pays for it. Next stop: account's month, 49,960 units away (1,249 updates at the last price). Spent this month 40",
+    )
     const none = await eve.get('/dashboard/projects/none')
     expect([none.status, none.text]).toEqual([404, expect.stringContaining('There is no project none:')])
   })

@@ -117,28 +117,29 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
 }
 
 /** What others may do is for administrators. */
-function NamesSection({ profile: { names, view }, visit }: { profile: PersonProfile; visit: Visit }) {
-  const { permissions } = visit
+function NamesSection({ profile: { names, next, view }, visit }: { profile: PersonProfile; visit: Visit }) {
+  const { isAdmin, caller } = visit.permissions
   return (
     <Section id="names" title={names.length === 1 ? 'Name' : `Names (${names.length})`}>
       <ul class="waiting-list">
         {names.map((name) => {
           const listed = callerNamed(view.definitions, name)
-          const isSelf = name === permissions.caller
+          const isSelf = name === caller
+          const stop = isAdmin || isSelf ? (next.get(name)?.sentence ?? ownLimitsLeft(view, name).join('. ')) : ''
           return (
             <li>
               <div>
                 <p class="what">{name}</p>
-                {permissions.isAdmin && listed?.disabled ? <Disabled /> : null}
-                {permissions.isAdmin ? (
+                {isAdmin && listed?.disabled ? <Disabled /> : null}
+                {isAdmin ? (
                   <Facts rows={mayFacts(name, listed ?? {})} />
                 ) : isSelf ? (
                   <Facts rows={ownFacts(visit)} />
                 ) : null}
-                {permissions.isAdmin || isSelf ? ownLimitsLeft(view, name).map((sentence) => <p>{sentence}.</p>) : null}
+                {stop === '' ? null : <p>{stop}</p>}
                 <p class="buttons">
                   <a href={addressWith('/dashboard/updates', { caller: name, window: 'all' })}>All updates of {name}</a>
-                  {permissions.isAdmin ? <a href={callerAddress(name)}>{`Change what ${name} may do`}</a> : null}
+                  {isAdmin ? <a href={callerAddress(name)}>{`Change what ${name} may do`}</a> : null}
                 </p>
               </div>
             </li>
