@@ -261,10 +261,10 @@ describe('the overview', () => {
     expect(text).toContain('Left at the reset 49,880 with plans only; fewer than three days of history')
     expect(text).toContain('To decide 1 40 units 1 in doubt')
     expect(text).toContain(
-      'At risk 1 of 5 budgets full nothing left all 40 are used; the price of its next update is not known yet Frozen, paused or not reconciled blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
+      'At risk 1 of 5 budgets full nothing left all 40 are used; the last update cost 40 Frozen, paused or not reconciled blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
     )
     expect(text).toContain('Who spent ada 80 100 %')
-    expect(text).toContain('seo frozen 2,420 20 today 40 0 2,420 –')
+    expect(text).toContain('seo frozen 2,420 20 today 40 0 2,420 0')
     expect(text).toContain('free on track no limit 0 0 – –')
     expect(text).toContain('All times are in Europe/Berlin')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
@@ -286,6 +286,14 @@ describe('the overview', () => {
     )
     expect(await refusal('new')).toContain(
       'Its price is not known yet: the month limit of full stopped it before the service was asked for an estimate. Grant units to full…',
+    )
+  })
+
+  test('the overview says that the price of a budget without a run is not known', async () => {
+    const { product, browser } = await start()
+    await product.call('PUT', '/budgets/none', { body: { limits: month(0) } })
+    expect((await browser.get('/')).text).toContain(
+      'none nothing left all 0 are used; the price of its next update is not known yet',
     )
   })
 

@@ -2,6 +2,7 @@ import {
   budgetNamed,
   callerCounter,
   callerNamed,
+  callerOfCounter,
   chainOf,
   type Definitions,
   unseenBudget,
@@ -10,7 +11,7 @@ import type { Value } from '../../ledger/store/store.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
 import type { LastRefusal, LastRun, Summary } from '../../ledger/views/summary.ts'
 import { maxUnits } from '../../platform/words.ts'
-import { count, shownCounter } from '../sentences.ts'
+import { count, shownCaller } from '../sentences.ts'
 import { happenedAt } from './figures.ts'
 
 /** The last run and refusal of each budget that paid, and of the counter of each listed caller. */
@@ -82,7 +83,8 @@ function refusalOf(update: Update): LastRefusal | null {
 /** `initech needed 640, globex's day had 200` */
 export function whyRefused(definitions: Definitions, { project, slug, units, decidedBy }: LastRefusal): string {
   const { budget = unseenBudget, window, had } = decidedBy ?? {}
-  const name = budgetNamed(definitions, budget) ? budget : shownCounter(definitions, budget)
+  const caller = callerOfCounter(budget) ?? budget
+  const name = budgetNamed(definitions, budget) ? budget : shownCaller(definitions, caller)
   const needed = units === undefined ? `${project} was asked for` : `${project} needed ${count(units)}`
   if (slug === 'budget-frozen') return `${needed}, ${name} was frozen`
   if (slug === 'kind-not-allowed') return `${needed}, ${name} does not allow that kind of update`

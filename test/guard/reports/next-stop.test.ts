@@ -311,6 +311,11 @@ describe('the sentence of what stops a budget next', () => {
       'initech needed 640, globex allows at most 500 for one update',
     ],
     [
+      'a rule of a plan',
+      { slug: 'over-update-limit', units: 640, decidedBy: { budget: 'schedule:night', had: 500 } },
+      'initech needed 640, plan night allows at most 500 for one update',
+    ],
+    [
       'a rule that is not seen',
       { slug: 'over-update-limit', units: 640 },
       'initech needed 640, a budget above allows less for one update',
