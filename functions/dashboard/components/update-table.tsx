@@ -1,10 +1,11 @@
 import { describe } from '../../../shared/guard/problem-types.ts'
+import { type Profile, searched } from '../../../shared/guard/reports/profiles.ts'
 import { count, shownIn, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeats.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { addressWith, List } from '../kit/list.tsx'
-import { BudgetLink, ProjectLink, StateLink, say, Time } from './parts.tsx'
+import { BudgetLink, ProjectLink, Section, StateLink, say, Time } from './parts.tsx'
 import { CallerName, inView } from './people.tsx'
 
 const addressOfEach = (
@@ -78,6 +79,24 @@ export const UpdateLines = ({ updates, view, about }: LinesProps) => (
       )
     })}
   </ul>
+)
+
+/** Of the page of a project or a person, with links to all of each of its names. */
+export const LatestUpdates = ({ of, about }: { of: Profile; about: 'project' | 'person' }) => (
+  <Section id="updates" title={about === 'person' ? 'Asked lately' : 'Latest updates'}>
+    {of.latest.length === 0 ? (
+      <p class="empty">{`None among the newest ${searched.count} updates of the last ${searched.days} days.`}</p>
+    ) : (
+      <UpdateLines updates={of.latest} view={of.view} about={about} />
+    )}
+    <p class="buttons">
+      {of.names.map((name) => (
+        <a href={addressWith('/dashboard/updates', { [about === 'person' ? 'caller' : about]: name, window: 'all' })}>
+          All updates of {name}
+        </a>
+      ))}
+    </p>
+  </Section>
 )
 
 export function whyText(update: Update, { definitions }: Pick<View, 'definitions'>): string {

@@ -1,7 +1,6 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
-import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import { type ProjectProfile, searched } from '../../../shared/guard/reports/profiles.ts'
+import type { ProjectProfile } from '../../../shared/guard/reports/profiles.ts'
 import { count, zoneOf } from '../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../shared/guard/update/unowned.ts'
 import { budgetNamed, chainOf, type Definitions, rootBudget } from '../../../shared/ledger/book/definitions.ts'
@@ -18,9 +17,9 @@ import {
   ZoneNote,
 } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
-import { UpdateLines } from '../components/update-table.tsx'
+import { LatestUpdates } from '../components/update-table.tsx'
 import { Facts } from '../kit/facts.tsx'
-import { addressWith, List } from '../kit/list.tsx'
+import { List } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 
 export function addProject({ page }: PageRoutes): void {
@@ -46,10 +45,9 @@ export function addProject({ page }: PageRoutes): void {
           <OwnerSection {...profile} />
           <KindsSection {...profile} />
           <div class="halves">
-            <UpdatesSection {...profile} />
+            <LatestUpdates of={profile} about="project" />
             <SpentSection id="callers-spent" title="Spent by person and plan" spenders={callers} />
           </div>
-          <PlansSection {...profile} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
       )
@@ -57,7 +55,7 @@ export function addProject({ page }: PageRoutes): void {
   })
 }
 
-function OwnerSection({ owner, id, name, spent, waiting, next, view }: ProjectProfile) {
+function OwnerSection({ owner, id, name, spent, waiting, plans, next, view }: ProjectProfile) {
   const { definitions } = view
   const chain = owner === null ? [] : chainOf(definitions, owner)
   return (
@@ -77,6 +75,7 @@ function OwnerSection({ owner, id, name, spent, waiting, next, view }: ProjectPr
           ['Spent this month', <Units units={spent.now} />],
           ['Spent last month', <Units units={spent.before} />],
           waiting.length > 0 && ['Awaits a decision', <a href={inboxPath}>{count(waiting.length)}</a>],
+          plans.length > 0 && ['Updated by', joined(plans.map((plan) => <PlanName name={plan.name} />))],
         ]}
       />
     </Section>
@@ -100,37 +99,5 @@ const KindsSection = ({ kinds, view }: ProjectProfile) => (
         { name: 'Spent last month', units: ({ spent }) => spent.before },
       ]}
     />
-  </Section>
-)
-
-const UpdatesSection = ({ latest, names, view }: ProjectProfile) => (
-  <Section id="updates" title="Latest updates">
-    {latest.length === 0 ? (
-      <p class="empty">{`None among the newest ${searched.count} updates of the last ${searched.days} days.`}</p>
-    ) : (
-      <UpdateLines updates={latest} view={view} about="project" />
-    )}
-    <p class="buttons">
-      {names.map((name) => (
-        <a href={addressWith('/dashboard/updates', { project: name, window: 'all' })}>All updates of {name}</a>
-      ))}
-    </p>
-  </Section>
-)
-
-const PlansSection = ({ plans, view }: ProjectProfile) => (
-  <Section id="plans" title="Plans that update it">
-    {plans.length === 0 ? <p class="empty">No plan updates it.</p> : null}
-    <ul class="lines">
-      {plans.map(({ name, kind, schedule, enabled }) => (
-        <li>
-          <PlanName name={name} />{' '}
-          <span class="note">
-            {kind}, {scheduleInWords(schedule, zoneOf(view), view.now)}
-            {enabled ? '' : ', not enabled'}
-          </span>
-        </li>
-      ))}
-    </ul>
   </Section>
 )

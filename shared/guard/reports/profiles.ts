@@ -32,7 +32,7 @@ import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
 type SpentThen = { readonly now: number; readonly before: number }
 
 /** What this month and the month before tell of one project or person. */
-interface Profile {
+export interface Profile {
   readonly view: View
   /** As it is listed: its other names lead here. */
   readonly name: string

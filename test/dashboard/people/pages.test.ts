@@ -53,7 +53,9 @@ describe('the page of a person', () => {
     expect(html).toContain('<h1>bea</h1>')
     expect(text).toContain('Spent 40 100 % of all Spent last month 0 Asked, awaits approval 0 Asked, in doubt 0')
     expect(text).toContain('Spent by project shop 40 100 % Spent by budget acme 40 100 %')
-    expect(text).toContain('Asked lately shop ✓ settled 40 units 20 Nov 2026 10:00 Decided')
+    expect(text).toContain(
+      'Asked lately shop ✓ settled 40 units 20 Nov 2026 10:00 All updates of slack:U1BEA All updates of bea-laptop',
+    )
     expect(text).toContain('Decided lately grant, acme: more')
     expect(text).toContain('Names (2) slack:U1BEA Scopes read, run, approve Budgets none')
     expect(text).toContain('bea-laptop Scopes read, run, admin Budgets acme')
@@ -75,13 +77,11 @@ describe('the page of a person', () => {
     const { ask, rita, log } = await start()
     await ask('bea-laptop', 'shop')
     const others = await rita.get('/dashboard/people/bea')
-    expect(others.text).toContain(
-      'Names (2) slack:U1BEA All updates of slack:U1BEA bea-laptop All updates of bea-laptop',
-    )
+    expect(others.text).toContain('Names (2) slack:U1BEA bea-laptop All times')
     const bea = await log('bea-laptop', 'read run')
     const own = await bea.get('/dashboard/people/bea')
     expect(own.text).toContain(
-      "bea-laptop Scopes read, run Next stop: bea's day, 260 units away (6 updates at the last price). All updates of bea-laptop",
+      "bea-laptop Scopes read, run Budgets acme Next stop: bea's day, 260 units away (6 updates at the last price). All times",
     )
     expect(own.html).not.toContain('/dashboard/callers/edit')
   })
@@ -111,7 +111,7 @@ describe('the page of a project', () => {
     expect(text).toMatch(/ranking 40 20 Nov 2026 10:00 40 0/)
     expect(text).toContain('Latest updates ranking ✓ settled 40 units 20 Nov 2026 10:00 by bea All updates of shop')
     expect(text).toContain('Spent by person and plan bea 40 100 %')
-    expect(text).toContain('Plans that update it plan night ranking,')
+    expect(text).toContain('Updated by plan night')
     expect(html).toContain('href="/dashboard/ask?project=shop"')
     expect((await rita.get('/dashboard/projects/shop')).html).not.toContain('/dashboard/ask')
     expect((await eve.get('/dashboard/projects/5001')).location).toBe('/dashboard/projects/shop')

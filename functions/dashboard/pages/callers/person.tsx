@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import { type PersonProfile, searched } from '../../../../shared/guard/reports/profiles.ts'
+import type { PersonProfile } from '../../../../shared/guard/reports/profiles.ts'
 import { count, ownLimitsLeft, percent, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { spentOnTops } from '../../../../shared/ledger/book/book.ts'
 import { callerNamed, topsOf } from '../../../../shared/ledger/book/definitions.ts'
@@ -20,9 +20,8 @@ import {
   ZoneNote,
 } from '../../components/parts.tsx'
 import { inView } from '../../components/people.tsx'
-import { UpdateLines } from '../../components/update-table.tsx'
-import { type FactRow, Facts } from '../../kit/facts.tsx'
-import { addressWith } from '../../kit/list.tsx'
+import { LatestUpdates } from '../../components/update-table.tsx'
+import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { Disabled, mayFacts } from './callers.tsx'
 
@@ -43,7 +42,7 @@ export function addPerson({ page }: PageRoutes): void {
             <SpentSection id="budgets-spent" title="Spent by budget" spenders={profile.budgets} />
           </div>
           <div class="halves">
-            <LatestSection {...profile} />
+            <LatestUpdates of={profile} about="person" />
             <DecidedSection {...profile} />
           </div>
           <NamesSection {...{ profile, visit }} />
@@ -74,16 +73,6 @@ function FiguresSection({ view, spent, waiting, toDecide }: PersonProfile) {
     </Section>
   )
 }
-
-const LatestSection = ({ latest, view }: PersonProfile) => (
-  <Section id="updates" title="Asked lately">
-    {latest.length === 0 ? (
-      <p class="empty">{`Nothing among the newest ${searched.count} updates of the last ${searched.days} days.`}</p>
-    ) : (
-      <UpdateLines updates={latest} view={view} about="person" />
-    )}
-  </Section>
-)
 
 function DecidedSection({ decided, entries, view }: PersonProfile) {
   const { time } = inView(view)
@@ -118,7 +107,9 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
 
 /** What others may do is for administrators. */
 function NamesSection({ profile: { names, next, view }, visit }: { profile: PersonProfile; visit: Visit }) {
-  const { isAdmin, caller } = visit.permissions
+  const { isAdmin, caller, scopes, readsBudgets, mayCharge } = visit.permissions
+  const budgets = Object.keys(view.definitions.budgets).filter(mayCharge)
+  const own = { scopes: [...scopes], budgets, ...(readsBudgets !== '*' && { readsBudgets }) }
   return (
     <Section id="names" title={names.length === 1 ? 'Name' : `Names (${names.length})`}>
       <ul class="waiting-list">
@@ -131,16 +122,9 @@ function NamesSection({ profile: { names, next, view }, visit }: { profile: Pers
               <div>
                 <p class="what">{name}</p>
                 {isAdmin && listed?.disabled ? <Disabled /> : null}
-                {isAdmin ? (
-                  <Facts rows={mayFacts(name, listed ?? {})} />
-                ) : isSelf ? (
-                  <Facts rows={ownFacts(visit)} />
-                ) : null}
+                {isAdmin || isSelf ? <Facts rows={mayFacts(name, isAdmin ? (listed ?? {}) : own)} /> : null}
                 {stop === '' ? null : <p>{stop}</p>}
-                <p class="buttons">
-                  <a href={addressWith('/dashboard/updates', { caller: name, window: 'all' })}>All updates of {name}</a>
-                  {isAdmin ? <a href={callerAddress(name)}>{`Change what ${name} may do`}</a> : null}
-                </p>
+                {isAdmin ? <a href={callerAddress(name)}>{`Change what ${name} may do`}</a> : null}
               </div>
             </li>
           )
@@ -149,9 +133,3 @@ function NamesSection({ profile: { names, next, view }, visit }: { profile: Pers
     </Section>
   )
 }
-
-const ownFacts = ({ permissions: { scopes, readsBudgets, mayForce } }: Visit): readonly FactRow[] => [
-  ['Scopes', [...scopes].join(', ')],
-  readsBudgets !== '*' && ['Reads only', readsBudgets.join(', ') || 'nothing'],
-  mayForce && ['May force', 'yes'],
-]
