@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openBrowser } from '../../support/browser/browser.ts'
+import { days } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
@@ -73,6 +74,29 @@ describe('the page of a person', () => {
       expect([name, (await eve.get(`/dashboard/people/${name}`)).status]).toEqual([name, 404])
   })
 
+  test('is found by a person whom a claim names, and by a caller who asked long ago', async () => {
+    const { product, eve, log } = await start()
+    const asker = { caller: 'okta:00u7', via: 'http', route: 'POST /updates' } as const
+    const token = { scopes: new Set(['run'] as const), budgets: '*', person: 'Zoë / Q' } as const
+    const wanted = { kind: 'ranking', projects: ['shop'], whenShort: 'refuse' } as const
+    await product.guard.submit({ ...asker, token }, wanted, { respondAsync: false, endsAt: product.endsAt() })
+    const address = '/dashboard/people/Zo%C3%AB%20%2F%20Q'
+    expect((await eve.get('/dashboard/people/okta:00u7')).location).toBe(address)
+    const page = await eve.get(address)
+    expect(page.text).toContain('Zoë / Q This month Spent 40 100 % of all')
+    expect(page.text).toContain('Name okta:00u7')
+    expect((await eve.get('/dashboard/updates')).html).toContain(`href="${address}"`)
+    await product.update(
+      { kind: 'ranking', project: 'old' },
+      { token: product.signed({ sub: 'old', scope: 'run', budgets: '*' }) },
+    )
+    product.clock.advance(days(80))
+    const later = await log('eve', 'read')
+    expect((await later.get('/dashboard/people/old')).text).toContain('old ✓ settled 40 units 20 Nov 2026 10:00')
+    // Its work remembers the run.
+    expect((await later.get('/dashboard/projects/old')).text).toContain('ranking 40 20 Nov 2026 10:00 0 0')
+  })
+
   test('says what each name may do to administrators, and to a user their own alone', async () => {
     const { ask, rita, log } = await start()
     await ask('bea-laptop', 'shop')
@@ -118,12 +142,15 @@ describe('the page of a project', () => {
   })
 
   test('is there for a project that no budget lists, and says who pays then', async () => {
-    const { ask, eve } = await start()
+    const { product, ask, eve } = await start()
     await ask('bea-laptop', 'other one/two')
     const page = await eve.get('/dashboard/projects/other%20one%2Ftwo')
     expect(page.text).toContain(
       "No budget lists it: account pays for it. Next stop: account's month, 49,960 units away (1,249 updates at the last price). Spent this month 40",
     )
+    await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), unowned: 'refuse' } })
+    const refused = await eve.get('/dashboard/projects/other%20one%2Ftwo')
+    expect(refused.text).toContain('No budget lists it: requests for it are refused until a budget lists it. Spent')
     const none = await eve.get('/dashboard/projects/none')
     expect([none.status, none.text]).toEqual([404, expect.stringContaining('There is no project none:')])
   })

@@ -121,8 +121,8 @@ async function playMonth({ product, as, ask, news, sweep, type, press, clock }: 
 }
 
 const maxPages = 400
-/** Where callers are listed, and downloads. */
-const ownPages = /^\/dashboard\/callers|\.csv|^\/docs|^\/problems|^\/openapi/
+/** Where callers are listed, the pages of persons with all their names, and downloads. */
+const ownPages = /^\/dashboard\/(callers|people\/)|\.csv|^\/docs|^\/problems|^\/openapi/
 
 /** Follows all links from the overview. */
 async function pageTexts({ product }: Persons): Promise<ReadonlyMap<string, string>> {
