@@ -64,6 +64,15 @@ describe('a spelling that a lenient service may read as a listed name', () => {
       ],
     ],
     ['8203x', [['8203', 'client', 'initech']]],
+    [
+      '8203e-0',
+      [
+        ['8203', 'client', 'initech'],
+        ['8203', 'client', 'initech'],
+      ],
+    ],
+    ['"\'8203x', [['8203', 'client', 'initech']]],
+    ['+0x200bz', [['8203', 'client', 'initech']]],
     ['sp–z1', [['sp-z1', 'client', 'sp-z1']]],
     ['020013', [['8203', 'client', 'initech']]],
     ['+42', [['42', undefined, undefined]]],
@@ -78,6 +87,15 @@ describe('a spelling that a lenient service may read as a listed name', () => {
     ),
   ] as const)('%j has the readings %j', (name, expected) => {
     expect(readings(name)).toEqual(expected)
+  })
+
+  test('a number is read from its beginning as it is listed, and a hexadecimal one only from its mark', () => {
+    expect(nearName(budgetsOf({ a: [{ name: '0820' }] }), '0820-a')?.reading).toBe('0820')
+    expect(nearName(budgetsOf({ a: [{ name: String(0xabcd0) }] }), 'abcd0x')).toBe(null)
+  })
+
+  test.each(['“”acme', '""acme""', 'a\u0323\u0301cme', 'ácme'])('several marks or quotes are left out: %j', (name) => {
+    expect(nearName(budgetsOf({ a: [{ name: 'acme' }] }), name)?.reading).toBe('acme')
   })
 
   test.each([

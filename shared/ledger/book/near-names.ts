@@ -42,13 +42,12 @@ function oddNumbers(definitions: Budgets, project: string): NearName[] {
 
 const asPlain = (number: number): string => String(Math.abs(Math.trunc(number)))
 
-/** `null`: no number. */
+/** Without its sign, since a service may leave it out. `null`: no number. */
 function numberIn(text: string): number | null {
   if (!/\d/.test(text)) return null
-  const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? []
+  const rest = text.replace(/^[+-]/, '')
   const number = Number(rest)
-  if (Number.isNaN(number) || /^[+-]/.test(rest)) return null
-  return sign === '-' ? -number : number
+  return Number.isNaN(number) || /^[+-]/.test(rest) ? null : number
 }
 
 const minDigits = 4
