@@ -94,8 +94,8 @@ const Header = ({ frame }: { frame?: Frame }) => (
               name="q"
               type="search"
               maxlength={200}
-              placeholder="Find a project, budget, update…"
-              aria-label="Find a project, budget, update"
+              placeholder="Find a project, person, budget…"
+              aria-label="Find a project, person, budget, plan or update"
               autocomplete="off"
             />
           </form>
