@@ -88,7 +88,7 @@ const expensive = [
 ]
 
 test('the OpenAPI document lists the exports', () => {
-  expect(expensive).toEqual(['/audit', '/updates', '/budgets/account/entries', '/statements'])
+  expect(expensive).toEqual(['/audit', '/updates', '/budgets', '/budgets/account/entries', '/statements'])
 })
 
 describe('a caller has ten audits and exports a minute', () => {

@@ -75,6 +75,8 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
 async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Response> {
   const { guard } = await mustHave(c, 'read')
   const { window, sort } = readQuery(c, budgetsQuery)
+  const isExport = wantsCsv(c)
+  if (isExport) c.get('expensiveReads').admit(c.get('caller').sub)
   const view = await viewOf(guard, window)
   const outlooks = await outlooksOf(guard, view)
   if (sort === 'risk' && !outlooks) throw invalid([{ path: 'sort', message: 'only the open month has risks' }])
@@ -84,7 +86,7 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
   const budgets = names.flatMap((name) => budgetNamed(view.definitions, name) ?? [])
   const outlookOf = new Map(outlooks?.map((outlook) => [outlook.budget, outlook]))
   const rows = budgets.map((budget) => showBudget(view, budget, kindNames, outlookOf.get(budget.name)))
-  return wantsCsv(c) ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows })) : c.json({ budgets: rows })
+  return isExport ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows })) : c.json({ budgets: rows })
 }
 
 /** `null`: the view is of an earlier month. */

@@ -66,7 +66,10 @@ describe('PUT /budgets/{name}', () => {
       ],
     })
     const read = await product.call('GET', '/budgets/seo')
-    expect(read.body).toEqual({ ...made.body, status: 'on-track' })
+    expect(read.body).toEqual({
+      ...{ ...made.body, status: 'on-track' },
+      next: expect.objectContaining({ sentence: "Next stop: seo's month, 1,200 units away." }),
+    })
     expect(read.headers.get('etag')).toBe(made.headers.get('etag'))
     const { body } = await product.call('GET', '/budgets')
     expect(body.budgets.map(({ name }: { name: string }) => name)).toEqual(['account', 'seo'])
