@@ -128,6 +128,40 @@ describe('the checks of a decision', () => {
   })
 })
 
+test('a counter is shown with its limit, and as a budget above where a reader does not see it and it refuses or asks', () => {
+  const account = { parent: null, ...month(0) }
+  const budgets = { account, acme: month(30), seo: { enforce: false as const, ...month(5) } }
+  const countersOf = (how: Parameters<typeof known>[0], isHidden: boolean) => {
+    const checks = explain(known({ budgets, ...how }), quoteOf(40), options)
+    const seen = checks.map(({ figures, ...rest }) => (isHidden || !figures ? rest : { ...rest, figures }))
+    return checksInWords(seen).filter(({ check }) => check === 'counter')
+  }
+  const check = 'counter'
+  expect(countersOf({ budgets: { acme: month(90) } }, false).slice(0, 2)).toEqual([
+    {
+      ...{ check, verdict: 'passes', figure: 'seo is unlimited this month', budget: 'seo', window: 'month' },
+      ...{ limit: 'unlimited', available: null, needed: 40 },
+    },
+    {
+      ...{ check, verdict: 'passes', figure: 'acme has 90 of 90 units left this month, this needs 40', budget: 'acme' },
+      ...{ window: 'month', limit: 90, available: 90, needed: 40 },
+    },
+  ])
+  expect(countersOf({}, true)).toEqual([
+    { check, verdict: 'refuses', figure: 'a budget above is 10 units short' },
+    { check, verdict: 'refuses', figure: 'a budget above has nothing left' },
+  ])
+  expect(countersOf({ request: { whenShort: 'ask' } }, true)).toEqual([
+    { check, verdict: 'asks', figure: 'a budget above wants approval' },
+    { check, verdict: 'refuses', figure: 'a budget above has nothing left' },
+  ])
+})
+
+test('the checks of a caller whose token is not known say so', () => {
+  const [, caller] = checksInWords(explain(known(), quoteOf(40), options, true))
+  expect(caller?.figure).toBe('bob is not disabled; its token is not known here, so only the list of callers counts')
+})
+
 /** Absent so often, in ten. */
 const some = <T>(value: fc.Arbitrary<T>, absent = 5): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: absent, arbitrary: fc.constant(undefined) }, { weight: 10 - absent, arbitrary: value })
