@@ -15,9 +15,9 @@ const units = {
   'zed-doubt': 7_313,
   'zed-wait': 7_321,
 }
-/** Names, words and figures of the other client and of the budgets above. No other answer has them. */
+/** Names, words and figures of the other client and of the budgets above. Whole words: ids and cursors are random letters. */
 export const telling =
-  /zenith|zed-|zoe|zara|zeta|overco|zulu|\b(7777|7[,.]?3[12]1|7[,.]?313|7[,.]?919|7[,.]?907|61[,.]?3\d\d|98[,.]?710)\b/i
+  /zenith|overco|\b(zed-(store|doubt|wait)|zoe\b|zara\b|zeta\b|zulu\b)|\b(7777|7[,.]?3[12]1|7[,.]?313|7[,.]?919|7[,.]?907|61[,.]?3\d\d|98[,.]?710)\b/i
 
 const plans = [
   {
