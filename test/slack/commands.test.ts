@@ -106,7 +106,7 @@ describe('figures, estimates and lists', () => {
       { kind: 'ranking', project: 'acme', budget: 'seo' },
       { token: product.signed({ sub: 'ada-laptop', scope: 'run', budgets: '*' }) },
     )
-    const spent = '40 units spent this month, 0 last month'
+    const spent = '40 units spent this month'
     for (const text of ['ada-laptop', 'ada.l']) expect(await type(text)).toEqual(says(`private: ada.l: ${spent}`))
     expect(textsOf(latest()).join('\n')).toMatch(
       /100 % of all this month\).*`ada-laptop` may: run\. Nothing of ada\.l's own stops them.*Asked lately.*`acme` ranking/s,

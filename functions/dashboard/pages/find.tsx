@@ -47,16 +47,16 @@ export function addFind({ page }: PageRoutes): void {
       ]
       const lower = words.toLowerCase()
       const exact = places.filter(({ spellings }) => spellings.some((each) => [lower, name].includes(each)))
-      const [only] = exact
-      if (only && exact.length === 1) return c.redirect(only.to, 303)
       const found =
         exact.length > 0
           ? exact
           : places.filter(({ spellings }) => spellings.some((each) => each.includes(lower) || each.includes(name)))
-      if (found.length === 0) return c.redirect(updates, 303)
+      const [only] = found
+      if (!only) return c.redirect(updates, 303)
+      if (found.length === 1) return c.redirect(only.to, 303)
       return show(
         `Found for “${words}”`,
-        <Section id="found" title={found.length === 1 ? 'One match' : `${count(found.length)} matches`}>
+        <Section id="found" title={`${count(found.length)} matches`}>
           <ul>
             {found.slice(0, maxMatches).map((place) => (
               <li>

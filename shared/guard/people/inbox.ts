@@ -63,7 +63,9 @@ export interface DecisionMade {
 
 const maxShown = 100
 const maxDecided = 10
-const newest = { count: 100, ms: 7 * dayMs }
+/** Decisions of a week, also about what was asked for up to a week before. */
+const decidedWithinMs = 7 * dayMs
+const newest = { count: 100, ms: 2 * decidedWithinMs }
 
 type InboxParts = Pick<GuardParts, 'ledger' | 'clock' | 'options'>
 
@@ -111,7 +113,9 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
     view,
     entries: [...byRequest(approvalRows), ...doubtEntries].toSorted((one, other) => one.deadline - other.deadline),
     hasMore: approvals.next !== undefined || doubts.next !== undefined,
-    decided: decisionsIn([...open, ...latest.rows]).slice(0, maxDecided),
+    decided: decisionsIn([...open, ...latest.rows])
+      .filter(({ at }) => at >= view.now - decidedWithinMs)
+      .slice(0, maxDecided),
   }
 }
 

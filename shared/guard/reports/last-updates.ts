@@ -80,19 +80,19 @@ function refusalOf(update: Update): LastRefusal | null {
   }
 }
 
-/** `initech needed 640, globex's day had 200` */
+/** `initech needed 640, globex's day had 200`; without a price `initech, since globex was frozen` */
 export function whyRefused(definitions: Definitions, { project, slug, units, decidedBy }: LastRefusal): string {
   const { budget = unseenBudget, window, had } = decidedBy ?? {}
   const caller = callerOfCounter(budget) ?? budget
   const name = budgetNamed(definitions, budget) ? budget : shownCaller(definitions, caller)
-  const needed = units === undefined ? `${project} was asked for` : `${project} needed ${count(units)}`
-  if (slug === 'budget-frozen') return `${needed}, ${name} was frozen`
-  if (slug === 'kind-not-allowed') return `${needed}, ${name} does not allow that kind of update`
-  if (units !== undefined && units > maxUnits) return `${needed}, more than any account has`
+  const needed = units === undefined ? `${project}, since` : `${project} needed ${count(units)},`
+  if (slug === 'budget-frozen') return `${needed} ${name} was frozen`
+  if (slug === 'kind-not-allowed') return `${needed} ${name} does not allow that kind of update`
+  if (units !== undefined && units > maxUnits) return `${needed} more than any account has`
   if (slug === 'over-update-limit')
-    return `${needed}, ${name} allows ${had === undefined ? 'less' : `at most ${count(had)}`} for one update`
-  if (had === undefined) return `${needed}, ${name} had too little`
-  return `${needed}, ${possessive(name)} ${window} had ${had === 0 ? 'nothing left' : count(had)}`
+    return `${needed} ${name} allows ${had === undefined ? 'less' : `at most ${count(had)}`} for one update`
+  if (had === undefined) return `${needed} ${name} had too little`
+  return `${needed} ${possessive(name)} ${window} had ${had === 0 ? 'nothing left' : count(had)}`
 }
 
 /** `clients' month` */

@@ -28,8 +28,8 @@ import { type NextStop, nextStopOf } from './next-stop.ts'
 import { callerStopsOf } from './outlook.ts'
 import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
 
-/** This month, and the month before. */
-type SpentThen = { readonly now: number; readonly before: number }
+/** This month, and the month before: `null` if the ledger began after it. */
+type SpentThen = { readonly now: number; readonly before: number | null }
 
 /** What this month and the month before tell of one project or person. */
 export interface Profile {
@@ -195,7 +195,10 @@ const isOfMonth = (month: string) => (row: FigureRow) => row.month === month && 
 
 const chargedIn = (rows: readonly FigureRow[]): number => rows.reduce((sum, { charged = 0 }) => sum + charged, 0)
 
-const spentIn = ({ definitions, month }: View, rows: readonly FigureRow[]): SpentThen => ({
-  now: chargedIn(rows.filter(isOfMonth(month.name))),
-  before: chargedIn(rows.filter(isOfMonth(monthBefore(definitions.calendar, month).name))),
-})
+function spentIn({ definitions, month }: View, rows: readonly FigureRow[]): SpentThen {
+  const before = monthBefore(definitions.calendar, month)
+  return {
+    now: chargedIn(rows.filter(isOfMonth(month.name))),
+    before: definitions.createdAt >= before.end ? null : chargedIn(rows.filter(isOfMonth(before.name))),
+  }
+}

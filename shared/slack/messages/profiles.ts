@@ -13,8 +13,8 @@ export const maxSentence = 600
 
 type Profile = Pick<ProjectProfile, 'spent' | 'waiting'>
 
-const spentLine = ({ spent }: Profile): string =>
-  `${boldUnits(spent.now)} spent this month, ${count(spent.before)} last month`
+const spentLine = ({ spent: { now, before } }: Profile): string =>
+  `${boldUnits(now)} spent this month${before === null ? '' : `, ${count(before)} last month`}`
 
 const waitingLines = ({ waiting }: Profile): readonly string[] =>
   (['awaiting-approval', 'in-doubt'] as const).flatMap((state) => {

@@ -60,7 +60,7 @@ describe('what stops a budget next', () => {
     const body = { parent: 'clients', projects: [{ name: 'initech' }, { name: 'big' }] }
     for (const [more, why] of [
       [{ ...limits(9_000), perUpdate: 500 }, 'big needed 640, globex allows at most 500 for one update'],
-      [{ ...limits(9_000), kinds: [] }, 'big was asked for, globex does not allow that kind of update'],
+      [{ ...limits(9_000), kinds: [] }, 'big, since globex does not allow that kind of update'],
     ] as const) {
       product.clock.advance(minutes(1))
       await product.call('PUT', '/budgets/globex', { body: { ...body, ...more } })
@@ -77,7 +77,7 @@ describe('what stops a budget next', () => {
     await ask('big')
     await product.triggers.sweep(product.endsAt())
     expect((await nextOf(product, '/budgets/globex')).sentence).toBe(
-      'Stopped now: clients was frozen by ada on 20 Nov 2026 10:07 UTC: a test. Last refused on 20 Nov 2026 10:07 UTC: big was asked for, clients was frozen.',
+      'Stopped now: clients was frozen by ada on 20 Nov 2026 10:07 UTC: a test. Last refused on 20 Nov 2026 10:07 UTC: big, since clients was frozen.',
     )
   })
 

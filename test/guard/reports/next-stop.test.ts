@@ -297,7 +297,7 @@ describe('the sentence of what stops a budget next', () => {
     [
       'an empty month',
       { decidedBy: { budget: 'clients', window: 'month', had: 0 } },
-      "initech was asked for, clients' month had nothing left",
+      "initech, since clients' month had nothing left",
     ],
     [
       'the month of a caller',
@@ -325,15 +325,11 @@ describe('the sentence of what stops a budget next', () => {
       { slug: 'over-update-limit', units: maxUnits + 1 },
       'initech needed 1,000,000,000,001, more than any account has',
     ],
-    [
-      'a freeze',
-      { slug: 'budget-frozen', decidedBy: { budget: 'globex' } },
-      'initech was asked for, globex was frozen',
-    ],
+    ['a freeze', { slug: 'budget-frozen', decidedBy: { budget: 'globex' } }, 'initech, since globex was frozen'],
     [
       'a kind',
       { slug: 'kind-not-allowed', decidedBy: { budget: 'globex' } },
-      'initech was asked for, globex does not allow that kind of update',
+      'initech, since globex does not allow that kind of update',
     ],
   ])('says why the last update was refused: %s', (_name, members, why) => {
     const view = readingOf()

@@ -37,6 +37,7 @@ export function addPerson({ page }: PageRoutes): void {
         profile.name,
         <>
           <FiguresSection {...profile} />
+          <NamesSection {...{ profile, visit }} />
           <div class="halves">
             <SpentSection id="projects-spent" title="Spent by project" spenders={profile.projects} />
             <SpentSection id="budgets-spent" title="Spent by budget" spenders={profile.budgets} />
@@ -45,7 +46,6 @@ export function addPerson({ page }: PageRoutes): void {
             <LatestUpdates of={profile} about="person" />
             <DecidedSection {...profile} />
           </div>
-          <NamesSection {...{ profile, visit }} />
           <ZoneNote zone={zoneOf(profile.view)} />
         </>,
       )

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { days, hours } from '../../support/clock.ts'
+import { only, startGuard } from '../../support/guard.ts'
+import { u } from '../../support/records.ts'
+
+test('what was spent last month is unknown to a ledger that began after it, and known a month later', async () => {
+  const { ask, guard, clock } = await startGuard()
+  await ask()
+  const spent = async () => [(await guard.personProfile('bob'))?.spent, (await guard.projectProfile('shop'))?.spent]
+  expect(await spent()).toEqual(Array(2).fill({ now: 40, before: null }))
+  clock.set('2026-12-02T10:00:00Z')
+  expect(await spent()).toEqual(Array(2).fill({ now: 0, before: 40 }))
+})
+
+test('the inbox names the decisions of a week, also about what was asked for before it', async () => {
+  const { ask, budget, guard, clock } = await startGuard()
+  await budget('account', { parent: null, approvalAbove: u(10) })
+  const { id } = only(await ask())
+  clock.advance(hours(20))
+  await guard.approve(id, 'eve')
+  const decided = async () => (await guard.inbox()).decided.map(({ what }) => what)
+  clock.advance(days(6.5))
+  expect(await decided()).toEqual(['approved'])
+  clock.advance(days(1))
+  expect(await decided()).toEqual([])
+})
