@@ -22,7 +22,7 @@ await runUntilStopped('sandbox', commands.sandbox.usage, async (shutdown) => {
   console.log('\nTry next, in another terminal:')
   console.log(`  export SANDBOX_URL=${sandboxUrl(listener.port)}`)
   // Any other token may be a secret.
-  if (token === sandboxToken) console.log(`  export TRACKING_TOKEN=${token}`)
-  console.log('  curl -sH "Authorization: Bearer $TRACKING_TOKEN" "$SANDBOX_URL/projects"\n')
+  console.log(`  export SANDBOX_TOKEN=${token === sandboxToken ? token : '…     # the TRACKING_TOKEN of this start'}`)
+  console.log('  curl -sH "Authorization: Bearer $SANDBOX_TOKEN" "$SANDBOX_URL/projects"\n')
   console.log(`ready ${listener.url}`)
 })

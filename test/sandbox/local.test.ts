@@ -6,13 +6,9 @@ describe('npm run sandbox', () => {
   test('npm run sandbox starts the stand-in alone; stopped and started again, it remembers', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
-    const env = {
-      DATA_DIR: directory,
-      SANDBOX_UNITS_PER_MONTH: '1000',
-      TRACKING_BASE_URL: 'https://else.example/v3',
-    }
-    const start = async () => {
-      const server = spawnLocal('sandbox', { env })
+    const env = { DATA_DIR: directory, SANDBOX_UNITS_PER_MONTH: '1000', TRACKING_BASE_URL: 'https://else.example/v3' }
+    const start = async (token?: string) => {
+      const server = spawnLocal('sandbox', { env: { ...env, ...(token !== undefined && { TRACKING_TOKEN: token }) } })
       onTestFinished(() => server.signalGroup('SIGKILL'))
       const url = await server.ready()
       const ask = async (path: string) => {
@@ -31,8 +27,12 @@ describe('npm run sandbox', () => {
 
     const second = await start()
     expect(await second.ask('/sandbox/account')).toMatchObject({ unitsPerMonth: 1000, used: 640, runs: [{}] })
-    expect(second.server.said.out).toContain(`export TRACKING_TOKEN=${sandboxToken}`)
+    expect(second.server.said.out).toContain(`export SANDBOX_TOKEN=${sandboxToken}`)
     second.server.signal('SIGINT')
     expect((await second.server.ended).code).toBe(0)
+
+    const ofOwnToken = await start('a-token-of-their-own')
+    expect(ofOwnToken.server.said.out).toContain('export SANDBOX_TOKEN=… ')
+    expect(ofOwnToken.server.said.out).not.toContain('a-token-of-their-own')
   })
 })
