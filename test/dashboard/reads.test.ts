@@ -94,7 +94,7 @@ const readings = {
   '/?window=month:2026-11-01': 11,
   '/dashboard/budgets': 10,
   '/dashboard/budgets/account': 15,
-  '/dashboard/find?q=acc': 7,
+  '/dashboard/find?q=p': 7,
   '/dashboard/projects/p1': 10,
   '/dashboard/people/ada': 10,
   '/dashboard/updates': 8,
