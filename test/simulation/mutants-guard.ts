@@ -220,7 +220,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'to run what was refused also runs what was not sent',
-    seed: 572,
+    seed: 784,
     file: guard('plans/attempts'),
     find: 'return only === undefined || isRefusal(updates.findLast((update) => attemptedAt(update) < startedAt) ?? null)',
     replace: 'return true',
