@@ -271,7 +271,7 @@ export const forecast = z.strictObject({
         pricedAt: z.nullable(time),
       }),
     ),
-    'For each budget and window what plans will still take (`committed`), and when nothing will be left: with plans alone, and with everything else at its recent pace (`projectedAtPace`, `exhaustedAtPace`). `exhaustedBy`: the plan that first needs too much. `updatesLeft`: how many updates at the budget’s `lastPrice` its chain can still pay. `ifResumed`: what paused plans would take, if they were resumed now.',
+    'For each budget and window what plans will still take (`committed`), and when nothing will be left: with plans alone, and with everything else at its recent pace (`projectedAtPace`, `exhaustedAtPace`). `exhaustedBy`: the plan that first needs too much. `updatesLeft`: how many updates at `lastPrice` its chain can still pay; that is the price of the last update that the budget, or one below it, paid. `ifResumed`: what paused plans would take, if they were resumed now.',
   ),
 })
 

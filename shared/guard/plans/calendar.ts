@@ -9,7 +9,7 @@ import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
 import type { Recent } from '../reports/figures.ts'
 import { paceOf } from '../reports/history.ts'
-import { lastRunOf, lastsOf } from '../reports/last-updates.ts'
+import { lastsOf, latestOf } from '../reports/last-updates.ts'
 import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { attemptId } from './attempts.ts'
@@ -97,15 +97,16 @@ async function forecastWith(parts: CalendarParts, given?: View | Promise<View>, 
     looked.then(later),
   ])
   const lasts = [...summaries, lastsOf(view.definitions, uncounted)]
+  const latest = latestOf(view.definitions, lasts)
   const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map((each) => toForecast(each, view))
   const forecasts = forecastCounters({
     now: view.now,
     counters,
     ...outlook,
     paceOf: (budget) => paceOf(view, summaries, budget, isPlanRunning),
-    lastPriceOf: (budget) => lastRunOf(lasts, budget)?.units ?? null,
+    lastPriceOf: (budget) => latest.runs.get(budget)?.units ?? null,
   })
-  return { view, plans: outlook.plans, summaries, lasts, forecasts, next: nextRun(view.now, outlook) }
+  return { view, plans: outlook.plans, summaries, latest, forecasts, next: nextRun(view.now, outlook) }
 }
 
 function nextRun(now: number, { plans, priceOf }: { plans: readonly ForecastPlan[]; priceOf: PriceOf }) {

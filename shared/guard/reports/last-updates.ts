@@ -22,46 +22,49 @@ const ofPolicy: readonly string[] = ['over-budget', 'over-update-limit', 'budget
 /** Those known, and what these updates add. */
 export function lastsOf(definitions: Definitions, updates: readonly Update[], seen?: Lasts): Lasts {
   const { lastRuns = {}, lastRefused = {} } = seen ?? {}
-  const runs = new Map(Object.entries(lastRuns))
-  const refusals = Object.entries(lastRefused)
+  const runs: [string, LastRun][] = Object.entries(lastRuns)
+  const refusals: [string, LastRefusal][] = Object.entries(lastRefused)
   for (const update of updates) {
     const { budget, caller, state, charged: units = 0 } = update
     const run = isTerminal(state) && isKnownToHaveRun(update) ? { at: happenedAt(update), units } : null
     const refusal = refusalOf(update)
     for (const party of [budget, ...(callerNamed(definitions, caller) ? [callerCounter(caller)] : [])]) {
-      if (run && run.at >= (runs.get(party)?.at ?? 0)) runs.set(party, run)
+      if (run) runs.push([party, run])
       if (refusal) refusals.push([party, refusal])
     }
   }
-  return { lastRuns: Object.fromEntries(runs), lastRefused: Object.fromEntries(latestOf(refusals)) }
+  return { lastRuns: Object.fromEntries(latest(runs)), lastRefused: Object.fromEntries(latest(refusals)) }
 }
 
-/** @param party a budget, or the counter of a listed caller. */
-export const lastRunOf = (all: readonly Pick<Lasts, 'lastRuns'>[], party: string): LastRun | null =>
-  all
-    .flatMap(({ lastRuns }) => (Object.hasOwn(lastRuns, party) ? (lastRuns[party] ?? []) : []))
-    .reduce<LastRun | null>((a, b) => (a && a.at > b.at ? a : b), null)
-
-/** Of a budget and of those below it; and of a caller's counter. */
-export function latestRefusals(definitions: Definitions, all: readonly Lasts[]): ReadonlyMap<string, LastRefusal> {
-  const own = [...latestOf(all.flatMap(({ lastRefused }) => Object.entries(lastRefused)))]
-  return latestOf(
-    own.flatMap(([party, refusal]) => {
-      const chain = budgetNamed(definitions, party) ? chainOf(definitions, party) : [{ name: party }]
-      return chain.map(({ name }) => [name, refusal] as const)
-    }),
-  )
+/** Of each budget with those below it, and of each caller's counter. */
+export function latestOf(definitions: Definitions, all: readonly Lasts[]) {
+  const above = (party: string) =>
+    budgetNamed(definitions, party) ? chainOf(definitions, party).map(({ name }) => name) : [party]
+  const upward = <Of extends Dated>(own: readonly Readonly<Record<string, Of>>[]) =>
+    latest(
+      own
+        .flatMap((each) => Object.entries(each))
+        .flatMap(([party, found]) => above(party).map((name) => [name, found] as const)),
+    )
+  return {
+    runs: upward<LastRun>(all.map(({ lastRuns }) => lastRuns)),
+    refusals: upward<LastRefusal>(all.map(({ lastRefused }) => lastRefused)),
+  }
 }
 
-function latestOf(found: readonly (readonly [party: string, refusal: LastRefusal])[]) {
-  const latest = new Map<string, LastRefusal>()
-  for (const [party, refusal] of found) {
-    const { at, project } = latest.get(party) ?? { at: 0, project: '' }
-    // Of one instant, the name decides, so that the order of reading does not.
-    if (refusal.at > at || (refusal.at === at && refusal.project > project)) latest.set(party, refusal)
+type Dated = Readonly<{ at: number; project?: string; units?: number }>
+
+function latest<Of extends Dated>(found: readonly (readonly [party: string, Of])[]): Map<string, Of> {
+  const latest = new Map<string, Of>()
+  for (const [party, each] of found) {
+    const known = latest.get(party)
+    if (!known || each.at > known.at || (each.at === known.at && tieOf(each) > tieOf(known))) latest.set(party, each)
   }
   return latest
 }
+
+/** Of one instant, the name or the price decides, so that the order of reading does not. */
+const tieOf = ({ project, units = 0 }: Dated): string | number => project ?? units
 
 function refusalOf(update: Update): LastRefusal | null {
   const { state, problem, project } = update

@@ -36,7 +36,7 @@ import {
 import { limited } from '../update/limits.ts'
 import type { Recent } from './figures.ts'
 import { type History, historyOf, type Saved, savedIn } from './history.ts'
-import { type Lasts, lastRunOf, lastsOf, latestRefusals } from './last-updates.ts'
+import { type Lasts, lastsOf, latestOf } from './last-updates.ts'
 import { type NextStop, nextStopOf, nextStopOfCaller } from './next-stop.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
@@ -110,24 +110,23 @@ export function createOutlook({
 /** Of each listed caller, and of `*`. */
 export function callerStopsOf(view: View, all: readonly Lasts[]): ReadonlyMap<string, NextStop> {
   const { callers, unlisted } = view.definitions
-  const refusals = latestRefusals(view.definitions, all)
+  const { runs, refusals } = latestOf(view.definitions, all)
   const entries = Object.entries({ ...callers, ...(unlisted && { [unlistedCallers]: unlisted }) })
   const stops = entries.map(([sub, caller]) => {
     const party = callerCounter(sub)
-    const past = { price: lastRunOf(all, party)?.units ?? null, lastRefused: refusals.get(party) ?? null }
+    const past = { price: runs.get(party)?.units ?? null, lastRefused: refusals.get(party) ?? null }
     return [sub, nextStopOfCaller(view, sub, caller, past)] as const
   })
   return new Map(stops)
 }
 
 function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {
-  const { view, forecasts, summaries, lasts, next } = reading
-  const refusals = latestRefusals(view.definitions, lasts)
+  const { view, forecasts, summaries, latest, next } = reading
   const budgets = Object.values(view.definitions.budgets).flatMap((budget): BudgetOutlook[] => {
     const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
     const [month, day] = [of('month'), of('day')]
     if (!month || !day) return []
-    const lastRefused = refusals.get(budget.name) ?? null
+    const lastRefused = latest.refusals.get(budget.name) ?? null
     const reasons = reasonsOf(reading, budget, { month, isReconcileOverdue, lastRefused })
     const [first] = reasons
     const [sentence, remedy] = first ? toldOf(first, budget.name, view) : [null, null]
@@ -195,7 +194,7 @@ const exhaustedWindows = (view: View, budget: Budget) =>
 
 /** Of the month: what a day lacks, the next day has. `budget` is the one of the chain that has too little. */
 function whyNotPayable(
-  { view, lasts }: ForecastReading,
+  { view, latest }: ForecastReading,
   chain: readonly Budget[],
   { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
 ) {
@@ -203,7 +202,7 @@ function whyNotPayable(
   const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
   if (updatesLeft !== 0 || price === null || !least) return []
   const left = Math.max(0, least.available)
-  const isSince = lastRefused !== null && lastRefused.at > (lastRunOf(lasts, budget)?.at ?? 0)
+  const isSince = lastRefused !== null && lastRefused.at > (latest.runs.get(budget)?.at ?? 0)
   const refusedAt = isSince ? lastRefused.at : null
   return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
 }

@@ -23,7 +23,7 @@ import type { Plan } from '../plans/plans-file.ts'
 import { shownCaller, shownIn } from '../sentences.ts'
 import { runsOf } from '../update/duplicate-work.ts'
 import { type FigureRow, figuresOf, maxUncounted, recordsOf, summariesOf } from './figures.ts'
-import { lastsOf, latestRefusals } from './last-updates.ts'
+import { lastsOf, latestOf } from './last-updates.ts'
 import { type NextStop, nextStopOf } from './next-stop.ts'
 import { callerStopsOf } from './outlook.ts'
 import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
@@ -111,7 +111,7 @@ function nextOf(view: View, owner: Budget | undefined, runs: readonly (Run | nul
   const isRefused = budgetNamed(definitions, rootBudget)?.unowned === 'refuse'
   const payer = owner ?? (isRefused ? undefined : budgetNamed(definitions, rootBudget))
   const [last] = runs.filter((run) => run !== null).toSorted((a, b) => b.at - a.at)
-  const [lastRefused = null] = [...latestRefusals(definitions, [lastsOf(definitions, latest)]).values()].toSorted(
+  const [lastRefused = null] = [...latestOf(definitions, [lastsOf(definitions, latest)]).refusals.values()].toSorted(
     (a, b) => b.at - a.at,
   )
   return payer ? nextStopOf(view, payer, { price: last?.units ?? null, lastRefused }) : null

@@ -38,8 +38,8 @@ describe('what stops a budget next', () => {
     const { product } = await start()
     const before = await sentencesIn(product)
     expect(before).toEqual([
-      `account: Next stop: account's month, 49,960 units away. ${refused}`,
-      `clients: Next stop: clients' month, 1,960 units away. ${refused}`,
+      `account: Next stop: account's month, 49,960 units away (1,249 updates at the last price). ${refused}`,
+      `clients: Next stop: clients' month, 1,960 units away (49 updates at the last price). ${refused}`,
       `globex: Next stop: globex's day, 260 units away (6 updates at the last price). ${refused}`,
     ])
     await product.triggers.sweep(product.endsAt())

@@ -90,8 +90,9 @@ describe('the pace of what is not planned', () => {
     expect(history.nights.map(({ at, limit }) => [at, limit]).at(-1)).toEqual([Date.parse('2026-11-10'), 5_000])
     expect(history.now).toMatchObject({ used: 9 * 100 + 9 * 40, limit: 5_000 })
     expect(forecast).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((5_000 - 1_260) / 40) })
+    // What a budget below paid counts on this one, too.
     const { month: parent } = await monthOf(product, 'clients')
-    expect(parent).toMatchObject({ lastPrice: null, updatesLeft: null })
+    expect(parent).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((20_000 - 300 - 1_260) / 40) })
   })
 
   test('the pace is nothing while a plan alone spends, and unknown for two days', async () => {
