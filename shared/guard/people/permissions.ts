@@ -168,6 +168,8 @@ export interface Permissions {
   readonly mayChargeAncestors: boolean
   readonly isDisabled: boolean
   mayCharge(budget: string): boolean
+  /** What the list of callers says; the token may say less. */
+  isListedFor(budget: string): boolean
   /** The budgets that reads show, with their descendants; `*`: all. */
   readonly readsBudgets: '*' | readonly string[]
   mayRead(budget: string): boolean
@@ -186,13 +188,14 @@ export function permissionsOf(definitions: Definitions, { caller, token }: Calle
   // An administrator's refusals would tell of budgets that the caller does not read.
   const isHeld = (scope: Scope) => !isDisabled && may(scope) && !(isNarrowed && scope === 'admin')
   const scopes = new Set([...given.scopes].filter(isHeld))
+  const isListedFor = (budget: string) => covers(definitions, listed?.budgets ?? '*', budget)
   const isAdmin = scopes.has('admin')
   return {
     ...{ caller, isListed: listed !== undefined, scopes, isAdmin, isDisabled },
     mayForce: listed?.mayForce ?? isAdmin,
     mayChargeAncestors: listed?.mayChargeAncestors ?? isAdmin,
-    mayCharge: (budget) =>
-      covers(definitions, given.budgets, budget) && covers(definitions, listed?.budgets ?? '*', budget),
+    mayCharge: (budget) => covers(definitions, given.budgets, budget) && isListedFor(budget),
+    isListedFor,
     readsBudgets: isNarrowed ? [...new Set(reads.flat())].filter(mayRead) : '*',
     mayRead,
   }
@@ -248,7 +251,7 @@ export function whyNotCharge(
     return problem('forbidden', `${caller} may not force updates; that needs the scope admin.`)
   const other = budgets.find((budget) => !allowed.mayCharge(budget))
   if (other === undefined) return null
-  const who = token ? 'its token names' : 'the list of callers names'
+  const who = token && allowed.isListedFor(other) ? 'its token names' : 'the list of callers names'
   const detail = `${caller} may not charge the budget ${other}; ${who} the budgets that it may.`
   return problem('forbidden', detail, { budget: other })
 }

@@ -305,7 +305,7 @@ test('an estimate for another caller follows the list of callers, and takes what
     return 'slug' in answer ? answer.detail : (answer.problem?.detail ?? answer.approval)
   }
   expect(await Promise.all(['bob', 'eve', 'slack:U1', 'mia'].map(problemOf))).toEqual([
-    'bob may not charge the budget account; its token names the budgets that it may.',
+    'bob may not charge the budget account; the list of callers names the budgets that it may.',
     null,
     'slack:U1 needs the scope run or propose for this.',
     'mia is told: There is no project a in the budgets that you read.',

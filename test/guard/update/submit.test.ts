@@ -155,7 +155,7 @@ describe('a caller whose rights shrink while their update is under way', () => {
       { budgets: ['seo'] },
       {},
       {},
-      'bob may not charge the budget account; its token names the budgets that it may.',
+      'bob may not charge the budget account; the list of callers names the budgets that it may.',
     ],
     [
       'no force',
