@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { type BuildContext, context, type Plugin } from 'esbuild'
 import type { Mutant } from './mutant.ts'
 import type { Outcome, Task } from './trial.ts'
 
@@ -20,22 +20,32 @@ export type Workers = Awaited<ReturnType<typeof createWorkers>>
 
 export async function createWorkers() {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-simulation-'))
+  const contexts: BuildContext[] = []
   let bundles = 0
 
-  /** Bundles the whole guard into one file, with a bug or without. @throws when the line with the bug is missing. */
-  async function bundle(mutant?: Mutant): Promise<string> {
+  /**
+   * Bundles the whole guard into one file, with a bug or without. The next bundle takes its place, and reads again only
+   * what a bug changes. @throws when the line with the bug is missing.
+   */
+  async function bundler(bugs: readonly Mutant[]) {
+    let planted: Mutant | undefined
     const outfile = join(folder, `${++bundles}.mjs`)
-    await build({
+    const bundling = await context({
       entryPoints: [resolve(root, 'test/simulation/worker.ts')],
       outfile,
       bundle: true,
       platform: 'node',
       format: 'esm',
       logLevel: 'silent',
-      plugins: mutant ? [withBug(mutant)] : [],
+      plugins: bugs.length > 0 ? [withBug(bugs, () => planted)] : [],
       banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     })
-    return outfile
+    contexts.push(bundling)
+    return async (bug?: Mutant): Promise<string> => {
+      planted = bug
+      await bundling.rebuild()
+      return outfile
+    }
   }
 
   function start(file: string): Worker {
@@ -57,7 +67,12 @@ export async function createWorkers() {
     }
   }
 
-  return { bundle, start, clear: () => rm(folder, { recursive: true, force: true }) }
+  async function clear(): Promise<void> {
+    await Promise.all(contexts.map((each) => each.dispose()))
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  return { bundler, start, clear }
 }
 
 /** A bug may also make a task endless. */
@@ -66,10 +81,12 @@ const lost = (promise: string): Outcome => ({
   failure: { promise, trace: [], again: 'npm run sim' },
 })
 
-const withBug = ({ file, find, replace }: Mutant): Plugin => ({
+const withBug = (bugs: readonly Mutant[], planted: () => Mutant | undefined): Plugin => ({
   name: 'bug',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+    const names = new Set(bugs.map(({ file }) => basename(file, '.ts')))
+    onLoad({ filter: new RegExp(`/(${[...names].join('|')})\\.ts$`) }, async ({ path }) => {
+      const { file, find = '', replace = '' } = planted() ?? {}
       if (relative(root, path) !== file) return null
       const source = await readFile(path, 'utf8')
       if (!source.includes(find)) throw new Error(`${file} has no line ${find}`)
