@@ -45,7 +45,7 @@ const rowOf = (check: Check['check'], ...of: Parameters<typeof rowsOf>) =>
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 
 describe('the checks of a decision', () => {
-  test('stand in their order, each with what it looked at', () => {
+  test('the checks stand in their order, each with what it looked at', () => {
     const budgets = { account: { parent: null, ...month(500) }, acme: { approvalAbove: u(100), ...month(200) } }
     expect(rowsOf({ budgets, spent: { month: { acme: 50 } } })).toEqual([
       ['same-work', 'passes', 'nothing of it runs or is in doubt, and none ran today'],
@@ -64,7 +64,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('go on after one that refuses', () => {
+  test('the checks go on after one that refuses', () => {
     const frozen = { reason: 'overrun', by: 'guard', at: at('2026-11-19T10:00:00Z') }
     const budgets = { acme: { frozen, ...month(30) }, seo: { perUpdate: u(10), enforce: false as const, ...month(5) } }
     const rows = rowsOf({ budgets, callers: { bob: { disabled: true, ...month(60) } } })
@@ -81,7 +81,7 @@ describe('the checks of a decision', () => {
     expect(rows).toContainEqual(['counter', 'passes', 'bob has 60 of 60 units left this month, this needs 40'])
   })
 
-  test('show the figures where the service gives no estimate', () => {
+  test('the checks show the figures where the service gives no estimate', () => {
     const problem = { slug: 'service-unreachable', detail: 'No answer.', members: {} }
     expect(rowsOf({ budgets: { acme: month(30) } }, { kind: 'problem', problem }).slice(-4)).toEqual([
       ['estimate', 'refuses', 'No answer.'],
@@ -91,7 +91,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('show the figures of an estimate that is more than any account has', () => {
+  test('the checks show the figures of an estimate that is more than any account has', () => {
     const rows = rowsOf({ budgets: { acme: month(30) } }, quoteOf(maxUnits + 1))
     expect(rows.filter(([, verdict]) => verdict !== 'passes').map(([check, verdict]) => [check, verdict])).toEqual([
       ['size', 'refuses'],
@@ -99,7 +99,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('name what a rule limits, whom the scopes let ask, and what the request itself allows', () => {
+  test('the checks name what a rule limits, whom the scopes let ask, and what the request itself allows', () => {
     const token = (...scopes: ('run' | 'propose')[]) => ({ token: { scopes, budgets: '*' as const } })
     const asks = { ...token('propose'), maxUnits: u(90), kind: 'keyword-difficulty', whenShort: 'ask' } as const
     const how = {
@@ -268,7 +268,7 @@ function mustAgree(decision: Decision, checks: readonly Check[]): void {
 }
 
 describe('for any budgets, callers, requests and estimates', () => {
-  test('the first check that refuses names the problem of the decision, and one asks if and only if it asks', () => {
+  test('for any budgets, callers and requests, the first check that refuses names the problem of the decision, and one asks if and only if it asks', () => {
     const outcomes = new Set<string>()
     fc.assert(
       fc.property(inputs, quotes, (input, quote) => {

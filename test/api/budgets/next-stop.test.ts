@@ -34,7 +34,7 @@ async function sentencesIn(product: Product): Promise<readonly string[]> {
 const refused = "Last refused on 20 Nov 2026 10:02 UTC: big needed 640, globex's day had 260."
 
 describe('what stops a budget next', () => {
-  test('is told with the last refusal at once, before a sweep counted anything, and after it', async () => {
+  test('GET /budgets tells the next stop with the last refusal at once, before a sweep counted anything, and after it', async () => {
     const { product } = await start()
     const before = await sentencesIn(product)
     expect(before).toEqual([
@@ -54,7 +54,7 @@ describe('what stops a budget next', () => {
     })
   })
 
-  test('is of the latest refusal, whatever the reason', async () => {
+  test('the next stop names the latest refusal, whatever its reason', async () => {
     const { product, ask } = await start()
     await product.triggers.sweep(product.endsAt())
     const body = { parent: 'clients', projects: [{ name: 'initech' }, { name: 'big' }] }
@@ -81,7 +81,7 @@ describe('what stops a budget next', () => {
     )
   })
 
-  test('names to a reader of one budget no other, whether or not a sweep has counted the refusal', async () => {
+  test('the next stop names to a reader of one budget no other, whether or not a sweep has counted the refusal', async () => {
     const { product, ask } = await start()
     await product.call('PUT', '/callers/mia', { body: { readsBudgets: ['globex'] } })
     const token = product.signed({ sub: 'mia', scope: 'read', exp: product.inDays(30) })
@@ -109,7 +109,7 @@ describe('what stops a budget next', () => {
     expect(await seen()).toEqual(short)
   })
 
-  test('is told in the CSV of all budgets', async () => {
+  test('the CSV of all budgets has the next stop of each', async () => {
     const { product } = await start()
     const { headers, text } = await product.call('GET', '/budgets', { headers: { accept: 'text/csv' } })
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -120,7 +120,7 @@ describe('what stops a budget next', () => {
     )
   })
 
-  test('is not told of a month that is over, nor to a writer', async () => {
+  test('a month that is over has no next stop, nor has the answer to a writer', async () => {
     const { product } = await start()
     product.clock.set('2026-12-01T10:00:00Z')
     expect(await nextOf(product, '/budgets/globex?window=month:2026-11-01')).toBeUndefined()
@@ -128,7 +128,7 @@ describe('what stops a budget next', () => {
     expect(await nextOf(product, '/budgets/globex')).toMatchObject({ units: 300 })
   })
 
-  test('is told where a summary was stored before refusals were', async () => {
+  test('the next stop is told where a summary was stored before refusals were', async () => {
     const items = new Map<string, Item>()
     const { product } = await start(items)
     await product.triggers.sweep(product.endsAt())

@@ -47,7 +47,7 @@ describe('with explain=true', () => {
     return { ...product, rowsOf }
   }
 
-  test('shows every check with its figure, for the free estimate alone', async () => {
+  test('explain=true shows every check with its figure, for the free estimate alone', async () => {
     const { call, rowsOf, service, audit } = await start()
     const { body, rows } = await rowsOf(explained)
     expect(rows.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual([
@@ -87,20 +87,20 @@ describe('with explain=true', () => {
     expect((await call('GET', estimate)).body.projects[0]).not.toHaveProperty('checks')
   })
 
-  test('shows the checks and figures where the service gives no estimate', async () => {
+  test('explain=true shows the checks and figures where the service gives no estimate', async () => {
     const { rowsOf } = await start({ service: () => json({}, 503) })
     const { status, body, notPassed } = await rowsOf(explained)
     expect([status, body.allowed, body.problem.type]).toEqual([200, false, '/problems/service-unreachable'])
     expect(notPassed).toEqual(['estimate refuses', 'counter unknown', 'counter unknown'])
   })
 
-  test('counts the scopes of who asks', async () => {
+  test('explain=true counts the scopes of who asks', async () => {
     const { rowsOf, signed } = await start()
     const { notPassed } = await rowsOf(explained, signed({ sub: 'rita', scope: 'read' }))
     expect(notPassed).toEqual(['permission refuses', 'counter refuses', 'approval asks'])
   })
 
-  test('tells an administrator what another caller would be answered, as the list of callers has it', async () => {
+  test('an estimate as another caller follows what the list of callers has of them', async () => {
     const { call, rowsOf } = await start()
     const caller = { scopes: ['propose'], budgets: ['acme'], perUpdate: 35, ...month(90) }
     await call('PUT', '/callers/bob', { body: caller })
@@ -122,12 +122,12 @@ describe('with explain=true', () => {
     ['as without explain=true', `${estimate}&as=bob`, 'read run admin', 400],
     ['another value of explain', `${estimate}&explain=false`, 'read run admin', 400],
     ['as without the scope admin', `${explained}&as=bob`, 'read run', 403],
-  ])('refuses %s', async (_name, path, scope, status) => {
+  ])('an explained estimate refuses %s', async (_name, path, scope, status) => {
     const { rowsOf, signed } = await start()
     expect((await rowsOf(path, signed({ sub: 'ada', scope, budgets: '*' }))).status).toBe(status)
   })
 
-  test('refuses as to an administrator who reads only some budgets', async () => {
+  test('an administrator who reads only some budgets may not ask as another caller', async () => {
     const { call, rowsOf, signed } = await start()
     await call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
     const token = signed({ sub: 'mia', scope: 'read run admin', budgets: '*' })
@@ -137,7 +137,7 @@ describe('with explain=true', () => {
     expect(JSON.stringify(rows)).not.toContain('account')
   })
 
-  test('shows a reader of some budgets no more of one above than a refusal does', async () => {
+  test('explain=true shows a reader of some budgets no more of one above than a refusal does', async () => {
     const { call, rowsOf, signed } = await start({ units: { shop: 4 } })
     await call('PUT', '/budgets/over', { body: { ...month(3), approvalAbove: 1, perUpdate: 50 } })
     await call('PUT', '/budgets/acme', { body: { parent: 'over', ...month(30), projects: [{ name: 'shop' }] } })

@@ -123,7 +123,7 @@ const counted = ({ kind, updates }: NextStop) => {
 }
 
 describe('what stops a budget next', () => {
-  test('agrees with what decide refuses, and lets pass, at the same revision', () => {
+  test('what stops a budget next agrees with what decide refuses, and lets pass, at the same revision', () => {
     tally.clear()
     const budgets = fc.record({
       seo: budget,
@@ -159,7 +159,7 @@ describe('what stops a budget next', () => {
 })
 
 describe('what stops a caller next', () => {
-  test('agrees with what decide refuses, and lets pass, at the same revision', () => {
+  test('what stops a caller next agrees with what decide refuses, and lets pass, at the same revision', () => {
     tally.clear()
     const caller = fc
       .record({
@@ -331,14 +331,14 @@ describe('the sentence of what stops a budget next', () => {
       { slug: 'kind-not-allowed', decidedBy: { budget: 'globex' } },
       'initech, since globex does not allow that kind of update',
     ],
-  ])('says why the last update was refused: %s', (_name, members, why) => {
+  ])('the sentence says why the last update was refused: %s', (_name, members, why) => {
     const view = readingOf()
     const { seo } = view.definitions.budgets
     const stop = seo && nextStopOf(view, seo, { price: null, lastRefused: refusal(members) })
     expect(stop?.sentence.split('unfrozen. ')[1]).toBe(`Last refused on 20 Nov 2026 10:02 Europe/Berlin: ${why}.`)
   })
 
-  test('says to a reader who does not see the account that budgets above may stop it earlier', () => {
+  test('the sentence for a reader who does not see the account says that budgets above may stop it earlier', () => {
     const view = readingOf({ budgets: { acme: { parent: null, ...month(100) } } })
     const { seo } = view.definitions.budgets
     expect(seo && nextStopOf(view, seo, { price: 40, lastRefused: null }).sentence).toBe(
