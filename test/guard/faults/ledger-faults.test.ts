@@ -114,40 +114,29 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
 })
 
 describe.skipIf(!hasDynamo)('hold + fence', () => {
-  test('hold: fails before any effect, is sent again', async () => {
+  test.each<[string, Fault]>([
+    ['hold: fails before any effect', 'not-sent'],
+    ['hold: answer lost', 'answer-lost'],
+    ['hold: answer lost, after its time', 'timeout'],
+    ['hold: malformed', 'unknown-error'],
+  ])('%s: the same transaction again under the same token', async (_cell, fault) => {
     const { product, faulty } = await start()
-    faulty.fail(isHold, 'not-sent')
+    faulty.fail(isHold, fault)
     expect((await product.update(ask, key)).status).toBe(201)
+    const holds = faulty.requests.filter(isHold)
+    expect(holds).toHaveLength(2)
+    expect(holds[0]?.input).toEqual(holds[1]?.input)
     expect(product.seen('run')).toHaveLength(2)
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
+    expect(await product.audit()).toBe(true)
   })
 
-  test.each<Fault>(['answer-lost', 'timeout', 'unknown-error'])(
-    'hold: answer lost (%s), the same transaction again under the same token',
-    async (fault) => {
-      const { product, faulty } = await start()
-      faulty.fail(isHold, fault)
-      expect((await product.update(ask, key)).status).toBe(201)
-      const holds = faulty.requests.filter(isHold)
-      expect(holds).toHaveLength(2)
-      expect(holds[0]?.input).toEqual(holds[1]?.input)
-      expect(product.seen('run')).toHaveLength(2)
-      expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
-      expect(await product.audit()).toBe(true)
-    },
-  )
-
-  test('hold: answer lost every time, but read back as our own: continues, once', async () => {
-    const { product, faulty } = await start()
-    faulty.fail(isHold, ...all('answer-lost'))
-    expect((await product.update(ask, key)).status).toBe(201)
-    expect(product.seen('run')).toHaveLength(2)
-    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
-  })
-
-  test('hold: answer lost, then conflicts until the time is over, read back as our own: continues, once', async () => {
+  test.each<[string, Fault[]]>([
+    ['hold: answer lost every time', all('answer-lost')],
+    ['hold: answer lost, then conflicts until the time is over', ['answer-lost', ...conflicts]],
+  ])('%s: it is read back as our own, and continues once', async (_cell, faults) => {
     const { product, faulty } = await start([], createPassingClock())
-    faulty.fail(isHold, 'answer-lost', ...conflicts)
+    faulty.fail(isHold, ...faults)
     expect((await product.update(ask, key)).status).toBe(201)
     expect(product.seen('run')).toHaveLength(2)
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0, inDoubt: 0 })
@@ -219,26 +208,18 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
 })
 
 describe.skipIf(!hasDynamo)('settle', () => {
-  test('settle: answer lost, applied once', async () => {
+  test.each<[string, Fault[]]>([
+    ['settle: answer lost', ['answer-lost']],
+    ['settle: answer lost every time', all('answer-lost')],
+    ['two settlements that are not sent', ['not-sent', 'not-sent']],
+    ['two conflicts of a settlement', ['conflict', 'conflict']],
+    ['two throttled settlements', ['throttled', 'throttled']],
+  ])('%s: it is applied once', async (_cell, faults) => {
     const { product, faulty } = await start()
-    faulty.fail(isSettle, 'answer-lost')
-    expect((await product.update(ask, key)).status).toBe(201)
-    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
-  })
-
-  test('settle: answer lost every time, read back as applied', async () => {
-    const { product, faulty } = await start()
-    faulty.fail(isSettle, ...all('answer-lost'))
+    faulty.fail(isSettle, ...faults)
     expect((await product.update(ask, key)).status).toBe(201)
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
     expect(await product.audit()).toBe(true)
-  })
-
-  test.each<Fault>(['not-sent', 'conflict', 'throttled'])('settle: %s twice, then applied', async (fault) => {
-    const { product, faulty } = await start()
-    faulty.fail(isSettle, fault, fault)
-    expect((await product.update(ask, key)).status).toBe(201)
-    expect(await product.figures()).toMatchObject({ spent: 80, held: 0 })
   })
 
   test('settle: fails before any effect: the ledger stays down, the caller learns the truth, and the sweep finishes it', async () => {
@@ -302,25 +283,5 @@ describe.skipIf(!hasDynamo)('request, key', () => {
     expect(status).toBe(500)
     expect(text).not.toContain('AccessDenied')
     expect(product.logged.join()).toContain('AccessDeniedException')
-  })
-
-  test('request: slow: too little time is left, nothing is held, and it is queued', async () => {
-    const { product } = await start()
-    const endsAt = product.clock.now() + 10_000
-    const asker = {
-      caller: 'ada',
-      via: 'http',
-      token: { scopes: new Set(['run'] as const), budgets: '*' },
-      route: 'POST /updates',
-    } as const
-    const answer = await product.guard.submit(
-      asker,
-      { kind: 'ranking', projects: ['late'], whenShort: 'refuse' },
-      { respondAsync: false, endsAt },
-    )
-    expect(answer.status).toBe(202)
-    expect(answer.updates).toMatchObject([{ state: 'requested' }])
-    expect(await product.figures()).toMatchObject({ held: 0, spent: 40 })
-    expect(product.seen('run')).toHaveLength(1)
   })
 })

@@ -23,20 +23,10 @@ const ask = { kind: 'ranking', project: 'acme.example' }
 describe('run: answer lost: what may have run is in doubt, stays counted, and is never sent again', () => {
   test.each<[string, Answer, number | null]>([
     ['run: slow: the service hangs', { kind: 'hang' }, null],
-    ['it resets before its answer', { kind: 'reset' }, null],
-    ['it closes before its answer', { kind: 'close' }, null],
     ['it resets in the middle of its answer', { kind: 'reset-in-body' }, null],
-    ['it hangs in the middle of its answer', { kind: 'hang-in-body' }, null],
-    ['it sends a byte a second', { kind: 'byte-by-byte', body: '{"units": 40}', everyMs: 5_000 }, null],
-    ['an endless body', { kind: 'endless' }, null],
     ['302 to elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, 302],
-    ['302 to itself', { status: 302, headers: { location: '/v3/on-demand/acme.example/run' } }, 302],
-    ['304', { status: 304 }, 304],
-    ['408', { status: 408 }, 408],
     ['409', { status: 409 }, 409],
-    ['421', { status: 421 }, 421],
     ['500', { status: 500, body: 'boom' }, 500],
-    ['503', { status: 503, headers: { 'retry-after': '1' } }, 503],
     ['run: malformed: HTML on 200', { headers: { 'content-type': 'text/html' }, body: '<h1>Maintenance</h1>' }, 200],
   ])('what may have run is in doubt: %s', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer, { SERVICE_FLIGHT_MS: '60000' })
@@ -46,14 +36,7 @@ describe('run: answer lost: what may have run is in doubt, stays counted, and is
     expect(update).toMatchObject({ state: 'in-doubt', units: { estimated: 40, held: 40, charged: null } })
     expect(update.service?.status ?? null).toBe(serviceStatus)
     expect(product.seen('run')).toHaveLength(1)
-    expect(await product.figures()).toEqual({
-      limit: 50000,
-      granted: 0,
-      available: 49960,
-      held: 0,
-      inDoubt: 40,
-      spent: 0,
-    })
+    expect(await product.figures()).toMatchObject({ available: 49960, held: 0, inDoubt: 40, spent: 0 })
 
     const again = await product.update(ask)
     expect(again.status).toBe(409)
@@ -74,40 +57,14 @@ describe('run: answer lost: what may have run is in doubt, stays counted, and is
     expect(await product.figures()).toMatchObject({ available: 50000, inDoubt: 0, spent: 0 })
     expect(await product.audit()).toBe(true)
   })
-
-  test.each([
-    [undefined, 40, undefined, 49960],
-    [25, 25, undefined, 49975],
-    [60, 60, 20, 49940],
-  ])('a person says that it ran, and that it cost %s', async (units, charged, overrun, available) => {
-    const product = await withRun({ status: 500 })
-    const [{ id }] = (await product.update(ask)).body.updates
-    const { status, body } = await product.call('POST', `/updates/${id}/resolve`, {
-      body: { outcome: 'ran', reason: 'seen on the screen', ...(units !== undefined && { units }) },
-    })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ state: 'settled', units: { held: 40, charged } })
-    expect(body.overrun).toBe(overrun)
-    expect(await product.figures()).toMatchObject({ available, inDoubt: 0, spent: charged })
-    expect(await product.audit()).toBe(true)
-    const again = await product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'ran', reason: 'again' } })
-    expect(again.status).toBe(409)
-  })
 })
 
 describe('run: what provably did not run is released', () => {
   test.each<[string, Answer, number]>([
-    ['400', { status: 400 }, 400],
-    ['401', { status: 401 }, 401],
-    ['402', { status: 402 }, 402],
-    ['403', { status: 403 }, 403],
     ['404', { status: 404 }, 404],
-    ['405', { status: 405 }, 405],
-    ['410', { status: 410 }, 410],
     ['422', json({ message: 'no' }, 422), 422],
     ['429 with an absurd Retry-After', { status: 429, headers: { 'retry-after': '1000000000' } }, 429],
     ['a response_code that is not zero', json({ response_code: 7, message: 'not enough units' }), 200],
-    ['an error envelope', json({ error: 'quota' }), 200],
   ])('an answer of %s proves that nothing ran, and the hold is released', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer)
     const { status, body } = await product.update(ask, { headers: { 'idempotency-key': 'k' } })
@@ -149,11 +106,7 @@ describe('run: what provably did not run is released', () => {
 describe('run: what is charged', () => {
   test.each<[string, Answer, Record<string, string>, number]>([
     ['the hold, when the answer is empty', { status: 204 }, {}, 40],
-    ['the hold, when the answer states nothing', json({ status: 'queued' }), {}, 40],
-    ['the hold, when a well-known name states less', json({ keyword_units: 3 }), {}, 40],
     ['less, when a configured pointer says so', json({ cost: { real: 3 } }), { RUN_POINTER_RANKING: '/cost/real' }, 3],
-    ['the hold, when the pointer finds something negative', json({ real: -5 }), { RUN_POINTER_RANKING: '/real' }, 40],
-    ['more, when a well-known name states more', json({ keyword_units: 55 }), {}, 55],
     ['more, as text', json({ units: '55' }), {}, 55],
   ])('a run is charged %s', async (_name, answer, env, charged) => {
     const product = await withRun(answer, env)
@@ -163,50 +116,21 @@ describe('run: what is charged', () => {
     expect(await product.figures()).toMatchObject({ available: 50000 - charged, held: 0, spent: charged })
     expect(await product.audit()).toBe(true)
   })
-
-  test('an overrun is booked whole, may go below zero, and freezes the budget that wants it', async () => {
-    const product = await withRun(json({ keyword_units: 130 }))
-    const limits = [{ window: 'month', units: 100 }]
-    await product.call('PUT', '/budgets/acme', { body: { limits, freezeOnOverrun: true } })
-    const { body } = await product.update({ ...ask, budget: 'acme' })
-    expect(body.updates).toMatchObject([{ state: 'settled', units: { held: 40, charged: 130 }, overrun: 90 }])
-    expect(await product.figures('acme')).toEqual({
-      limit: 100,
-      granted: 0,
-      available: -30,
-      held: 0,
-      inDoubt: 0,
-      spent: 130,
-    })
-    const budget = await product.call('GET', '/budgets/acme')
-    expect(budget.body.frozen).toMatchObject({
-      by: 'guard',
-      reason: `${body.updates[0].id} cost 90 more than were held`,
-    })
-    const next = await product.update({ kind: 'ranking', project: 'other', budget: 'acme' })
-    expect(next.body).toMatchObject({ type: '/problems/budget-frozen' })
-    expect(await product.audit()).toBe(true)
-  })
 })
 
 describe('estimate: fails before any effect: without one there is no run, and nothing is recorded', () => {
   test.each<[string, Answer, string, object]>([
-    ['HTML', { body: '<html>' }, 'estimate-unreadable', {}],
+    ['estimate: malformed: HTML', { body: '<html>' }, 'estimate-unreadable', {}],
     [
       'an ambiguous body',
       json({ units: 5, cost: 7 }),
       'estimate-unreadable',
       { shape: '{"units": number, "cost": number}' },
     ],
-    ['a negative number', json({ units: -1 }), 'estimate-unreadable', {}],
-    ['units given twice', { body: '{"units":1,"units":2}' }, 'estimate-unreadable', {}],
     ['an error envelope', json({ response_code: 9, units: 4 }), 'estimate-unreadable', {}],
-    ['401', { status: 401 }, 'service-refused', { serviceStatus: 401 }],
     ['404', { status: 404 }, 'service-refused', { serviceStatus: 404 }],
-    ['302', { status: 302, headers: { location: '/' } }, 'service-refused', { serviceStatus: 302 }],
     ['500', { status: 500 }, 'service-unreachable', { serviceStatus: 500 }],
-    ['a reset', { kind: 'reset' }, 'service-unreachable', { serviceStatus: null }],
-    ['a hang', { kind: 'hang' }, 'service-unreachable', { serviceStatus: null }],
+    ['estimate: slow: a hang', { kind: 'hang' }, 'service-unreachable', { serviceStatus: null }],
   ])('an estimate of %s means no run, and nothing is recorded', async (_name, answer, slug, members) => {
     let isDown = true
     const product = await startProduct({
@@ -235,31 +159,13 @@ describe('dates: advice only', () => {
     ['dates: malformed', { body: '<html>' }],
     ['dates: fails before any effect', { status: 500 }],
     ['dates: slow', { kind: 'hang' }],
-  ])('%s: the update runs without dates', async (_name, answer) => {
+    ['dates: delivered twice', json({ dates: ['2026-11-13', '2026-11-13', '2026-10-16'] })],
+  ])('%s: the update runs all the same', async (_name, answer) => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.endsWith('/dates') ? answer : undefined),
     })
     expect((await updateOf(product, 'dates', answer)).status).toBe(201)
-  })
-
-  test('an update with data of today is already fresh, unless it is forced', async () => {
-    const product = await startProduct({
-      store: createMemoryStore(),
-      stream: false,
-      service: ({ url }) => (url.endsWith('/dates') ? json(['2026-11-19', '2026-11-20']) : undefined),
-    })
-    const { status, body } = await product.update(ask)
-    expect(status).toBe(402)
-    expect(body).toMatchObject({
-      type: '/problems/already-fresh',
-      detail:
-        'acme.example already has ranking data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if it must be.',
-    })
-    expect(product.seen('run')).toEqual([])
-    const forced = await product.update({ ...ask, force: true, reason: 'the data of this morning is broken' })
-    expect(forced.status).toBe(201)
-    expect(forced.body.updates).toMatchObject([{ force: true, reason: 'the data of this morning is broken' }])
   })
 })
 

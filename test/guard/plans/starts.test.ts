@@ -15,11 +15,6 @@ const changes: [what: string, change: (product: Product) => Promise<unknown>, sl
     'budget-frozen',
   ],
   [
-    'the account was frozen',
-    (product) => product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } }),
-    'budget-frozen',
-  ],
-  [
     'the plan was paused',
     (product) => product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } }),
     'plan-paused',
@@ -31,11 +26,6 @@ const changes: [what: string, change: (product: Product) => Promise<unknown>, sl
       await product.call('PUT', '/budgets/other', { body: owning(500) })
     },
     'wrong-state',
-  ],
-  [
-    'its budget allows other kinds only',
-    (product) => product.call('PUT', '/budgets/seo', { body: { ...owning(20), kinds: ['keyword-difficulty'] } }),
-    'kind-not-allowed',
   ],
   [
     'its caller was disabled',

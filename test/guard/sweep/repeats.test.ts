@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { priceBeforeJump } from '../../../shared/guard/update/records.ts'
 import { createRepeats } from '../../../shared/guard/update/repeats.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
@@ -104,24 +103,6 @@ describe('a caller that repeats itself', () => {
 })
 
 describe('a price that jumped', () => {
-  test.each([
-    [400, [100], 100],
-    [250, [100], null],
-    [299, [100], null],
-    [300, [100], 100],
-    [40, [10], null],
-    [160, [10], 10],
-    [900, [100, 400], null],
-    [900, [], null],
-  ])('a price of %i units after %j is a jump from %s', (units, before, expected) => {
-    expect(
-      priceBeforeJump(
-        units,
-        before.map((each) => ({ units: each })),
-      ),
-    ).toBe(expected)
-  })
-
   test('a price that jumped is told once, with the hold', async () => {
     const units = { a: 100 }
     const { product, ask, told } = await start({ units })

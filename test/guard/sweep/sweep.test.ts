@@ -57,7 +57,7 @@ test('a sweep of an empty ledger does and logs nothing', async () => {
 })
 
 describe('the sweep of a running update', () => {
-  test('a sweep puts a running update in doubt after its lease, keeps its units counted, and logs that', async () => {
+  test('settle: process dies: a sweep puts the running update in doubt after its lease, keeps its units counted, and logs that', async () => {
     const { sweep, clock, id, other, lines, counts } = await orphaned()
     clock.advance(16_999)
     expect(await sweep()).toEqual(nothing)
@@ -117,7 +117,7 @@ describe('the sweep of an update in doubt', () => {
     expect((await product.sweep()).proven).toEqual(isProof ? [product.id] : [])
   })
 
-  test('a sweep proves nothing by dates that were there, or could not be read, before or now', async () => {
+  test('sweep: malformed: dates that were there, or could not be read, before or now, prove nothing', async () => {
     const there = await doubted(['2026-11-19', '2026-11-21'])
     there.clock.advance(hours(1))
     expect(await there.sweep()).toEqual(nothing)

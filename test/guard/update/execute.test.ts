@@ -167,9 +167,9 @@ describe('changes between the estimate and the hold', () => {
 
 describe('the deadline of run', () => {
   test.each([
-    ['enough for the request and for writing its outcome', 17_000, 'settled', 1],
-    ['a millisecond less: queued, nothing held, nothing sent', 16_999, 'requested', 0],
-  ])('the deadline of run is %s', async (_name, ms, state, sends) => {
+    ['a request with just enough time for the run and its outcome is settled', 17_000, 'settled', 1],
+    ['request: slow: with a millisecond less it is queued, and nothing is held or sent', 16_999, 'requested', 0],
+  ])('%s', async (_name, ms, state, sends) => {
     const { ask, clock, sent, lines, counts } = await startGuard()
     const { status, updates } = await ask({}, {}, { endsAt: clock.now() + ms })
     expect([status, updates[0]?.state, sent.length]).toEqual([sends ? 201 : 202, state, sends])
@@ -236,7 +236,7 @@ describe('the deadline of run', () => {
   })
 
   test.each([3001, 4999, 5000, 60_000])(
-    'gives a hold back that left less than two seconds for run (it took %d of 5000 ms)',
+    'hold: slow: a hold that left less than two seconds for run is given back (it took %d of 5000 ms)',
     async (tookMs) => {
       const { ask, before, clock, sent, counts, lines } = await startGuard()
       before.push(async (writes) => {
@@ -309,7 +309,7 @@ describe('one run', () => {
     [1_000_000_000_001, true],
     [-1, true],
     [40, false],
-  ])('raises an alarm for stated units of %s: %s', async (units, isAlarm) => {
+  ])('settle: malformed: stated units of %s raise an alarm: %s', async (units, isAlarm) => {
     const { ask, lines, service, counts } = await startGuard()
     service.run = async () => ({ ...ran, stated: { units, source: '/u', byPointer: true } })
     const [update] = (await ask()).updates
@@ -355,7 +355,7 @@ describe('the settlement of a run', () => {
     expect(await counts()).toEqual({ available: 960, held: 40, inDoubt: 0, spent: 0 })
   })
 
-  test('a settlement is the answer once it is written', async () => {
+  test('settle: slow: a settlement that is written at the fourth try is the answer', async () => {
     const { ask, before, slept, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes) && slept.length < 3) throw new LedgerUnavailable('away')

@@ -314,7 +314,7 @@ describe('an idempotency key', () => {
     expect(await other.update(id)).toMatchObject({ state: 'settled' })
   })
 
-  test('refuses a key that another delivery used meanwhile: running, or with other content', async () => {
+  test('request: delivered twice: a key that another delivery used meanwhile is refused, because it runs or has other content', async () => {
     const two = { projects: ['no-estimate', 'shop'], whenShort: 'fit' } as const
     for (const [earlier, wanted, status, slug, shown] of [
       [{}, {}, 409, 'in-progress', [{ state: 'running' }]],
