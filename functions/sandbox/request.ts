@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import { type Kind, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
 export type SandboxRequest = {
@@ -50,12 +51,9 @@ const isSame = (given: string, token: string): boolean => timingSafeEqual(digest
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 function isExpired(token: string, now: number): boolean {
-  const payload = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(token)?.[1]
-  if (payload === undefined) return false
   try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    const isObject = typeof claims === 'object' && claims !== null
-    return isObject && 'exp' in claims && typeof claims.exp === 'number' && claims.exp * 1000 <= now
+    const { exp } = decodeJwt(token)
+    return exp !== undefined && exp * 1000 <= now
   } catch {
     return false
   }

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini'
-import { accessKey } from '../../shared/platform/settings.ts'
+import { ledgerOnlySettings } from '../../shared/platform/settings.ts'
 
 export const sandboxTableKey = { partition: 'pk', sort: 'sk' } as const
 
+const { SERVICE_TOKEN_SECRET, DYNAMODB_ENDPOINT, DYNAMODB_ACCESS_KEY, SECRETS_ENDPOINT, SECRETS_ACCESS_KEY } =
+  ledgerOnlySettings.shape
 const unitsTakes = 'must be a whole number of units'
-const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
 /** The sandbox reads its token from the guard's secret. */
 export const sandboxSettings = z.object({
@@ -13,9 +14,9 @@ export const sandboxSettings = z.object({
     z.pipe(z.string().check(z.regex(/^\d{1,12}$/, unitsTakes)), z.transform(Number)),
     100_000,
   ),
-  SERVICE_TOKEN_SECRET: z._default(z.string(), 'unit-guard/service-token'),
-  DYNAMODB_ENDPOINT: endpoint,
-  DYNAMODB_ACCESS_KEY: accessKey,
-  SECRETS_ENDPOINT: endpoint,
-  SECRETS_ACCESS_KEY: accessKey,
+  SERVICE_TOKEN_SECRET,
+  DYNAMODB_ENDPOINT,
+  DYNAMODB_ACCESS_KEY,
+  SECRETS_ENDPOINT,
+  SECRETS_ACCESS_KEY,
 })

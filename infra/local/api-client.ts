@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
+import { parseSettings } from '../../shared/platform/settings.ts'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
+import { commandEnvironment } from './commands/where.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
 
 export const apiSettings = z.object({
@@ -14,6 +16,19 @@ interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
   readonly body?: object
   readonly key?: string | undefined
   readonly etag?: string | undefined
+}
+
+/** Of the guard that a command calls. @throws WrongSettings */
+export function apiAccess() {
+  const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
+  return { url, token }
+}
+
+/** @throws CannotContinue that says why the guard refuses. */
+export async function answerOf(response: Response): Promise<unknown> {
+  const answer = (await response.json().catch(() => ({}))) as { readonly detail?: string }
+  if (response.ok) return answer
+  throw new CannotContinue(answer.detail ?? `Unit Guard answers with status ${response.status}.`)
 }
 
 type Fetch = (address: string, how: RequestInit) => Promise<Response>

@@ -41,13 +41,13 @@ function binaryOfLibsql(): string {
   return `@libsql/${ofLibsql('@neon-rs/load').currentTarget()}`
 }
 
-/** Commands that build from the sources. */
-const fromSources = ['client', 'bundle']
+/** Commands that build from the sources, and the trial. */
+const onlyInRepository = ['client', 'bundle', 'start', 'sandbox']
 
 /** So that `npm run account -- begin` is the same command in the folder as in the repository. */
 function scriptsOf(all: Readonly<Record<string, string>>): Record<string, string> {
   const commands = Object.keys(all).filter(
-    (name) => all[name]?.endsWith(`run.ts ${name}`) && !fromSources.includes(name),
+    (name) => all[name]?.endsWith(`run.ts ${name}`) && !onlyInRepository.includes(name),
   )
   return Object.fromEntries(commands.map((name) => [name, `exec node run.mjs ${name}`]))
 }

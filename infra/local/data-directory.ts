@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue, fileFault } from './failures.ts'
@@ -78,6 +78,13 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
   await writePrivateFile(file, lines.join(''))
   return file
 }
+
+/** 0 for a file that is not there. */
+export const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
 
 /** A reader never sees half of it. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {

@@ -1,11 +1,11 @@
 import { createWriteStream } from 'node:fs'
-import { chmod, stat } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { parseLenientJson } from '../../shared/platform/json.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
-import { makeDirectory } from './data-directory.ts'
+import { makeDirectory, sizeOf } from './data-directory.ts'
 
 export const logFile = 'guard.log'
 
@@ -23,10 +23,6 @@ type Line = z.output<typeof lineSchema>
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await makeDirectory(directory)
   const file = join(directory, logFile)
-  const size = await stat(file).then(
-    ({ size }) => size,
-    () => 0,
-  )
   const begin = (flags: 'w' | 'a') => {
     const begun = createWriteStream(file, { flags, mode: 0o600 })
     // `mode` is ignored for an existing file.
@@ -35,7 +31,7 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
     begun.on('error', (error) => console.error(`unit-guard: ${file}: ${error.message}`))
     return begun
   }
-  let stream = begin(size > maxBytes ? 'w' : 'a')
+  let stream = begin((await sizeOf(file)) > maxBytes ? 'w' : 'a')
   const write = (text: string) => {
     // It ends with its first error, and the disk may have room again.
     if (stream.destroyed) stream = begin('a')

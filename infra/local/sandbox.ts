@@ -1,16 +1,15 @@
-import { environment } from '../../shared/platform/settings.ts'
-import { runUntilStopped } from './commands/command.ts'
-import { commands } from './commands/table.ts'
-import { withoutFound } from './data-directory.ts'
-import { mustBeHere, openSandboxAlone } from './database/open.ts'
+import { settingsHere } from './commands/command.ts'
+import type { Run } from './commands/table.ts'
+import { openSandboxAlone } from './database/open.ts'
 import { createListener } from './listener.ts'
 import { readSettings, sandboxToken, sandboxUrl } from './settings.ts'
+import { type Shutdown, untilStopped } from './shutdown.ts'
 
-await runUntilStopped('sandbox', commands.sandbox.usage, async (shutdown) => {
+export const run: Run<'sandbox'> = () => untilStopped(startSandbox)
+
+async function startSandbox(shutdown: Shutdown): Promise<void> {
   // It is the service, whatever TRACKING_BASE_URL names.
-  const env = withoutFound(environment())
-  mustBeHere(env)
-  const local = readSettings({ ...env, TRACKING_BASE_URL: undefined })
+  const local = settingsHere((env) => readSettings({ ...env, TRACKING_BASE_URL: undefined }))
   const listener = await createListener({ port: local.sandboxPort ?? 0, setting: 'SANDBOX_PORT' })
   const token = local.serviceToken ?? sandboxToken
   const { app, where } = await openSandboxAlone(local, token, shutdown)
@@ -25,4 +24,4 @@ await runUntilStopped('sandbox', commands.sandbox.usage, async (shutdown) => {
   console.log(`  export SANDBOX_TOKEN=${token === sandboxToken ? token : '…     # the TRACKING_TOKEN of this start'}`)
   console.log('  curl -sH "Authorization: Bearer $SANDBOX_TOKEN" "$SANDBOX_URL/projects"\n')
   console.log(`ready ${listener.url}`)
-})
+}

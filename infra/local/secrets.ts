@@ -13,25 +13,20 @@ import { createSecret, createSecretsClient } from '../../shared/platform/secrets
 import { type Scope, scopes } from '../../shared/platform/words.ts'
 import { makeDirectory } from './data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
-import { storedKey } from './given-secrets.ts'
+import { type StoredKey, storedKey } from './given-secrets.ts'
 
 const keyBytes = 48
-const fileSchema = z.object({ callerKey: storedKey, quoteKey: z.exactOptional(storedKey) })
-
-interface Keys {
-  readonly callerKey: StoredSecret
-  /** Signs the quotes of agents. */
-  readonly quoteKey: StoredSecret
-}
+/** The quote key signs the quotes of agents. */
+const keysSchema = z.object({ callerKey: storedKey, quoteKey: storedKey })
+type Keys = z.output<typeof keysSchema>
 
 /** To rehearse a rotation of a key, move its `current` to `previous` in the file and start again. */
 export async function readKeys(directory: string | null): Promise<Keys> {
   if (directory === null) return { callerKey: newKey(), quoteKey: newKey() }
   const file = join(directory, 'secrets.json')
   const text = await readFile(file, 'utf8').catch(() => null)
-  const { callerKey = newKey(), quoteKey } = text === null ? {} : parse(text, file)
-  if (quoteKey) return { callerKey, quoteKey }
-  const keys = { callerKey, quoteKey: newKey() }
+  if (text !== null) return parse(text, file)
+  const keys = { callerKey: newKey(), quoteKey: newKey() }
   await makeDirectory(directory)
   await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 })
   return keys
@@ -40,14 +35,14 @@ export async function readKeys(directory: string | null): Promise<Keys> {
 /** Of an endpoint on this machine, because every user of it can connect. */
 export const newAccessKey = (): string => randomBytes(20).toString('hex')
 
-const newKey = (): StoredSecret => ({ current: randomBytes(keyBytes).toString('base64url') })
+const newKey = (): StoredKey => ({ current: randomBytes(keyBytes).toString('base64url') })
 
-function parse(text: string, file: string): Partial<Keys> {
+function parse(text: string, file: string): Keys {
   try {
-    return fileSchema.parse(JSON.parse(text))
+    return keysSchema.parse(JSON.parse(text))
   } catch (cause) {
-    const remedy = 'delete it to have a new one (old tokens end with it)'
-    throw new CannotContinue(`${file} holds no caller key; ${remedy}`, { cause })
+    const remedy = 'delete it to have new ones (old tokens and quotes end with them)'
+    throw new CannotContinue(`${file} does not hold both keys; ${remedy}`, { cause })
   }
 }
 
@@ -81,11 +76,6 @@ export async function createLoginLink({ guard, dashboardUrl, clock }: Services):
   return `${dashboardUrl}/login?code=${code}`
 }
 
-export interface StoredSecret {
-  readonly current: string
-  readonly previous?: string | undefined
-}
-
 const getSecretValue = 'secretsmanager.GetSecretValue'
 const inputSchema = z.object({
   SecretId: z.string(),
@@ -93,7 +83,7 @@ const inputSchema = z.object({
 })
 
 /** GetSecretValue. Needs the access key, because every user of this machine reaches the port. */
-export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredSecret>>, accessKey: string): Hono {
+export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredKey>>, accessKey: string): Hono {
   const app = new Hono()
 
   app.post('/', async (c) => {

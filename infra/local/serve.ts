@@ -5,30 +5,23 @@ import { settleMarginMs } from '../../shared/guard/options.ts'
 import { readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
-import { environment } from '../../shared/platform/settings.ts'
-import { readHere } from './commands/command.ts'
+import { settingsHere } from './commands/command.ts'
 import type { Run } from './commands/table.ts'
-import { withoutFound, writeEnvFile } from './data-directory.ts'
-import { mustBeHere, openLedger } from './database/open.ts'
+import { writeEnvFile } from './data-directory.ts'
+import { openLedger } from './database/open.ts'
 import { CannotContinue } from './failures.ts'
 import { createListener } from './listener.ts'
 import { startServer } from './server.ts'
 import { ledgerFile, readServedSettings } from './settings.ts'
-import { type Shutdown, withShutdown } from './shutdown.ts'
+import { type Shutdown, untilStopped } from './shutdown.ts'
 
 /** A run, the time to write its outcome, and what closing takes. */
 const finishMs = settleMarginMs + 2_000
 
-/** A signal ends the process. */
-export const run: Run<'serve'> = () =>
-  withShutdown(async (shutdown) => serve(shutdown).then(() => new Promise<never>(() => {})))
+export const run: Run<'serve'> = () => untilStopped(serve)
 
 async function serve(shutdown: Shutdown): Promise<void> {
-  // A closed pipe must not end running updates.
-  process.stdout.on('error', () => {})
-  const env = withoutFound(environment())
-  mustBeHere(env)
-  const local = readHere(() => readServedSettings(env))
+  const local = settingsHere(readServedSettings)
   const plans = readPlans(local.guard.PLANS)
   readTrustedIssuers(local.guard)
   // Else a volume that is not mounted would be a fresh allowance.

@@ -19,8 +19,9 @@ import { startBackground } from './background.ts'
 import { setAsideIn } from './database/changes.ts'
 import { fileMarker } from './database/marker-store.ts'
 import type { LocalLedger } from './database/open.ts'
+import type { StoredKey } from './given-secrets.ts'
 import { createListener, createRouter, type Listener, localReference } from './listener.ts'
-import { createSecretsEndpoint, newAccessKey, readKeys, type StoredSecret } from './secrets.ts'
+import { createSecretsEndpoint, newAccessKey, readKeys } from './secrets.ts'
 import { completeSettings, type Environment, type LocalSettings, ledgerFile } from './settings.ts'
 import type { Shutdown } from './shutdown.ts'
 
@@ -114,7 +115,7 @@ function appsOf(services: Services, settings: GuardSettings, local: LocalSetting
 const secretsOf = (
   local: LocalSettings,
   names: GuardSettings,
-  keys: { callerKey: StoredSecret; quoteKey: StoredSecret },
+  keys: { callerKey: StoredKey; quoteKey: StoredKey },
 ) => ({
   [names.CALLER_KEY_SECRET]: keys.callerKey,
   [local.quoteKeySecret]: keys.quoteKey,

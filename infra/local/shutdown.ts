@@ -67,6 +67,15 @@ export async function withShutdown<Result>(work: (shutdown: Shutdown) => Promise
   }
 }
 
+/** Runs what ends by a signal alone. If it cannot start, what has begun is stopped. */
+export const untilStopped = (start: (shutdown: Shutdown) => Promise<void>): Promise<never> =>
+  withShutdown(async (shutdown) => {
+    // A closed terminal or pipe must not end running updates.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+    await start(shutdown)
+    return new Promise<never>(() => {})
+  })
+
 export function createBackgroundTasks() {
   const all = new Set<Promise<void>>()
   const stopping = new AbortController()

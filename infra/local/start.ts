@@ -1,14 +1,179 @@
-import { environment } from '../../shared/platform/settings.ts'
-import { runUntilStopped } from './commands/command.ts'
-import { commands } from './commands/table.ts'
-import { withoutFound } from './data-directory.ts'
-import { mustBeHere, openLedger } from './database/open.ts'
-import { readSettings } from './settings.ts'
-import { startTrial } from './trial.ts'
+import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
+import type { GuardSettings } from '../../shared/guard/options.ts'
+import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
+import { leavesInWords } from '../../shared/guard/plans/verdict.ts'
+import { rootBudget } from '../../shared/ledger/book/definitions.ts'
+import { ifUnavailable } from '../../shared/ledger/errors.ts'
+import { sandboxService } from '../../shared/ledger/identity.ts'
+import type { View } from '../../shared/ledger/views/views.ts'
+import { systemClock } from '../../shared/platform/clock.ts'
+import { describePlans } from './background.ts'
+import { aboutNames } from './commands/attention.ts'
+import { settingsHere } from './commands/command.ts'
+import { describeIssuers } from './commands/doctor-identity.ts'
+import { checkToken } from './commands/doctor-service.ts'
+import type { Run } from './commands/table.ts'
+import { writeEnvFile } from './data-directory.ts'
+import { type LocalLedger, openLedger, openSandbox } from './database/open.ts'
+import { demonstrate, demonstration, fillAMonth } from './demo/demonstration.ts'
+import { reasonOf } from './failures.ts'
+import { createGuardLog } from './guard-log.ts'
+import { createListener, type Listener } from './listener.ts'
+import { createLoginLink, signAdminToken } from './secrets.ts'
+import { startServer } from './server.ts'
+import {
+  type Environment,
+  inMemory,
+  type LocalSettings,
+  type LocalSlack,
+  localSigningSecret,
+  recorderChannel,
+  recorderToken,
+  sandboxToken,
+  sandboxUrl,
+} from './settings.ts'
+import { type Shutdown, untilStopped } from './shutdown.ts'
+import { createRecorder } from './slack/recorder.ts'
+import { createWorkspace } from './slack/workspace.ts'
 
-await runUntilStopped('unit-guard', commands.start.usage, async (shutdown) => {
-  const env = withoutFound(environment())
-  mustBeHere(env)
-  const settings = readSettings(env)
-  await startTrial(settings, shutdown, () => openLedger(settings.keptIn, shutdown))
-})
+export const run: Run<'start'> = () =>
+  untilStopped((shutdown) => {
+    const local = settingsHere()
+    return startTrial(local, shutdown, () => openLedger(local.keptIn, shutdown))
+  })
+
+/**
+ * The server with a stand-in of the service, a demonstration, and what to try next.
+ *
+ * @param open is called once the ports are free.
+ */
+export async function startTrial(local: LocalSettings, shutdown: Shutdown, open: () => Promise<LocalLedger>) {
+  const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
+  const issuers = readTrustedIssuers(local.guard)
+  const main = await createListener({ port: local.port, setting: 'PORT' })
+  const sandboxListener =
+    local.sandboxPort === null ? null : await createListener({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
+  const ledger = await open()
+  const { log, file, close } = await createGuardLog(local.directory)
+  shutdown.onStop(close)
+  const workspace = sandboxListener && local.recordsSlack ? `${sandboxListener.url}/slack` : null
+  const sandbox =
+    sandboxListener &&
+    (await startSandbox(local, { listener: sandboxListener, shutdown, guardUrl: main.url, workspace }))
+  const started = await startServer(local, {
+    ...{ shutdown, main, ledger, log, begins: true },
+    // At a user's own service, only requests spend units.
+    fires: sandbox === null ? null : plans,
+    own: {
+      ...(sandbox !== null && { TRACKING_BASE_URL: sandbox, LEDGER_SERVICE: sandboxService }),
+      ...(local.ownPlans !== null && { PLANS: local.ownPlans }),
+      ...(workspace !== null && { SLACK_API_URL: `${workspace}/api`, SLACK_CHANNEL: recorderChannel }),
+    },
+  })
+  const { services, settings, first } = started
+
+  const token = await signAdminToken(started.callerKey, systemClock.now())
+  const own = environmentOf(local, { url: main.url, token, sandbox })
+  const env = await writeEnvFile(local.directory, { ...own, ...started.text }, started.found)
+  tellParts({
+    ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
+    ...{ ledger: ledger.where, secrets: started.secretsUrl },
+    ...{ slack: describeSlack(local.slack, workspace), plans: describePlans(plans, { areFired: sandbox !== null }) },
+    ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings, first?.definitions.budgets) }),
+    ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
+    log: file,
+  })
+  const names = first && (await aboutNames(services.guard, first).catch(ifUnavailable(null)))
+  for (const sentence of [names ?? [], first ? leavesInWords(first, plans) : []].flat()) console.log(`${sentence}\n`)
+  if (local.serviceToken === null) {
+    console.log('There is no token for the service: every update answers 503 until TRACKING_TOKEN is set.\n')
+  }
+  if (local.demonstrates) await demonstrate({ url: main.url, token })
+  const login = first && (await createLoginLink(services))
+  const isKept = local.keptIn !== null
+  const hasSandbox = sandbox !== null
+  const hasLittle = isKept && hasSandbox && first !== null && hasNoBudgetOfItsOwn(first)
+  tellWhatToTry(env, { login, hasSandbox, hasLittle, plans: isKept ? plans : [], ...local })
+  console.log(`ready ${main.url}`)
+  if (sandbox === null) checkTokenLater(local, settings)
+}
+
+/** For the env file, without the user's own secrets. */
+function environmentOf(local: LocalSettings, at: { url: string; token: string; sandbox: string | null }): Environment {
+  const { url, token, sandbox } = at
+  return {
+    DATA_DIR: local.keptIn ?? inMemory,
+    UNIT_GUARD_URL: url,
+    ...(local.acceptsMinted && { UNIT_GUARD_TOKEN: token }),
+    UNIT_GUARD_PID: String(process.pid),
+    ...(sandbox !== null && { SANDBOX_URL: sandbox }),
+    ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
+    ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
+  }
+}
+
+/** Not awaited, because a hanging service must not delay the start. */
+function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSettings): void {
+  if (serviceToken === null) return
+  const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
+  const failed = (error: unknown) => console.error('unit-guard: the token could not be checked:', reasonOf(error))
+  void checkToken({ baseUrl, token: serviceToken, timeoutMs }).catch(failed)
+}
+
+const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>
+  Object.keys(definitions.budgets).every((name) => [rootBudget, demonstration.budget].includes(name))
+
+async function startSandbox(
+  local: LocalSettings,
+  parts: { listener: Listener; shutdown: Shutdown; guardUrl: string; workspace: string | null },
+): Promise<string> {
+  const { listener, shutdown, guardUrl, workspace: url } = parts
+  const app = await openSandbox(local, local.serviceToken ?? sandboxToken)
+  const recorder = createRecorder({ token: recorderToken, clock: systemClock, told: tellMessage })
+  const place = { guardUrl, signingSecret: local.slack.signingSecret, channel: recorderChannel }
+  const slack = url === null ? null : createWorkspace(recorder, { ...place, url })
+  listener.open({
+    fetch: (request, env) =>
+      (slack && new URL(request.url).pathname.startsWith('/slack/') ? slack : app).fetch(request, env),
+  })
+  shutdown.onStop(listener.close)
+  return sandboxUrl(listener.port)
+}
+
+function tellParts(parts: Readonly<Record<string, string>>): void {
+  console.log('Unit Guard on this machine')
+  for (const [name, what] of Object.entries(parts)) console.log(`  ${name.padEnd(8)} ${what}`)
+  console.log()
+}
+
+function tellMessage({ text, edits }: { readonly text: string; readonly edits: number }): void {
+  if (edits === 0) console.log(`slack: ${text.replace(/\s+/g, ' ')}`)
+}
+
+function describeSlack({ signingSecret, webhookUrl, botToken }: LocalSlack, workspace: string | null): string {
+  const secret = signingSecret === localSigningSecret ? signingSecret : 'the given one'
+  const place = botToken ? 'the given channel' : webhookUrl ? 'the given webhook' : 'this terminal'
+  return `signing secret: ${secret}; announcements go to ${workspace === null ? place : `this terminal and ${workspace}/`}`
+}
+
+function tellWhatToTry(
+  envFile: string,
+  of: { login: string | null; hasSandbox: boolean; hasLittle: boolean; plans: readonly Plan[]; acceptsMinted: boolean },
+): void {
+  const { login, hasSandbox, hasLittle, plans, acceptsMinted } = of
+  const source = envFile.includes('/') ? envFile : `./${envFile}`
+  const get = (path: string) => `curl -sH "Authorization: Bearer $UNIT_GUARD_TOKEN" "$UNIT_GUARD_URL${path}"`
+  const plan = plans.find(({ enabled }) => enabled)
+  if (login !== null) console.log(`The dashboard, logged in (once, within five minutes):\n  ${login}\n`)
+  console.log('Try next, in another terminal:')
+  console.log(`  source ${source}`)
+  if (!acceptsMinted) console.log('  export UNIT_GUARD_TOKEN=…     # of one of the issuers above')
+  if (login !== null) console.log('  npm run login     # prints another link to the dashboard')
+  console.log(`  ${get('/budgets')}`)
+  if (hasSandbox) console.log('  npm run why -- globex     # every check of an update; spends nothing')
+  // Not suggested for a user's own service, where it spends units.
+  if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
+  console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
+  if (hasLittle) console.log(`\nFor a month to look at, stop this with Ctrl-C, and:\n${fillAMonth}`)
+  console.log()
+}

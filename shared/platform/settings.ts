@@ -44,7 +44,7 @@ const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
 const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
 /** DynamoDB Local takes no other characters. */
-export const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'must be letters and digits')))
+const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'must be letters and digits')))
 
 const ledgerMarker = z.pipe(
   z.string().check(z.refine((text) => parseMarker(text) !== undefined, 'must be what npm run account has written')),

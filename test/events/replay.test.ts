@@ -34,7 +34,7 @@ async function startWith(types: readonly string[], options: Parameters<typeof st
     findPastEvents(product.guard.ledger, target, { since: Date.parse(since), until: Date.parse(until) })
   return {
     ...{ product, receiver, target, stop, said, past },
-    again: async (...span: Parameters<typeof past>) => replay(parts, target, { pastEvents: await past(...span) }),
+    again: async (...span: Parameters<typeof past>) => replay(parts, target, await past(...span)),
   }
 }
 

@@ -17,7 +17,7 @@ to every operation and along its links, with every check. Fails where a finding 
 const values = readOptions(usage, { examples: '20', seconds: '480', seed: '1' })
 
 const directory = await mkdtemp(join(tmpdir(), 'unit-guard-fuzz-'))
-const product = spawn(process.execPath, ['--import', 'tsx', 'infra/local/start.ts'], {
+const product = spawn(process.execPath, ['--import', 'tsx', 'infra/local/run.ts', 'start'], {
   stdio: ['ignore', 'pipe', 'inherit'],
   env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', DEMO: 'off', DATA_DIR: directory },
 })

@@ -36,7 +36,7 @@ export async function createProduct({ env, start }: { env: () => Environment; st
 
   return {
     start: async (): Promise<string> => {
-      child = run('start')
+      child = start === undefined ? run('run', ['start']) : run('start')
       return ready(child)
     },
     kill: () => void child?.kill('SIGKILL'),

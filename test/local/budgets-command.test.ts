@@ -11,7 +11,7 @@ import {
 import { withIds } from '../../infra/local/commands/projects.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
-import { runLocal } from '../support/process/local.ts'
+import { runHere } from '../support/process/here.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -277,7 +277,7 @@ describe('npm run budgets', () => {
   test('npm run budgets shows, applies and exports budgets', async () => {
     const { product, env, close } = await listening()
     const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
-    const run = (...args: string[]) => runLocal('budgets', args, env)
+    const run = (...args: string[]) => runHere('budgets', args, env)
     const unlisted = '! the service does not list its projects now: no id is filled in, and no name is checked'
     const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted]
     const dry = await run('apply', file, '--dry-run')
@@ -298,9 +298,9 @@ describe('npm run budgets', () => {
     const { env, close } = await listening()
     const wrong = await fileOf(lines('budget,parent,month', 'acme,missing,5', 'globex,,x'), 'wrong.csv')
     const [faulty, usage, away] = await Promise.all([
-      runLocal('budgets', ['apply', wrong], env),
-      runLocal('budgets', ['apply', 'budgets.txt'], env),
-      runLocal('budgets', ['export'], { ...env, UNIT_GUARD_URL: 'http://127.0.0.1:9' }),
+      runHere('budgets', ['apply', wrong], env),
+      runHere('budgets', ['apply', 'budgets.txt'], env),
+      runHere('budgets', ['export'], { ...env, UNIT_GUARD_URL: 'http://127.0.0.1:9' }),
     ])
     expect([faulty.code, faulty.out]).toEqual([1, ''])
     expect(faulty.err).toMatch(/wrong\.csv is not applied:\n {2}line 3: month "x": must be a whole number/)
@@ -315,7 +315,7 @@ describe('npm run budgets', () => {
   test('npm run budgets refuses UNIT_GUARD_TOKEN with other text in it, without showing it', async () => {
     const { env, close } = await listening()
     const printed = `> unit-guard token\n\n${env.UNIT_GUARD_TOKEN}`
-    const { code, err } = await runLocal('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
+    const { code, err } = await runHere('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
     expect([code, err]).toEqual([1, expect.stringContaining('UNIT_GUARD_TOKEN: must be a bearer token alone')])
     expect(err).not.toContain(env.UNIT_GUARD_TOKEN)
     await close()

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { readBudgetsFile } from '../../infra/local/commands/budgets-file.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
-import { runLocal } from '../support/process/local.ts'
+import { runHere } from '../support/process/here.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -65,7 +65,7 @@ describe('npm run budgets', () => {
       },
     })
     const read = async () => (await product.call('GET', '/budgets/acme')).body
-    const run = (...args: string[]) => runLocal('budgets', args, env)
+    const run = (...args: string[]) => runHere('budgets', args, env)
     return { product, read, run }
   }
 
@@ -78,7 +78,7 @@ describe('npm run budgets', () => {
       out: lines(
         '~ acme  5 → 6 projects (+ f.example)',
         '= 5 projects stay that the file does not name; --prune removes them',
-        '! the service does not list f.example of acme, a.example of acme, b.example of acme, c.example of acme, d.example of acme, e.example of acme; correct the name, or create the project there',
+        '! the service does not list f.example of acme, a.example of acme, b.example of acme, c.example of acme, d.example of acme and e.example of acme; correct the name, or create the project there',
         'Applied: revision 3.',
       ),
     })
@@ -158,7 +158,7 @@ describe('npm run budgets', () => {
       '= 3 projects stay that the file does not name; --prune removes them',
       '    a.example has the id 1001 at the service',
       '    f.example has the id 1006 at the service',
-      '! the service does not list b.example of acme, c.example of acme, d.example of acme, e.example of acme; correct the name, or create the project there',
+      '! the service does not list b.example of acme, c.example of acme, d.example of acme and e.example of acme; correct the name, or create the project there',
       '! no budget owns x.example; account pays for its updates',
     ]
     expect((await run('apply', file, '--dry-run')).out).toBe(
@@ -194,7 +194,7 @@ describe('npm run budgets', () => {
     })
     const twice = '! b.example of acme and 1002 of globex are one project (id 1002): keep one of them'
     const unknown =
-      '! the service does not list c.example of acme, d.example of acme, e.example of acme, z of globex; correct the name, or create the project there'
+      '! the service does not list c.example of acme, d.example of acme, e.example of acme and z of globex; correct the name, or create the project there'
     expect(await run('ids')).toEqual({
       ...{ code: 0, err: '' },
       out: lines(

@@ -1,29 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { run as bundle } from '../../infra/local/bundle.ts'
-import { run as budgets } from '../../infra/local/commands/budgets.ts'
-import { run as client } from '../../infra/local/commands/client.ts'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCommand } from '../../infra/local/commands/command.ts'
-import { run as doctor } from '../../infra/local/commands/doctor.ts'
-import { run as events } from '../../infra/local/commands/events/events.ts'
-import { groups, run as help, listOf } from '../../infra/local/commands/help.ts'
-import { run as account } from '../../infra/local/commands/ledger/account.ts'
-import { run as backup } from '../../infra/local/commands/ledger/backup.ts'
-import { run as move } from '../../infra/local/commands/ledger/move.ts'
-import { run as recover } from '../../infra/local/commands/ledger/recover.ts'
-import { run as restore } from '../../infra/local/commands/ledger/restore.ts'
-import { run as login } from '../../infra/local/commands/login.ts'
-import { run as openapi } from '../../infra/local/commands/openapi.ts'
-import { run as plan } from '../../infra/local/commands/plan.ts'
-import { run as sweep } from '../../infra/local/commands/sweep.ts'
-import { commands } from '../../infra/local/commands/table.ts'
-import { run as token } from '../../infra/local/commands/token.ts'
-import { run as why } from '../../infra/local/commands/why.ts'
-import { run as kill } from '../../infra/local/demo/kill.ts'
-import { run as month } from '../../infra/local/demo/month.ts'
+import { groups, listOf } from '../../infra/local/commands/help.ts'
+import type { CommandName } from '../../infra/local/commands/table.ts'
 import { createListener } from '../../infra/local/listener.ts'
-import { run as serve } from '../../infra/local/serve.ts'
+import { programs } from '../../infra/local/programs.ts'
+import { runHere } from '../support/process/here.ts'
 import { runLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
@@ -37,49 +20,8 @@ const stopped = {
   ...{ DYNAMODB_ENDPOINT: nowhere, SECRETS_ENDPOINT: nowhere, TRACKING_BASE_URL: `${nowhere}/v3` },
 }
 
-const runs = {
-  ...{
-    account,
-    backup,
-    budgets,
-    bundle,
-    client,
-    doctor,
-    events,
-    help,
-    login,
-    move,
-    openapi,
-    plan,
-    recover,
-    restore,
-    serve,
-    sweep,
-    token,
-    why,
-  },
-  'demo:month': month,
-  'demo:kill': kill,
-}
-
-afterEach(() => {
-  vi.unstubAllEnvs()
-  vi.restoreAllMocks()
-})
-
-/** Runs a command in this process, with these variables of the environment. */
-async function run(name: keyof typeof runs, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  for (const [variable, value] of Object.entries({ DATA_DIR: directory, ...env })) vi.stubEnv(variable, value)
-  const said = { out: '', err: '' }
-  vi.spyOn(console, 'log').mockImplementation((text) => {
-    said.out += `${text}\n`
-  })
-  vi.spyOn(console, 'error').mockImplementation((text) => {
-    said.err += `${text}\n`
-  })
-  const load = async () => ({ run: runs[name] })
-  return { code: await runCommand(commands[name], args, load), ...said }
-}
+const run = (name: CommandName, args: readonly string[], env: object = {}) =>
+  runHere(name, args, { DATA_DIR: directory, ...env })
 
 describe('npm run help', () => {
   const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts
@@ -100,18 +42,16 @@ describe('npm run help', () => {
     const own = Object.entries(scripts).flatMap(([name, script]) =>
       script.endsWith(`tsx infra/local/run.ts ${name}`) ? [name] : [],
     )
-    expect(own.toSorted()).toEqual(Object.keys(runs).toSorted())
-    const table = [...readFileSync('infra/local/run.ts', 'utf8').matchAll(/^ {2}'?([\w:]+)'?: \(\) => import/gm)]
-    expect(table.map(([, name]) => name).toSorted()).toEqual(own.toSorted())
+    expect(own.toSorted()).toEqual(Object.keys(programs).toSorted())
   })
 
-  test.each(Object.keys(runs) as (keyof typeof runs)[])(
-    'npm run %s --help says what it does and how to call it',
+  test.each(Object.keys(programs) as CommandName[])(
+    'npm run %s --help says what it does and how to call it, and does nothing',
     async (name) => {
       const { code, out, err } = await run(name, ['--help'])
       expect([code, err]).toEqual([0, ''])
       expect(out).toMatch(/^[A-Z][^\n]*/)
-      expect(out).toMatch(new RegExp(`^ {2}npm run (--silent )?${name}\\b`, 'm'))
+      expect(out).toMatch(new RegExp(`^ {2}npm (run |run --silent |)${name}\\b`, 'm'))
     },
   )
 })
@@ -123,7 +63,7 @@ test('npm run token --help says that its budgets limit what may be charged, and 
 
 describe('wrong usage is one line that names the nearest right one, with exit code 2', () => {
   const instant = '2026-11-20T09:00:00Z'
-  test.each<[keyof typeof runs, readonly string[], string]>([
+  test.each<[CommandName, readonly string[], string]>([
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
     ['token', ['--sub', '--scope', 'read'], '--sub needs a value'],
     [
@@ -153,9 +93,20 @@ describe('wrong usage is one line that names the nearest right one, with exit co
     ['budgets', ['export', 'x.csv'], 'export takes no file'],
     ['account', ['zzz'], "There is no command 'zzz'; say renewal or adopt or begin or moved"],
     ['restore', ['acept'], "There is no command 'acept'; did you mean accept?"],
+    ['account', [], '<renewal|adopt|begin|moved> is needed'],
+    ['account', ['renewal'], 'needs at least one of --day, --time and --zone'],
+    ['restore', ['from'], '<file> is needed: a backup'],
+    ['restore', ['from', 'x.db', '--to', instant], '--to is not taken with from, because a backup knows its time'],
+    ['restore', ['accept', 'x.db'], "One argument too many: 'x.db'"],
+    ['restore', ['accept'], '--to must be a time such as 2026-11-20T09:55:00Z'],
     ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],
+    ['sandbox', ['9000'], "One argument too many: '9000'"],
+    [
+      ...(['start', ['--port', '9000']] as const),
+      'There is no option --port; settings come from the environment, as in PORT=9000 npm start',
+    ],
   ])('npm run %s %j is wrong usage in one line', async (name, args, sentence) => {
-    const err = `${sentence} (npm run ${name} -- --help)\n`
+    const err = `${sentence} (npm ${name === 'start' ? name : `run ${name}`} -- --help)\n`
     expect(await run(name, args)).toEqual({ code: 2, out: '', err })
   })
 
@@ -169,7 +120,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
 })
 
 describe('a command that cannot work prints one line with a remedy, and exits with 1', () => {
-  test.each<[keyof typeof runs, readonly string[]]>([
+  test.each<[CommandName, readonly string[]]>([
     ['budgets', ['export']],
     ['sweep', []],
     ['plan', ['morning']],
@@ -185,7 +136,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     ])
   })
 
-  test.each<[keyof typeof runs, readonly string[], string]>([
+  test.each<[CommandName, readonly string[], string]>([
     ['sweep', [], 'TABLE_NAME, TRACKING_BASE_URL'],
     ['budgets', ['export'], 'UNIT_GUARD_URL, UNIT_GUARD_TOKEN'],
   ])('npm run %s in a folder where npm start did not run prints one line', async (name, args, settings) => {
@@ -237,6 +188,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
   test('a fault of ours keeps its stack', async () => {
     const fault = new TypeError('of ours')
     const said = vi.spyOn(console, 'error').mockImplementation(() => {})
+    onTestFinished(() => said.mockRestore())
     const failing = async () => ({ run: () => Promise.reject(fault) })
     expect(await runCommand({ usage: 'x' }, [], failing)).toBe(1)
     expect(said).toHaveBeenCalledWith(fault)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readEnvFile } from '../../infra/local/data-directory.ts'
 import { readSettings } from '../../infra/local/settings.ts'
+import { runHere } from '../support/process/here.ts'
 import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
@@ -51,14 +52,14 @@ describe('the ledger of a trial', () => {
     await stop()
 
     expect(await refused(ofAnAccount)).toBe(
-      'unit-guard: This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt.\n',
+      'This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt.\n',
     )
     const other = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_UNITS_USED_AT_START: '12800' }
     expect(await refused(other)).toBe(
-      'unit-guard: This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 12800 here, and the ledger began with 0: unset it (a correction of the entry changes it); ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it).\n',
+      'This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 12800 here, and the ledger began with 0: unset it (a correction of the entry changes it); ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it).\n',
     )
 
-    const account = (...args: string[]) => runLocal('account', args, { DATA_DIR: data })
+    const account = (...args: string[]) => runHere('account', args, { DATA_DIR: data })
     const dry = await account('renewal', '--day', '12', '--dry-run')
     expect(dry).toMatchObject({ code: 0, err: '' })
     expect(dry.out).toMatch(
@@ -73,21 +74,17 @@ describe('the ledger of a trial', () => {
       err: 'The month turns on day 12 at 00:00 UTC already.\n',
     })
     await again()
-    expect(await runLocal('account', ['adopt'], { DATA_DIR: data, ...ofAnAccount })).toMatchObject({
+    expect(await runHere('account', ['adopt'], { DATA_DIR: data, ...ofAnAccount })).toMatchObject({
       code: 1,
       err: expect.stringContaining('so it becomes no ledger of a real account'),
     })
   })
 
-  it.each([
-    [['renewal'], 'needs at least one of --day, --time and --zone'],
-    [['renewal', '--day', '32'], 'day: must be a day of the month, 1 to 31'],
-    [['change'], "There is no command 'change'; say renewal or adopt or begin or moved"],
-    [[], '<renewal|adopt|begin|moved> is needed'],
-  ])('npm run account -- %s: %s', async (args, text) => {
-    const { code, err } = await runLocal('account', args, { DATA_DIR: join(directory, 'none') })
-    expect([code === 0, err]).toEqual([false, expect.stringContaining(text)])
-    expect(existsSync(join(directory, 'none'))).toBe(false)
+  it('npm run account -- renewal refuses a day that no month has, and makes no folder', async () => {
+    const DATA_DIR = join(directory, 'none')
+    const { code, err } = await runHere('account', ['renewal', '--day', '32'], { DATA_DIR })
+    expect([code, err]).toEqual([2, expect.stringContaining('day: must be a day of the month, 1 to 31')])
+    expect(existsSync(DATA_DIR)).toBe(false)
   })
 })
 
@@ -107,7 +104,7 @@ describe('a file that was restored', () => {
   it('a snapshot of the disk, which brings back file and marker, is accepted as restored', async () => {
     const first = await begin()
     await first.stop()
-    const accepted = await runLocal('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], { DATA_DIR: data })
+    const accepted = await runHere('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], { DATA_DIR: data })
     expect([accepted.code, accepted.err]).toEqual([0, ''])
     expect(await readFile(join(data, 'ledger'), 'utf8')).toMatch(/^led_\w{26} 1 /)
     await rm(data, { recursive: true })
@@ -118,7 +115,7 @@ describe('a file that was restored', () => {
     const marker = await readFile(join(data, 'ledger'), 'utf8')
     expect(marker).toMatch(/^led_\w{26} 0 \d+@\d+ ledger\.db\n$/)
     await first.stop()
-    const restore = (...args: string[]) => runLocal('restore', args, { DATA_DIR: data })
+    const restore = (...args: string[]) => runHere('restore', args, { DATA_DIR: data })
     const to = '2026-11-20T09:55:00Z'
 
     await copyFile(join(data, 'ledger.db'), join(data, 'backup'))

@@ -137,25 +137,6 @@ describe('a DATA_DIR that can be none', () => {
   })
 })
 
-describe('a start with arguments', () => {
-  it.each([
-    [
-      ...['start', ['--port', '9000']],
-      'There is no option --port; settings come from the environment, as in PORT=9000 npm start (npm start -- --help)',
-    ],
-    ['sandbox', ['9000'], "One argument too many: '9000' (npm run sandbox -- --help)"],
-  ] as [string, string[], string][])('%s %j is wrong usage, in one line', async (script, args, sentence) => {
-    const ended = await runLocal(script, args, { DATA_DIR: await newDirectory() })
-    expect(ended).toEqual({ code: 2, out: '', err: `${sentence}\n` })
-  })
-
-  it.each(['start', 'sandbox'])('%s --help starts nothing', async (script) => {
-    const { code, out, err } = await runLocal(script, ['--help'], { DATA_DIR: await newDirectory() })
-    expect([code, err]).toEqual([0, ''])
-    expect(out).toMatch(/^ {2}npm (start|run sandbox)$/m)
-  })
-})
-
 describe('settings', () => {
   it('with a user’s own service there is no sandbox, demonstration, plans or default token', () => {
     const given = { TRACKING_BASE_URL: 'https://service.example/v3', DEMO: 'on' }
@@ -212,23 +193,17 @@ describe('the caller key', () => {
     const keys = await readKeys(directory)
     expect(keys.callerKey.current).toMatch(/^[\w-]{64}$/)
     expect(await readKeys(directory)).toEqual(keys)
+    const rotated = { ...keys, callerKey: { current: 'c'.repeat(64), previous: 'p'.repeat(64) } }
+    await writeFile(join(directory, 'secrets.json'), JSON.stringify(rotated))
+    expect(await readKeys(directory)).toEqual(rotated)
     expect((await readKeys(null)).callerKey).not.toEqual((await readKeys(null)).callerKey)
-  })
-
-  it('the caller key stays when a file without a quote key gets one', async () => {
-    const directory = await newDirectory()
-    const callerKey = { current: 'c'.repeat(64), previous: 'p'.repeat(64) }
-    await writeFile(join(directory, 'secrets.json'), JSON.stringify({ callerKey }))
-    const keys = await readKeys(directory)
-    expect(keys).toEqual({ callerKey, quoteKey: { current: expect.stringMatching(/^[\w-]{64}$/) } })
-    expect(await readKeys(directory)).toEqual(keys)
   })
 
   it('a damaged file with the caller key is not replaced', async () => {
     const directory = await newDirectory()
     const file = join(directory, 'secrets.json')
     await writeFile(file, '{"callerKey": {"current": "short"}}')
-    await expect(readKeys(directory)).rejects.toThrow('holds no caller key')
+    await expect(readKeys(directory)).rejects.toThrow('does not hold both keys')
     expect(await readFile(file, 'utf8')).toContain('short')
   })
 })

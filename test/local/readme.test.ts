@@ -18,7 +18,7 @@ async function newcomer() {
   onTestFinished(remove)
   const commands = resolve(inject('commands'))
   const scripts = {
-    start: `exec node ${commands}/start.mjs`,
+    start: `exec node ${commands}/run.mjs start`,
     'demo:month': `exec node ${commands}/run.mjs demo:month`,
   }
   await writeFile(join(directory, 'package.json'), JSON.stringify({ scripts }))

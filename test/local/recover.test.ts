@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { loggedRuns } from '../../infra/local/commands/ledger/recover.ts'
 import { acceptance } from '../../shared/ledger/identity.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
-import { runLocal } from '../support/process/local.ts'
+import { runHere } from '../support/process/here.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -77,7 +77,7 @@ describe('npm run recover', () => {
     const file = join(folder, 'ran.json')
     await writeFile(file, lines)
     const recover = async (sub: string, ...more: string[]) =>
-      runLocal('recover', ['--log', file, ...more], {
+      runHere('recover', ['--log', file, ...more], {
         DATA_DIR: folder,
         UNIT_GUARD_URL: `http://127.0.0.1:${port}`,
         UNIT_GUARD_TOKEN: await restored.signed({ sub, scope: 'read approve admin', budgets: '*' }),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { minutes } from '../support/clock.ts'
-import { runLocal } from '../support/process/local.ts'
+import { runHere } from '../support/process/here.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { gate, type Recorded } from '../support/scripted-service.ts'
 import { accept, copyOf, storeOf } from '../support/store/copy.ts'
@@ -107,7 +107,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     await product.guard.sweep(product.endsAt())
     const UNIT_GUARD_URL = await serve(product)
     const recover = async (sub: string, ...more: string[]) =>
-      runLocal('recover', ['--log', log, ...more], {
+      runHere('recover', ['--log', log, ...more], {
         ...{ DATA_DIR: folder, UNIT_GUARD_URL },
         UNIT_GUARD_TOKEN: await product.signed({ sub, scope: 'read approve admin', budgets: '*' }),
       })

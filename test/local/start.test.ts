@@ -250,7 +250,7 @@ describe('npm start with a ledger that is kept', () => {
     expect({ code, out, err }).toEqual({
       code: 1,
       out: '',
-      err: `unit-guard: port ${port} is in use; set PORT to another one\n`,
+      err: `port ${port} is in use; set PORT to another one\n`,
     })
     expect(existsSync(other)).toBe(false)
   })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
-import { runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runHere } from '../support/process/here.ts'
+import { temporaryDirectory } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -13,7 +14,7 @@ test('npm run why prints every check and one sentence, and exits with 1 for what
   const { directory: DATA_DIR, remove } = await temporaryDirectory()
   const token = await product.signed({ sub: 'ada', scope: 'read run admin', budgets: '*' })
   const why = (...args: string[]) =>
-    runLocal('why', args, { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR })
+    runHere('why', args, { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR })
   const acme = { ...month(60), approvalAbove: 30, projects: [{ name: 'shop' }, { name: 'dear' }] }
   await product.call('PUT', '/budgets/acme', { body: acme })
   await product.call('PUT', '/callers/bob', { body: { scopes: ['run'], perUpdate: 20 } })

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { readOrExit } from '../../infra/local/commands/command.ts'
-import { say } from '../support/process/command-line.ts'
+import { readOrExit, say } from '../support/process/command-line.ts'
 import type { Mutant } from './mutant.ts'
 import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races/races.ts'

@@ -3,14 +3,12 @@ import { type Moves, membersInWords, movesIn } from '../../../shared/guard/peopl
 import { folded } from '../../../shared/ledger/book/definitions.ts'
 import type { Member } from '../../../shared/ledger/book/difference.ts'
 import { parseStrictJson } from '../../../shared/platform/json.ts'
-import { parseSettings } from '../../../shared/platform/settings.ts'
-import { apiSettings, createSend } from '../api-client.ts'
+import { answerOf, apiAccess, createSend } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
 import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv, type WantedBudget } from './budgets-file.ts'
 import { mustBeOneOf, WrongUsage } from './command.ts'
 import { type OwnedProject, projectsIn, withIds } from './projects.ts'
 import type { Run } from './table.ts'
-import { commandEnvironment } from './where.ts'
 
 type Service = ReturnType<typeof createBudgetsService>
 
@@ -32,8 +30,7 @@ export const run: Run<'budgets'> = async (
   if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
   if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
   if (file !== undefined && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('The file must end in .csv or .json')
-  const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
-  const service = createBudgetsService({ url, token })
+  const service = createBudgetsService(apiAccess())
   const read = await service.read()
   const how = { ...read, dryRun, move, prune, release, ...(reason && { reason }) }
   if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
@@ -91,18 +88,12 @@ const wrongToken =
 export function createBudgetsService({ url, token }: { url: string; token: string }) {
   const request = createSend({ url, token })
 
-  async function send(method: 'GET' | 'PUT', path: string, etag?: string, body?: object) {
-    const response = await request(method, path, { ...(body && { body }), etag })
-    const answer = (await response.json().catch(() => ({}))) as Applied & Refused & { budgets: readonly ShownBudget[] }
-    return { status: response.status, etag: response.headers.get('etag') ?? '', answer }
-  }
-
   /** @throws CannotContinue */
-  async function read(): Promise<{ budgets: readonly ShownBudget[]; etag: string }> {
-    const { status, etag, answer } = await send('GET', '/budgets')
-    if (status === 401) throw new CannotContinue(wrongToken)
-    if (status !== 200) throw new CannotContinue(sentenceOf(status, answer))
-    return { budgets: answer.budgets, etag }
+  async function read() {
+    const response = await request('GET', '/budgets')
+    if (response.status === 401) throw new CannotContinue(wrongToken)
+    const { budgets } = (await answerOf(response)) as { budgets: readonly ShownBudget[] }
+    return { budgets, etag: response.headers.get('etag') ?? '' }
   }
 
   /** @throws CannotContinue also if a budget changed since `etag`. */
@@ -113,11 +104,15 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     if (how.move) query.set('move', 'true')
     if (how.release) query.set('release', 'true')
     for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
-    const { status, answer } = await send('PUT', `/budgets?${query}`, how.etag, body)
-    if (status === 200) return answer
-    if (status === 412)
+    const response = await request('PUT', `/budgets?${query}`, { etag: how.etag, body })
+    if (response.status === 412)
       throw new CannotContinue('The budgets have changed meanwhile, and nothing was applied; run it again.')
-    throw new CannotContinue(sentenceOf(status, answer, file))
+    const { errors } = (await response
+      .clone()
+      .json()
+      .catch(() => ({}))) as Refused
+    if (errors) throw new CannotContinue(`Nothing was applied:\n  ${placed(errors, file).join('\n  ')}`)
+    return (await answerOf(response)) as Applied
   }
 
   /** The second list has ids that the first may lack. `null` if unavailable. */
@@ -137,20 +132,17 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
 }
 
 interface Refused {
-  readonly detail?: string
   readonly errors?: readonly { readonly path: string; readonly message: string }[]
 }
 
-function sentenceOf(status: number, { detail, errors }: Refused, file?: BudgetsFile): string {
-  if (!file || !errors) return detail ?? `Unit Guard answers with status ${status}.`
-  const lines = errors.map(({ path, message }) => {
+function placed(errors: NonNullable<Refused['errors']>, file: BudgetsFile): string[] {
+  return errors.map(({ path, message }) => {
     const [, position, row, member] = /^budgets\.(\d+)(?:\.projects\.(\d+))?\.?(.*)$/.exec(path) ?? []
     const at = row === undefined ? undefined : Number(row)
     const place =
       position === undefined ? path : [file.placeOf(Number(position), at), member].filter(Boolean).join(', ')
     return `${place}: ${message}`
   })
-  return `Nothing was applied:\n  ${lines.join('\n  ')}`
 }
 
 export function linesOf(differences: readonly BudgetDifference[], named: readonly WantedBudget[]): string[] {

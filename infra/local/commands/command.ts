@@ -13,8 +13,14 @@ import { nearest } from '../../../shared/platform/misspelt.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
 import { withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
-import { defaultDirectory, directoryOf, ledgerFile } from '../settings.ts'
-import { createShutdown, type Shutdown } from '../shutdown.ts'
+import {
+  defaultDirectory,
+  directoryOf,
+  type Environment,
+  type LocalSettings,
+  ledgerFile,
+  readSettings,
+} from '../settings.ts'
 
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
@@ -55,33 +61,8 @@ export async function runCommand(
   }
 }
 
-export function readOrExit<const F extends Flags>(form: Form<F>, args = process.argv.slice(2)): Arguments<F> {
-  try {
-    const given = readArguments(form, args)
-    if (given !== 'help') return given
-    console.log(form.usage)
-  } catch (error) {
-    process.exit(tellFailure(error, form))
-  }
-  process.exit(exitCodes.done)
-}
-
-export async function runUntilStopped(name: string, usage: string, start: (shutdown: Shutdown) => Promise<void>) {
-  readOrExit({ usage })
-  const shutdown = createShutdown()
-  try {
-    // A closed terminal must not end running updates.
-    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-    shutdown.onSignal()
-    await start(shutdown)
-  } catch (error) {
-    console.error(`${name}:`, toSentence(error))
-    await shutdown.stop()
-    process.exit(exitCodes.failed)
-  }
-}
-
-function tellFailure(error: unknown, { usage }: Form): number {
+/** Returns the exit code. */
+export function tellFailure(error: unknown, { usage }: Form): number {
   if (error instanceof WrongUsage) {
     console.error(`${error.message} (${nameIn(usage)} -- --help)`)
     return exitCodes.wrongUsage
@@ -114,6 +95,16 @@ export function readHere<T>(read: () => T): T {
   }
 }
 
+/** The settings of a process with a ledger of its own. @throws CannotContinue */
+export function settingsHere(read: (env: Environment) => LocalSettings = readSettings): LocalSettings {
+  const env = withoutFound(environment())
+  if (env.DYNAMODB_ENDPOINT)
+    throw new CannotContinue(
+      'on one machine the ledger is a file in DATA_DIR: unset DYNAMODB_ENDPOINT (with it, commands would use a ledger in DynamoDB)',
+    )
+  return readHere(() => read(env))
+}
+
 /** `null` unless settings are missing because Unit Guard has not served this folder. */
 function whereToStart({ message }: WrongSettings): string | null {
   const given = environment()
@@ -141,7 +132,7 @@ interface Arguments<F extends Flags> {
 }
 
 /** @throws WrongUsage */
-function readArguments<F extends Flags>(form: Form<F>, args: readonly string[]): Arguments<F> | 'help' {
+export function readArguments<F extends Flags>(form: Form<F>, args: readonly string[]): Arguments<F> | 'help' {
   const { takes = [], flags } = form
   const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
   // Not strict, because the messages of `parseArgs` name no near option.

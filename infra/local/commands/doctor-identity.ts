@@ -9,6 +9,7 @@ import { isObject } from '../../../shared/platform/json.ts'
 import { reasonOf } from '../failures.ts'
 import { readSecret } from '../secrets.ts'
 import { type Findings, found, joined } from './doctor-service.ts'
+import { named } from './projects.ts'
 
 interface Seen {
   /** Absent: the ledger cannot be read. */
@@ -22,7 +23,6 @@ interface Seen {
 
 const withinMs = 5_000
 const maxClockSeconds = 60
-const maxNamed = 5
 
 /** @throws WrongIssuers */
 export async function examineIdentity(
@@ -147,9 +147,6 @@ async function examineOthers(
 }
 
 const prefixOf = (name: string): string | undefined => /^([a-z][a-z0-9-]*):/.exec(name)?.[1]
-
-export const named = (names: readonly string[]): string =>
-  list([...names.slice(0, maxNamed), ...(names.length > maxNamed ? [`${count(names.length - maxNamed)} more`] : [])])
 
 /** Each user of these providers gets tokens of one and the same issuer, for any audience. */
 const shared = ['token.actions.githubusercontent.com', 'accounts.google.com', 'gitlab.com']

@@ -35,7 +35,7 @@ import { logFile } from '../guard-log.ts'
 import { directoryOf, type Environment } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { WrongUsage } from './command.ts'
-import { examineIdentity, named as listed } from './doctor-identity.ts'
+import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings, found, joined } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
@@ -52,8 +52,7 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
   const env = commandEnvironment()
   const settings = parseSettings(guardSettings, env)
   if (tokenFile !== undefined) {
-    const keys =
-      whereIs(env).kind === 'memory' ? null : (await openGuard(env, systemClock)).services.guard.ledger.issuerKeys
+    const keys = whereIs(env).kind === 'memory' ? null : (await openGuard()).services.guard.ledger.issuerKeys
     const { isAccepted, lines } = await tellToken(tokenFile, settings, { keys })
     tell(`The token in ${tokenFile}`, lines)
     return isAccepted
@@ -62,7 +61,7 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
   console.log('Looking at the service and the ledger …\n')
   const service = await examineService(settings, { project, id })
   const ledger = await examineLedger(settings, env, { plans, lists: service.lists ?? [] })
-  const guard = ledger.view && (await openGuard(env, systemClock)).services.guard
+  const guard = ledger.view && (await openGuard()).services.guard
   const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : calm
   const identity = await examineIdentity(settings, {
     keys: guard?.ledger.issuerKeys ?? null,
@@ -192,7 +191,7 @@ const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: stri
       return detail === undefined ? [] : [{ project, detail }]
     })
     const [first] = refused
-    const names = listed(refused.map(({ project }) => project))
+    const names = named(refused.map(({ project }) => project))
     return first ? [`correct the plan ${plan.name}, which is refused for ${names}: ${first.detail}`] : []
   })
 

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { systemClock } from '../../../shared/platform/clock.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
@@ -17,7 +16,7 @@ export const run: Run<'login'> = async () => {
     throw new CannotContinue(
       'The ledger is in the memory of npm start, which printed the only link: log in with its token, echo "$UNIT_GUARD_TOKEN".',
     )
-  const { services } = await openGuard(env, systemClock)
+  const { services } = await openGuard()
   if (!services.isLocal)
     throw new CannotContinue(
       'There is no Unit Guard on this machine; on AWS, log in at your identity provider, with a token or with /units login.',

@@ -15,7 +15,7 @@ import { usualPrefix } from '../../../shared/platform/prefix.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { createSlack } from '../../../shared/slack/slack.ts'
 import { withoutFound } from '../data-directory.ts'
-import { fileMarker, parameterMarker } from '../database/marker-store.ts'
+import { fileMarker, type MarkerStore, parameterMarker } from '../database/marker-store.ts'
 import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { createQuietLog } from '../guard-log.ts'
@@ -23,7 +23,7 @@ import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
 import { commandEnvironment, whereIs } from './where.ts'
 
 /** @throws CannotContinue for a ledger in the memory of `npm start`. */
-export async function openGuard(env: Environment, clock: Clock) {
+export async function openGuard(clock: Clock = systemClock, env: Environment = commandEnvironment()) {
   const settings = parseSettings(guardSettings, env)
   const { store, file } = await openStore(env)
   const services = createServices(settings, { clock, store, log: createQuietLog() })
@@ -36,7 +36,9 @@ export async function openGuard(env: Environment, clock: Clock) {
 }
 
 /** With a file only on this machine. @throws CannotContinue for a ledger in the memory of `npm start`. */
-export async function openStore(env: Environment): Promise<{ store: Store; where: string; file?: SqliteFile }> {
+export async function openStore(
+  env: Environment,
+): Promise<{ store: Store; where: string; file?: SqliteFile; marker?: MarkerStore | null }> {
   const found = whereIs(env)
   if (found.kind === 'memory')
     throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
@@ -45,11 +47,20 @@ export async function openStore(env: Environment): Promise<{ store: Store; where
     throw new CannotContinue(
       `There is no ledger in ${found.folder}: start Unit Guard first (npm start, or npm run account -- begin and npm run serve), or set DATA_DIR; the ledger on AWS needs TABLE_NAME, an output of the stack.`,
     )
-  const { table, endpoint } = found
-  if (!table) throw new CannotContinue('The ledger on AWS needs TABLE_NAME, an output of the stack.')
+  if (!found.table) throw new CannotContinue('The ledger on AWS needs TABLE_NAME, an output of the stack.')
+  return openTable(env, found.table)
+}
+
+export function openTable(env: Environment, name: string) {
+  const endpoint = env.DYNAMODB_ENDPOINT || undefined
   const client = createDynamoClient(endpoint, env.DYNAMODB_ACCESS_KEY || undefined)
-  const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
-  return { store, where: `the table ${table} ${endpoint ? `at ${endpoint}` : 'on AWS'}` }
+  return {
+    ...{ name, client },
+    store: createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds }),
+    where: `the table ${name} ${endpoint === undefined ? 'on AWS' : `at ${endpoint}`}`,
+    /** A table elsewhere has no parameter. */
+    marker: endpoint === undefined ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : null,
+  }
 }
 
 export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>
@@ -57,14 +68,14 @@ export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>
 /** Not compared with the settings, because operators' commands repair the differences. */
 export async function openOperatorLedger() {
   const env = commandEnvironment()
-  const { store, where, file } = await openStore(env)
+  const { store, where, file, marker } = await openStore(env)
   const table = file ? ledgerFile : (env.TABLE_NAME ?? '')
   const account = accountOf(parseSettings(accountSettings, env))
   const ledgerOf = (of: Store) => createLedger({ store: of, clock: systemClock, account, begins: false })
   return {
     ...{ table, where, store, ledger: ledgerOf(store) },
     tableId: (await store.tableId?.()) ?? table,
-    marker: isOnAws(env) ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : fileMarker(directoryOf(env)),
+    marker: marker ?? fileMarker(directoryOf(env)),
     /** Of a table of DynamoDB. */
     ledgerIn: async (name: string) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
     place: store.place ?? 'table',

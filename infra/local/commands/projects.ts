@@ -1,4 +1,5 @@
 import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
+import { count, list } from '../../../shared/guard/sentences.ts'
 import { folded, rootBudget, type Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { isObject, type Json, parseStrictJson } from '../../../shared/platform/json.ts'
 import { textOf } from '../../../shared/tracking/answer.ts'
@@ -117,9 +118,10 @@ function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string
 
 const maxNamed = 5
 
+/** A long list is cut, unless that saves one name only. */
 export function named(names: readonly string[]): string {
   const more = names.length - maxNamed
-  return more > 1 ? `${names.slice(0, maxNamed).join(', ')} and ${more} more` : names.join(', ')
+  return list(more > 1 ? [...names.slice(0, maxNamed), `${count(more)} more`] : names)
 }
 
 const effects = { pay: 'pays for', approve: 'wants approval for', refuse: 'refuses' } as const

@@ -1,12 +1,9 @@
 import type { Estimate } from '../../../shared/client/answers.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
-import { parseSettings } from '../../../shared/platform/settings.ts'
 import { namesOf, productKinds } from '../../../shared/tracking/kinds.ts'
-import { apiSettings, createSend } from '../api-client.ts'
-import { CannotContinue } from '../failures.ts'
+import { answerOf, apiAccess, createSend } from '../api-client.ts'
 import { mustBeOneOf } from './command.ts'
 import type { Run } from './table.ts'
-import { commandEnvironment } from './where.ts'
 
 type Check = NonNullable<Estimate['projects'][number]['checks']>[number]
 
@@ -24,12 +21,8 @@ export const run: Run<'why'> = async ({ as, kind: typed, budget }, project = '')
     ...(as !== undefined && { as }),
     ...(budget !== undefined && { budget }),
   }
-  const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
-  const response = await createSend({ url, token })('GET', `/estimates?${new URLSearchParams(query)}`)
-  const answer = (await response.json().catch(() => ({}))) as Estimate & { readonly detail?: string }
-  if (response.status !== 200) {
-    throw new CannotContinue(answer.detail ?? `Unit Guard answers with status ${response.status}.`)
-  }
+  const response = await createSend(apiAccess())('GET', `/estimates?${new URLSearchParams(query)}`)
+  const answer = (await answerOf(response)) as Estimate
   const checks = answer.projects[0]?.checks ?? []
   for (const line of linesOf(checks)) console.log(line)
   console.log(`\n${verdictOf(answer, checks)}`)

@@ -1,5 +1,4 @@
 import { closeSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionsKey, storedForm } from '../../../shared/ledger/book/definitions-item.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
@@ -13,7 +12,7 @@ import {
 } from '../../../shared/ledger/store/sqlite-file.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { makePrivateFile } from '../data-directory.ts'
+import { makePrivateFile, sizeOf } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
 import { fileMarker } from './marker-store.ts'
@@ -167,9 +166,3 @@ function refuseHead(path: string): void {
       `${path} is in WAL mode, in which SQLite can lose updates: end what has it open, and run sqlite3 ${path} "PRAGMA journal_mode=DELETE"`,
     )
 }
-
-const sizeOf = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  )

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GetParameterCommand, ParameterNotFound, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
@@ -27,12 +26,8 @@ export function fileMarker(directory: string): MarkerStore {
 /** In place of the table's id, until everything is there. */
 export const moving = 'moving'
 
-/** @throws CannotContinue for a folder whose ledger is in a table of DynamoDB, or in DynamoDB Local, as in earlier versions. */
+/** @throws CannotContinue for a folder whose ledger is in a table of DynamoDB. */
 export async function mustNotHaveMoved(directory: string): Promise<void> {
-  if (existsSync(join(directory, 'dynamodb')) && !existsSync(join(directory, ledgerFile)))
-    throw new CannotContinue(
-      `${directory} holds a ledger of an earlier version, which this version cannot read: move the folder away, or set DATA_DIR to another one, and begin a new ledger`,
-    )
   const { table, tableName } = (await fileMarker(directory).read()) ?? {}
   if (tableName === undefined || tableName === ledgerFile) return
   throw new CannotContinue(

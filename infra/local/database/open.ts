@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
@@ -11,8 +10,9 @@ import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { sizeOf } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
-import { type Environment, type LocalSettings, ledgerFile } from '../settings.ts'
+import { type LocalSettings, ledgerFile } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
 import { createBell, type Follow, followChanges } from './changes.ts'
 import { openFile, sandboxFile } from './file.ts'
@@ -95,14 +95,6 @@ export async function openForCommand(directory: string) {
 
 const fileIn = (directory: string): string => `the file ${join(directory, ledgerFile)}`
 
-/** @throws CannotContinue */
-export function mustBeHere({ DYNAMODB_ENDPOINT: endpoint }: Environment): void {
-  if (!endpoint) return
-  throw new CannotContinue(
-    'on one machine the ledger is a file in DATA_DIR: unset DYNAMODB_ENDPOINT (with it, commands would use a ledger in DynamoDB)',
-  )
-}
-
 /** The stand-in, with its state beside the ledger. @throws CannotContinue if the ledger exists without that state. */
 export async function openSandbox(local: LocalSettings, token: string) {
   if (local.keptIn !== null) await mustHaveState(local.keptIn)
@@ -117,11 +109,7 @@ export async function openSandbox(local: LocalSettings, token: string) {
 /** A new state would not know the units that the ledger has counted. */
 async function mustHaveState(directory: string): Promise<void> {
   const path = join(directory, sandboxFile)
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => 0,
-  )
-  if (size > 0 || (await fileMarker(directory).read()) === null) return
+  if ((await sizeOf(path)) > 0 || (await fileMarker(directory).read()) === null) return
   throw new CannotContinue(
     `${path}, the state of the stand-in, is missing, but its ledger is here: put it back, set DATA_DIR to another folder, where both begin, or set TRACKING_BASE_URL if the ledger is of a real service`,
   )

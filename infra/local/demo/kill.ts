@@ -137,7 +137,7 @@ async function openParts(shutdown: Shutdown) {
     /** As `npm run sweep -- --at` does. */
     sweepAfter: async (ms: number) => {
       const clock = { ...systemClock, now: () => systemClock.now() + ms }
-      const { triggers } = await openGuard(commandEnvironment({ DATA_DIR: directory }), clock)
+      const { triggers } = await openGuard(clock, commandEnvironment({ DATA_DIR: directory }))
       await triggers.sweep(clock.now() + workLastsMs)
     },
   }

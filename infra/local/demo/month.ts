@@ -10,15 +10,14 @@ import { all } from '../../../shared/ledger/views/pages.ts'
 import { createViews } from '../../../shared/ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, systemClock } from '../../../shared/platform/clock.ts'
 import { digest } from '../../../shared/platform/ids.ts'
-import { environment } from '../../../shared/platform/settings.ts'
 import { workLastsMs } from '../background.ts'
 import { attentionOf } from '../commands/attention.ts'
+import { settingsHere } from '../commands/command.ts'
 import type { Run } from '../commands/table.ts'
-import { withoutFound } from '../data-directory.ts'
-import { mustBeHere, openLedger, openSandboxState } from '../database/open.ts'
+import { openLedger, openSandboxState } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { readKeys } from '../secrets.ts'
-import { defaultDirectory, type LocalSettings, readSettings } from '../settings.ts'
+import { defaultDirectory, type LocalSettings } from '../settings.ts'
 import { type Shutdown, withShutdown } from '../shutdown.ts'
 import { createTicker } from '../ticker.ts'
 import { fillAMonth } from './demonstration.ts'
@@ -28,11 +27,7 @@ import { callerScopes, scenes, weekly } from './scenes.ts'
 const pageSize = 100
 const daysPerLine = 7
 
-export const run: Run<'demo:month'> = async () => {
-  const env = withoutFound(environment())
-  mustBeHere(env)
-  return withShutdown((shutdown) => fill(readSettings(env), shutdown))
-}
+export const run: Run<'demo:month'> = () => withShutdown((shutdown) => fill(settingsHere(), shutdown))
 
 async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> {
   if (local.sandboxPort === null)

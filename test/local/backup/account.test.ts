@@ -7,6 +7,7 @@ import { takeServer } from '../../../infra/local/database/server-lock.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
+import { runHere } from '../../support/process/here.ts'
 import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
 
 const service = { TRACKING_BASE_URL: 'https://service.example/v3' }
@@ -25,7 +26,7 @@ async function newFolder(): Promise<string> {
 }
 
 const account = (folder: string, what: string, env: object = {}, ...more: string[]) =>
-  runLocal('account', [what, ...more], { DATA_DIR: folder, ...env })
+  runHere('account', [what, ...more], { DATA_DIR: folder, ...env })
 
 async function begun() {
   const folder = await newFolder()

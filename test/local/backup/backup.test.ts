@@ -7,10 +7,11 @@ import { missingBackup } from '../../../infra/local/commands/doctor.ts'
 import { openForCommand } from '../../../infra/local/database/open.ts'
 import { connect, firstValue, noteIn, setNote } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { runHere } from '../../support/process/here.ts'
 import { runLocal } from '../../support/process/local.ts'
 import { begun, lookInto, newFolder, service, spend } from './ledger.ts'
 
-const backUp = (folder: string, target: string) => runLocal('backup', [target], { DATA_DIR: folder })
+const backUp = (folder: string, target: string) => runHere('backup', [target], { DATA_DIR: folder })
 
 async function targetFolder(): Promise<string> {
   const folder = await newFolder()
@@ -90,8 +91,8 @@ test('a backup in the place of a ledger is never served, and a command does not 
   await backUp(folder, join(other, 'ledger.db'))
   await chmod(other, 0o700)
   const env = { DATA_DIR: other, ...service }
-  for (const { code, out, err } of [await runLocal('start', [], env), await runLocal('account', ['adopt'], env)])
-    expect([code, out, err.replace(/^unit-guard: /, '')]).toEqual([
+  for (const { code, out, err } of [await runLocal('start', [], env), await runHere('account', ['adopt'], env)])
+    expect([code, out, err]).toEqual([
       ...[1, ''],
       `${join(other, 'ledger.db')} is a backup, which lacks what ran since: move it out of the folder, and run npm run restore -- from <file>\n`,
     ])
@@ -120,7 +121,7 @@ test('npm run doctor asks for a backup after a day without one, but not for a le
   expect(missing(at + 9 * day, trial)).toEqual([])
 
   setNote(file.db, 'backed-up-at', String(Date.now() - day - 1))
-  const { out } = await runLocal('doctor', [], { DATA_DIR: folder, ...service, TRACKING_TOKEN: 'canary' })
+  const { out } = await runHere('doctor', [], { DATA_DIR: folder, ...service, TRACKING_TOKEN: 'canary' })
   expect(out).toMatch(/What matters first\n( {2}.*\n)* {2}back up the ledger with npm run backup/)
 })
 

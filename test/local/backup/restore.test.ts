@@ -10,11 +10,12 @@ import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { connect, firstValue } from '../../../shared/ledger/store/sqlite-file.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
+import { runHere } from '../../support/process/here.ts'
 import { runLocal } from '../../support/process/local.ts'
 import { begun, lookInto, markerIn, newFolder, service, spend } from './ledger.ts'
 
 const restore = (folder: string, args: readonly string[], env: object = {}) =>
-  runLocal('restore', args, { DATA_DIR: folder, ...env })
+  runHere('restore', args, { DATA_DIR: folder, ...env })
 
 /** A ledger, with a backup of before its last entry. */
 async function backedUp() {
@@ -220,7 +221,8 @@ test(
     const seen = new Set<string>()
     for (let at = 1; ; at++) {
       const { folder, backup, ledger } = await backedUp()
-      const killed = await restore(folder, ['from', backup], { NODE_OPTIONS: hook, KILL_AT: String(at) })
+      const env = { DATA_DIR: folder, NODE_OPTIONS: hook, KILL_AT: String(at) }
+      const killed = await runLocal('restore', ['from', backup], env)
       expect([null, 0]).toContain(killed.code)
       const isThere = existsSync(join(folder, 'ledger.db'))
       // Another start may come between.

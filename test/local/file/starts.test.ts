@@ -62,7 +62,7 @@ describe('a start in a folder where something is missing or strange says one sen
     db.exec("UPDATE items SET item = json_remove(item, '$.form') WHERE pk = 'definitions'")
     db.close()
     const otherForm = `${path} was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins (form none instead of 1)\n`
-    expect(await sentenceOf(directory)).toBe(`unit-guard: ${otherForm}`)
+    expect(await sentenceOf(directory)).toBe(otherForm)
     expect(await sentenceOf(directory, 'account', ['renewal', '--day', '3'])).toBe(otherForm)
 
     if (process.getuid?.() === 0) await chown(path, 65_534, 65_534)

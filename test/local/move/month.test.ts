@@ -13,7 +13,8 @@ import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { createLog } from '../../../shared/platform/log.ts'
 import { type PlayedMonth, playedMonth } from '../../support/month.ts'
-import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { runHere } from '../../support/process/here.ts'
+import { temporaryDirectory } from '../../support/process/local.ts'
 import { startParameters } from '../../support/process/parameters.ts'
 import { itemsIn, moveBack } from '../../support/store/back.ts'
 import { storeOf } from '../../support/store/copy.ts'
@@ -75,10 +76,10 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     }
 
     await keep()
-    const unread = await runLocal('move', [to.table], env)
+    const unread = await runHere('move', [to.table], env)
     expect(unread.err).toMatch(/^The ledger cannot move now: 2 updates are in doubt and \d+ changes are unread\. /)
     file.db.exec('DELETE FROM changes')
-    const doubted = await runLocal('move', [to.table], env)
+    const doubted = await runHere('move', [to.table], env)
     expect([doubted.code, doubted.err]).toEqual([
       ...[1, expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /)],
     ])
@@ -93,7 +94,7 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     expect(before.accounts.audit.filter(({ ok }) => !ok)).toEqual([])
     expect(before.accounts.statements.filter((each) => each?.addsUp !== true)).toEqual([])
 
-    const moved = await runLocal('move', [to.table], env)
+    const moved = await runHere('move', [to.table], env)
     expect(moved.err).toBe('')
     expect(moved.code).toBe(0)
     expect(rest(await itemsIn(to))).toEqual(rest(before.items))

@@ -11,6 +11,7 @@ import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
+import { runHere } from '../../support/process/here.ts'
 import { runLocal, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
 import { startParameters, startProxy } from '../../support/process/parameters.ts'
 import { itemsIn } from '../../support/store/back.ts'
@@ -53,17 +54,17 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     const before = itemsOfFile(file.db)
     file.db.close()
     const backup = join(directory, 'backup.db')
-    expect((await runLocal('backup', [backup], { DATA_DIR: directory })).code).toBe(0)
+    expect((await runHere('backup', [backup], { DATA_DIR: directory })).code).toBe(0)
     const to = await createLocalTable()
     const aws = await startAws()
     const env = { DATA_DIR: directory, ...aws.env }
 
-    const dry = await runLocal('move', [to.table, '--dry-run'], env)
+    const dry = await runHere('move', [to.table, '--dry-run'], env)
     expect([dry.code, dry.err]).toEqual([0, ''])
     expect(dry.out).toContain('Nothing was changed (--dry-run).')
     expect(await itemsIn(to)).toEqual([])
 
-    const { code, out, err } = await runLocal('move', [to.table], env)
+    const { code, out, err } = await runHere('move', [to.table], env)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(
       `The ledger ${ledger} moves into the table ${to.table} on AWS (epoch 1): ${before.length} items.`,
@@ -81,17 +82,17 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(`${marker}\n`)
 
     const sentence = `the ledger of ${directory} has moved into the table ${to.table}: use that one, or set DATA_DIR to another folder\n`
-    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: `unit-guard: ${sentence}` })
+    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
     for (const [command, ...args] of [
       ['restore', 'accept', '--to', '2026-11-20T09:55:00Z'],
       ['restore', 'from', backup],
       ['account', 'adopt'],
       ['demo:month'],
     ] as const)
-      expect(await runLocal(command, args, env)).toMatchObject({ code: 1, out: '', err: sentence })
+      expect(await runHere(command, args, env)).toMatchObject({ code: 1, out: '', err: sentence })
 
-    expect(await runLocal('move', [to.table], env)).toMatchObject({ code: 0, out: expect.stringContaining('already') })
-    expect(await runLocal('move', ['another'], env)).toMatchObject({
+    expect(await runHere('move', [to.table], env)).toMatchObject({ code: 0, out: expect.stringContaining('already') })
+    expect(await runHere('move', ['another'], env)).toMatchObject({
       ...{ code: 1, err: `The ledger of ${directory} belongs in the table ${to.table}.\n` },
     })
   })
@@ -115,11 +116,11 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     expect([part.length > 0, part.length < before.length]).toEqual([true, true])
 
     const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish that with npm run move -- ${to.table}\n`
-    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: `unit-guard: ${sentence}` })
-    expect(await runLocal('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
-    expect(await runLocal('move', ['another'], env)).toMatchObject({ code: 1, out: '' })
+    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
+    expect(await runHere('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
+    expect(await runHere('move', ['another'], env)).toMatchObject({ code: 1, out: '' })
 
-    expect(await runLocal('move', [to.table], env)).toMatchObject({ code: 0, err: '' })
+    expect(await runHere('move', [to.table], env)).toMatchObject({ code: 0, err: '' })
     expect(sorted(await itemsIn(to))).toEqual(sorted(before))
     expect(values[parameter]).toMatch(new RegExp(` 1 \\S+ ${to.table}$`))
   })
@@ -228,7 +229,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     values[parameter] = parameterIs
     const before = await readFile(join(directory, 'ledger.db'))
     const marker = await readFile(join(directory, 'ledger'), 'utf8')
-    const { code, out, err } = await runLocal('move', [table], { DATA_DIR: directory, ...env, ...more })
+    const { code, out, err } = await runHere('move', [table], { DATA_DIR: directory, ...env, ...more })
     expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
     expect(await readFile(join(directory, 'ledger.db'))).toEqual(before)
     expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(marker)
@@ -241,7 +242,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
 
   test('a move refuses a folder without a ledger', async () => {
     const empty = await newFolder()
-    const { code, err } = await runLocal('move', ['units'], { DATA_DIR: empty })
+    const { code, err } = await runHere('move', ['units'], { DATA_DIR: empty })
     expect([code, err]).toEqual([1, `There is no ledger in ${empty}: set DATA_DIR to its folder.\n`])
   })
 
@@ -294,7 +295,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
   test('a move refuses a ledger that is being served', async () => {
     const { env } = await startAws()
     const { code, err } = await whileNotServed(directory, 'npm run backup', () =>
-      runLocal('move', ['units'], { DATA_DIR: directory, ...env }),
+      runHere('move', ['units'], { DATA_DIR: directory, ...env }),
     )
     expect([code, err]).toEqual([1, expect.stringContaining('another Unit Guard is using')])
   })
@@ -322,7 +323,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     const before = itemsOfFile(file.db)
     const { table } = await createLocalTable()
     const { env } = await startAws()
-    const { code, out, err } = await runLocal('move', [table], { DATA_DIR: folder, ...env })
+    const { code, out, err } = await runHere('move', [table], { DATA_DIR: folder, ...env })
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain(`The ledger cannot move now: ${sentence} Let Unit Guard finish them`)
     expect(itemsOfFile(file.db)).toEqual(before)

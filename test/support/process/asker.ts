@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { openGuard } from '../../../infra/local/commands/open.ts'
-import { commandEnvironment } from '../../../infra/local/commands/where.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 
 /** Asks for updates of these projects all at once, on the ledger that a command opens: for tests of several processes. */
 const projects = process.argv.slice(2)
-const { services } = await openGuard(commandEnvironment(), systemClock)
+const { services } = await openGuard()
 const { guard } = services
 await guard.ledger.view()
 process.stdout.write(`ready ${process.version}\n`)

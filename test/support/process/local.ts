@@ -27,10 +27,6 @@ export async function temporaryDirectory() {
   return { directory, remove }
 }
 
-/** The program of a script, and its first arguments. */
-const programOf = (script: string): [string, ...string[]] =>
-  script === 'start' || script === 'sandbox' ? [script] : ['run', script]
-
 /**
  * A command of `infra/local` in a process group of its own, without the user's settings.
  *
@@ -47,11 +43,8 @@ export function spawnLocal(
     under?: readonly string[]
   } = {},
 ) {
-  const [file, ...first] = programOf(script)
-  const program = options.asIs
-    ? ['--import', 'tsx', `infra/local/${file}.ts`]
-    : [resolve(inject('commands'), `${file}.mjs`)]
-  const [under = '', ...words] = [...(options.under ?? []), process.execPath, ...program, ...first]
+  const program = options.asIs ? ['--import', 'tsx', 'infra/local/run.ts'] : [resolve(inject('commands'), 'run.mjs')]
+  const [under = '', ...words] = [...(options.under ?? []), process.execPath, ...program, script]
   const child = spawn(under, [...words, ...(options.args ?? [])], {
     detached: true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),

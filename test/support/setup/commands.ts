@@ -25,10 +25,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return () => rm(folder, { recursive: true })
 }
 
-export async function buildCommands(folder: string, start = `${sources}/start.ts`): Promise<void> {
+/** @param start in place of `npm start`. */
+export async function buildCommands(folder: string, start?: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
-    entryPoints: { start, sandbox: `${sources}/sandbox.ts`, run: `${sources}/run.ts` },
+    entryPoints: { run: `${sources}/run.ts`, ...(start !== undefined && { start }) },
     outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },

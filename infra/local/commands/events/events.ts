@@ -12,7 +12,6 @@ import { withShutdown } from '../../shutdown.ts'
 import { mustBeOneOf, noSuch, parseInstant, WrongUsage } from '../command.ts'
 import { openGuard } from '../open.ts'
 import type { Run } from '../table.ts'
-import { commandEnvironment } from '../where.ts'
 import { findPastEvents, replay } from './replay.ts'
 
 const actions = ['list', 'test', 'replay'] as const
@@ -20,7 +19,7 @@ const actions = ['list', 'test', 'replay'] as const
 export const run: Run<'events'> = async ({ since, until }, typed = 'list', name) => {
   const action = mustBeOneOf(typed, actions)
   if (action !== 'replay' && (since ?? until) !== undefined) throw new WrongUsage('--since and --until are for replay')
-  const { services } = await openGuard(commandEnvironment(), systemClock)
+  const { services } = await openGuard()
   const events = await openEvents(services)
   if (action === 'list') return listTargets(events)
   const target = targetNamed(events, name)
@@ -84,7 +83,7 @@ const sendAgain = ({ events, ledger }: Parts, target: Target, span: { since: num
     const pause = (ms: number) => sleep(ms, undefined, { signal: stop.signal }).catch(() => {})
     const pastEvents = await findPastEvents(ledger, target, span)
     console.log(`${count(pastEvents.length)} events since ${toRfc3339(span.since)} for ${target.name}`)
-    const running = replay({ events, pause, stop: stop.signal, tell: console.log }, target, { pastEvents }).then(
+    const running = replay({ events, pause, stop: stop.signal, tell: console.log }, target, pastEvents).then(
       ({ sent, stopped }) => {
         console.log(`${count(sent)} sent.${stopped ? ` ${rest(target, stopped, span)}` : ''}`)
         return stopped === undefined

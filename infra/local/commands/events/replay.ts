@@ -99,11 +99,7 @@ export interface Replayed {
 }
 
 /** One after the other. It writes nothing, so it can be stopped at any time. */
-export async function replay(
-  parts: ReplayParts,
-  target: Target,
-  { pastEvents }: { pastEvents: readonly PastEvent[] },
-): Promise<Replayed> {
+export async function replay(parts: ReplayParts, target: Target, pastEvents: readonly PastEvent[]): Promise<Replayed> {
   let sent = 0
   for (const { reference, at } of pastEvents) {
     const result = await sendAgain(parts, target, reference)

@@ -8,21 +8,19 @@ import type { Identity } from '../../../../shared/ledger/book/definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from '../../../../shared/ledger/book/definitions-item.ts'
 import { accountOf, identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../../shared/ledger/ledger.ts'
-import { createDynamoClient, createDynamoStore } from '../../../../shared/ledger/store/dynamo-store.ts'
 import { itemSize } from '../../../../shared/ledger/store/item-size.ts'
 import { firstValue, type SqliteFile } from '../../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store, Value } from '../../../../shared/ledger/store/store.ts'
 import { minuteMs, systemClock } from '../../../../shared/platform/clock.ts'
-import { digest, systemIds } from '../../../../shared/platform/ids.ts'
-import { usualPrefix } from '../../../../shared/platform/prefix.ts'
+import { digest } from '../../../../shared/platform/ids.ts'
 import { accountSettings, type Marker, parseSettings } from '../../../../shared/platform/settings.ts'
 import { openFile } from '../../database/file.ts'
-import { fileMarker, type MarkerStore, moving, parameterMarker } from '../../database/marker-store.ts'
+import { fileMarker, type MarkerStore, moving } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
-import { directoryOf, type Environment, ledgerFile } from '../../settings.ts'
-import { changesNothing } from '../open.ts'
+import { directoryOf, ledgerFile } from '../../settings.ts'
+import { changesNothing, openTable } from '../open.ts'
 import type { Run } from '../table.ts'
 import { commandEnvironment } from '../where.ts'
 
@@ -44,26 +42,14 @@ export const run: Run<'move'> = async ({ 'dry-run': isDry = false }, table = '')
     const source = createSqliteStore(file, { clock: systemClock, tableId: id })
     const account = accountOf(parseSettings(accountSettings, env))
     const ledgerOf = (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
-    return move({ file, id, source, known, marker, target: openTarget(env, table), ledgerOf, isDry })
+    return move({ file, id, source, known, marker, target: openTable(env, table), ledgerOf, isDry })
   })
 }
 
 const next =
   'Deploy again, without -c firstLedger=true: that turns on schedules, Slack and events (docs/deploy.md, "From one machine").'
 
-type Target = ReturnType<typeof openTarget>
-
-function openTarget(env: Environment, name: string) {
-  const endpoint = env.DYNAMODB_ENDPOINT || undefined
-  const client = createDynamoClient(endpoint, env.DYNAMODB_ACCESS_KEY || undefined)
-  return {
-    ...{ name, client },
-    store: createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds }),
-    where: `the table ${name} ${endpoint === undefined ? 'on AWS' : `at ${endpoint}`}`,
-    /** A table elsewhere has no parameter. */
-    marker: endpoint === undefined ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : null,
-  }
-}
+type Target = ReturnType<typeof openTable>
 
 interface Move {
   readonly file: SqliteFile

@@ -2,14 +2,13 @@ import * as z from 'zod/mini'
 import { closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { all } from '../../../../shared/ledger/views/pages.ts'
 import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { parseLenientJson } from '../../../../shared/platform/json.ts'
-import { parseSettings } from '../../../../shared/platform/settings.ts'
-import { apiSettings, createSend } from '../../api-client.ts'
+import { answerOf, apiAccess, createSend } from '../../api-client.ts'
 import { CannotContinue, readGiven } from '../../failures.ts'
 import { parseInstant, WrongUsage } from '../command.ts'
 import type { Run } from '../table.ts'
-import { commandEnvironment } from '../where.ts'
 
 const update = z.object({
   state: z.string(),
@@ -17,8 +16,10 @@ const update = z.object({
   units: z.object({ charged: z.nullable(z.number()) }),
 })
 const audit = z.object({ restored: z.optional(z.object({ to: z.optional(z.iso.datetime()) })) })
-const entries = z.object({ entries: z.array(z.object({ reason: z.string() })), next: z.optional(z.string()) })
-const problem = z.object({ detail: z.string() })
+const entries = z.pipe(
+  z.object({ entries: z.array(z.object({ reason: z.string() })), next: z.exactOptional(z.string()) }),
+  z.transform(({ entries: rows, ...rest }) => ({ rows, ...rest })),
+)
 
 type Api = ReturnType<typeof createApi>
 
@@ -26,10 +27,10 @@ export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry =
   if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
   const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
   const text = String(await readGiven(file))
-  const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
+  const request = createSend(apiAccess())
   if (!isLog(text))
     throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
-  const send = createSender({ url, token })
+  const send = createSender(request)
   const from = given ?? (await restoredTo(send))
   const runs = loggedRuns(text, from)
   const api = createApi({ send, from, isDry })
@@ -77,16 +78,12 @@ async function recover(api: Api, run: LoggedRun): Promise<Recovery> {
 }
 
 /** `null`: it is not there. */
-function createSender(access: { url: string; token: string }) {
-  const request = createSend(access)
-  return async (method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<unknown> => {
+const createSender =
+  (request: ReturnType<typeof createSend>) =>
+  async (method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<unknown> => {
     const response = await request(method, path, { ...(body && { body }), key })
-    const answer: unknown = await response.json().catch(() => ({}))
-    if (!response.ok && response.status !== 404)
-      throw new CannotContinue(problem.safeParse(answer).data?.detail ?? `${path}: status ${response.status}`)
-    return response.ok ? answer : null
+    return response.status === 404 ? null : answerOf(response)
   }
-}
 
 function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender>; from: number; isDry: boolean }) {
   let booked = 0
@@ -94,15 +91,11 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
 
   /** Tokens of two operators make two idempotency keys, so the reason shows what is booked already. */
   async function reasonsOf(budget: string): Promise<readonly string[]> {
-    const all: string[] = []
-    for (let cursor = ''; ; ) {
+    const rows = await all(async (cursor) => {
       const query = new URLSearchParams({ since: toRfc3339(from), limit: '200', ...(cursor && { cursor }) })
-      const answer = await send('GET', `/budgets/${budget}/entries?${query}`)
-      const page = entries.parse(answer ?? { entries: [] })
-      all.push(...page.entries.map(({ reason }) => reason))
-      if (page.next === undefined) return all
-      cursor = page.next
-    }
+      return entries.parse((await send('GET', `/budgets/${budget}/entries?${query}`)) ?? { entries: [] })
+    })
+    return rows.map(({ reason }) => reason)
   }
 
   return {

@@ -1,0 +1,49 @@
+import { format } from 'node:util'
+import { expect } from 'vitest'
+import { runCommand } from '../../../infra/local/commands/command.ts'
+import { type CommandName, commands } from '../../../infra/local/commands/table.ts'
+import { programs } from '../../../infra/local/programs.ts'
+import { secretsIn } from '../canaries.ts'
+import type { Ended } from './local.ts'
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs a command in this process, in a shell with these variables alone: most of what `runLocal` takes is the start of a
+ * process. One after another, because they share variables and output.
+ */
+export function runHere(
+  name: CommandName,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Ended> {
+  const ended = last.then(() => run(name, args, env))
+  last = ended.catch(() => {})
+  return ended
+}
+
+async function run(name: CommandName, args: readonly string[], env: Readonly<Record<string, string | undefined>>) {
+  const before = { env: process.env, log: console.log, error: console.error, write: process.stdout.write }
+  const said = { out: '', err: '' }
+  const given = Object.entries(env).filter(([, value]) => value !== undefined)
+  process.env = { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', ...Object.fromEntries(given) }
+  console.log = (...words: unknown[]) => {
+    said.out += `${format(...words)}\n`
+  }
+  console.error = (...words: unknown[]) => {
+    said.err += `${format(...words)}\n`
+  }
+  process.stdout.write = (text: string | Uint8Array) => {
+    said.out += text
+    return true
+  }
+  try {
+    const code = await runCommand(commands[name], args, programs[name])
+    if (name !== 'token') expect(secretsIn(said.out + said.err), 'secrets were said').toEqual([])
+    return { code, ...said }
+  } finally {
+    Object.assign(process, { env: before.env })
+    Object.assign(console, { log: before.log, error: before.error })
+    process.stdout.write = before.write
+  }
+}
