@@ -284,6 +284,16 @@ describe('projects that a change takes out of a budget', () => {
     ['a project', { a: before.a }, [['three', 'b', 'three']]],
     ['a project with an id, named once', { a: before.a.slice(1), b: before.b }, [['one', 'a', 'one']]],
     ['the id of a project', { ...before, a: [{ name: 'one' }, ...before.a.slice(1)] }, [['1111', 'a', 'one']]],
+    [
+      'a project whose id alone another lists',
+      { a: before.a.slice(1), b: [...before.b, { name: '1111' }] },
+      [['one', 'a', 'one']],
+    ],
+    [
+      'the name of a project that is renamed',
+      { ...before, a: [{ name: 'uno', id: '1111' }, ...before.a.slice(1)] },
+      [['one', 'a', 'one']],
+    ],
     ['an id in place of another', { ...before, a: [{ name: 'one', id: '9' }, ...before.a.slice(1)] }, []],
     ['an id that another row takes', { ...before, a: [{ name: 'one' }, { name: '1111' }, ...before.a.slice(1)] }, []],
   ] as const)('%s releases what no budget lists any more', (_, after, expected) => {

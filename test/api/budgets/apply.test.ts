@@ -177,12 +177,6 @@ describe('PUT /budgets', () => {
       })
     }
   })
-
-  test('PUT /budgets requires limits of a new budget and refuses a parent of the root', async () => {
-    const product = await startSmall()
-    const { body } = await apply(product, { budgets: [{ name: 'b' }, { name: 'account', parent: 'b' }] })
-    expect(body.detail).toBe('the budget b is new, so it needs limits; account is the root and has no parent.')
-  })
 })
 
 describe('sixty budgets and 300 projects', () => {

@@ -320,38 +320,6 @@ describe('a record keeps the owner that it was asked for', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test.each([
-    [
-      'leaves the list of account',
-      [{ name: 'initech' }],
-      [],
-      'belonged to account when this was asked for, and belongs to no budget now',
-    ],
-    [
-      'joins the list of account',
-      [],
-      [{ name: 'initech' }],
-      'belonged to no budget when this was asked for, and belongs to account now',
-    ],
-  ])('an update that account pays by default is refused where the project %s', async (_what, before, after, detail) => {
-    const product = await startProduct({ store: createMemoryStore(), stream: false })
-    const put = (projects: object[]) =>
-      product.call('PUT', '/budgets/account?release=true', { body: { limits, projects } })
-    await put(before)
-    const body = { kind: 'ranking', project: 'initech' }
-    const asked = await product.call('POST', '/updates', { body, headers: { prefer: 'respond-async' } })
-    expect((await put(after)).status).toBe(200)
-    product.clock.advance(minutes(3))
-    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
-    const { state, problem } = (await product.call('GET', `/updates/${asked.body.updates[0].id}`)).body
-    expect([state, problem?.type, problem?.detail]).toEqual([
-      'refused',
-      '/problems/wrong-state',
-      expect.stringContaining(detail),
-    ])
-    expect(product.seen('run')).toEqual([])
-  })
-
   test('a quote for the old owner is refused', async () => {
     const product = await start()
     const agent = await (await listenForAgents(product)).connect()

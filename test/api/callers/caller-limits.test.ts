@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { openBrowser } from '../../support/browser/browser.ts'
-import { days } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -72,24 +71,6 @@ describe('limits of a caller', () => {
     expect(audit.books.map(({ budget }: { budget: string }) => budget)).toContain('caller:eve')
   })
 
-  test('a loop of 1,000 calls costs the service nothing once the limit is spent', async () => {
-    const { product, eve, ask } = await withEve({ limits: month(80) })
-    for (const project of ['a', 'b']) expect((await ask(project)).status).toBe(201)
-    const calls = product.service.requests.length
-    const loop = Array.from({ length: 1_000 }, (_, index) =>
-      index % 2 === 0
-        ? ask(`p-${index}`)
-        : product.call('GET', `/v3/on-demand/p-${index}/run`, { token: eve, headers: { 'unit-guard-budget': 'acme' } }),
-    )
-    const answers = await Promise.all(loop)
-    expect(answers.every(({ status }) => status === 402)).toBe(true)
-    expect(answers[1]?.body.detail).toBe(
-      'eve has 0 of 80 units left this month; resets 1 Dec 2026 00:00 UTC; ask for more before trying again.',
-    )
-    expect(product.service.requests).toHaveLength(calls)
-    expect(await product.figures('acme')).toMatchObject({ spent: 80, held: 0 })
-  })
-
   test('limits of a caller hold under a flood of requests on the real store', async () => {
     const product = await startProduct()
     await product.call('PUT', '/budgets/acme', { body: { limits: month(5_000) } })
@@ -109,48 +90,6 @@ describe('limits of a caller', () => {
       { window: 'month', limit: 400, available: 200, held: 0, inDoubt: 0, spent: 200 },
       { window: 'day', limit: 200, available: 0, held: 0, inDoubt: 0, spent: 200 },
     ])
-    expect(await product.audit()).toBe(true)
-  })
-
-  test('limits of a caller apply to all projects of a request together, whatever whenShort says', async () => {
-    const { product, ask } = await withEve({ limits: month(100) })
-    const all = await ask('x', { project: undefined, projects: ['a', 'b', 'c'] })
-    expect([all.status, all.body.detail]).toEqual([
-      402,
-      'eve has 100 of 100 units left this month and these 3 updates need 120; resets 1 Dec 2026 00:00 UTC; ask for 20 more.',
-    ])
-    const fit = await ask('x', { project: undefined, projects: ['a', 'b', 'c'], whenShort: 'fit' })
-    expect(fit.body.updates.map(({ state }: { state: string }) => state)).toEqual(['settled', 'settled', 'refused'])
-    expect((await ask('d', { whenShort: 'ask' })).status).toBe(402)
-    expect(product.seen('run')).toHaveLength(2)
-  })
-
-  test("a caller's day limit resets with the day, the month limit with the month", async () => {
-    const { product, ask } = await withEve({ limits: month(100, 40) })
-    expect((await ask('a')).status).toBe(201)
-    expect((await ask('b')).body.detail).toBe(
-      'eve has 0 of 40 units left today; resets 21 Nov 2026 00:00 UTC; ask for more before trying again.',
-    )
-    product.clock.advance(days(1))
-    expect((await ask('b')).status).toBe(201)
-    product.clock.set('2026-12-01T08:00:00Z')
-    expect(await windowsOf(product)).toMatchObject([{ available: 100 }, { available: 40 }])
-    expect((await ask('c')).status).toBe(201)
-    expect(await product.audit()).toBe(true)
-  })
-
-  test("a caller's limit that changes within the month counts what was spent before", async () => {
-    const { product, list, ask } = await withEve({ limits: month(40) })
-    await ask('a')
-    await list({ limits: month(200) })
-    expect(await windowsOf(product)).toMatchObject([{ limit: 200, available: 160, spent: 40 }])
-    await list({ limits: month(30) })
-    expect(await windowsOf(product)).toMatchObject([{ limit: 30, available: -10 }])
-    expect((await ask('b')).body.detail).toMatch(/^eve is 10 over its 30 units this month; /)
-    await list({ limits: month('unlimited') })
-    expect((await ask('b')).status).toBe(201)
-    await list({ limits: month(100) })
-    expect(await windowsOf(product)).toMatchObject([{ available: 20, spent: 80 }])
     expect(await product.audit()).toBe(true)
   })
 
@@ -194,33 +133,6 @@ describe('limits of a caller', () => {
     await product.deliver()
     expect(product.seen('run')).toHaveLength(2)
     expect(await product.audit()).toBe(true)
-  })
-
-  test('a caller may be called like a property that every object has', async () => {
-    const { product, list } = await withEve({})
-    for (const sub of ['constructor', 'hasOwnProperty', 'toString']) {
-      expect((await list({ limits: month(40) }, sub)).status).toBe(201)
-      const token = product.signed({ sub, scope: 'run', budgets: '*' })
-      const ask = (project: string) => product.update({ kind: 'ranking', project, budget: 'acme' }, { token })
-      expect((await ask(`${sub}-1`)).status).toBe(201)
-      expect((await ask(`${sub}-2`)).status).toBe(402)
-      expect((await product.call('DELETE', `/callers/${sub}`)).status).toBe(204)
-      expect((await ask(`${sub}-2`)).status).toBe(201)
-    }
-    expect(await product.audit()).toBe(true)
-  })
-})
-
-describe('perUpdate of a caller', () => {
-  test("perUpdate of a caller refuses a more expensive update with both figures, and no other caller's", async () => {
-    const { product, ask } = await withEve({ perUpdate: 50 }, { units: { dear: 51, fair: 50 } })
-    expect((await ask('dear')).body).toMatchObject({
-      status: 402,
-      type: '/problems/over-update-limit',
-      detail: 'This update needs 51 units, and eve allows at most 50 for one update.',
-    })
-    expect((await ask('fair')).status).toBe(201)
-    expect((await product.update({ kind: 'ranking', project: 'dear', budget: 'acme' })).status).toBe(201)
   })
 })
 
@@ -267,13 +179,5 @@ describe('ratePerMinute', () => {
     const other = product.startProcess()
     expect((await product.update(body, { ...key, process: other })).status).toBe(201)
     expect((await product.call('GET', '/updates')).body.updates).toHaveLength(2)
-  })
-})
-
-describe('mayForce', () => {
-  test('mayForce: false neither takes nor gives a right', async () => {
-    const { ask } = await withEve({ mayForce: false })
-    expect((await ask('a', { force: true, reason: 'r' })).status).toBe(403)
-    expect((await ask('a')).status).toBe(201)
   })
 })

@@ -1,8 +1,10 @@
 import { createHmac, KeyObject, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { TokenCheck } from '../../../shared/auth/tokens.ts'
+import type { TokenFault } from '../../../shared/platform/words.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
+import { linesOf } from '../../support/log-lines.ts'
 import { callerKey, type Product, startProduct } from '../../support/product.ts'
 import { type Provider, startProvider } from '../../support/provider.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -101,82 +103,104 @@ const constant = {
 
 describe('a token in the name of a trusted issuer', () => {
   const absent = undefined
-  test.each<[string, Token, entry?: object]>([
-    ['HS256 with the callers’ key', (provider) => byHmac(provider, callerKey)],
-    ['HS256 with the issuer’s public key', (provider) => byHmac(provider, spki(provider))],
-    ['ES256, signed by HMAC', (provider) => byHmac(provider, callerKey, 'ES256')],
-    ['none', (provider) => `${encode({ alg: 'none' })}.${encode(claimsOf(provider))}.`],
-    ['nOnE', withClaims({}, { alg: 'nOnE' })],
-    ['no alg', withClaims({}, { alg: absent })],
-    ['a good algorithm that is not listed', otherAlgorithm],
-    ['a foreign kid', async (provider) => craft(provider, claimsOf(provider), { alg: 'ES256', kid: 'k9' })],
-    ['a foreign key under a known kid', foreignKey],
-    ['a kid that is not a string', withClaims({}, { kid: 7 })],
-    ['its own key in the header', embeddedKey],
-    ['jku', withClaims({}, { jku: 'https://evil.example/keys' })],
-    ['x5u', withClaims({}, { x5u: 'https://evil.example/cert' })],
-    ['x5c', withClaims({}, { x5c: ['AAAA'] })],
-    ['crit', withClaims({}, { crit: ['exp'], exp: 1 })],
-    ['b64', withClaims({}, { b64: true })],
-    ['an unencoded payload', withClaims({}, { crit: ['b64'], b64: false })],
-    ['a logout token', withClaims({}, { typ: 'logout+jwt' })],
-    ['iss with a slash more', (provider) => withClaims({ iss: `${provider.issuer}/` })(provider)],
-    ['iss in capitals', (provider) => withClaims({ iss: provider.issuer.toUpperCase() })(provider)],
-    ['iss as a list', (provider) => withClaims({ iss: [provider.issuer] })(provider)],
-    ['another audience', withClaims({ aud: 'unit-guard-staging' })],
-    ['audiences without ours', withClaims({ aud: ['a', 'b'] })],
-    ['audiences of other types', withClaims({ aud: ['unit-guard', 7] })],
-    ['no audience', withClaims({ aud: absent })],
-    ['no exp', withClaims({ exp: absent })],
-    ['exp as a text', withClaims({ exp: `${now + 60}` })],
-    ['exp in milliseconds', withClaims({ exp: (now + 60) * 1000 })],
-    ['exp fractional', withClaims({ exp: now + 60.5 })],
-    ['exp now', withClaims({ iat: now - 60, exp: now })],
-    ['exp a second ago', withClaims({ iat: now - 60, exp: now - 1 })],
-    ['exp before iat', withClaims({ iat: now + 60, exp: now + 30 })],
-    ['nbf 61 seconds ahead', withClaims({ nbf: now + 61 })],
-    ['nbf as a text', withClaims({ nbf: `${now}` })],
-    ['no iat', withClaims({ iat: absent })],
-    ['iat 61 seconds ahead', withClaims({ iat: now + 61 })],
-    ['iat longer ago than the longest lifetime', withClaims({ iat: now - 43_200, exp: now + 1 })],
-    ['a lifetime beyond the longest', withClaims({ exp: now + 43_201 })],
-    ['a lifetime beyond the entry’s own', withClaims({ exp: now + 901 }), { maxLifetime: '15m' }],
-    ['no subject', withClaims({ sub: absent })],
-    ['an empty subject', withClaims({ sub: '' })],
-    ['a subject that is a number', withClaims({ sub: 7 })],
-    ['a subject that is a list', withClaims({ sub: ['ada'] })],
-    ['a subject with a space', withClaims({ sub: 'ada l' })],
-    ['a subject with #', withClaims({ sub: 'ada#1' })],
-    ['a subject that ends with *', withClaims({ sub: 'ada*' })],
-    ['a subject beyond ASCII', withClaims({ sub: 'àda' })],
-    ['a name of 257 characters', withClaims({ sub: 'x'.repeat(252) })],
-    ['no e-mail', withClaims({ email_verified: true }), byEmail()],
-    ['an e-mail that was not verified', withClaims({ email: 'ada@acme.com' }), byEmail()],
-    ['an e-mail verified in words', withClaims({ email: 'ada@acme.com', email_verified: 'true' }), byEmail()],
-    ['a person without a verified e-mail', withClaims({ email: 'ada@acme.com' }), { person: 'email' }],
-    ['no person', withClaims({}), { person: 'employee' }],
-    ['a person with a space', withClaims({ employee: 'ada l' }), { person: 'employee' }],
-    ['groups as a number', withClaims({ groups: 7 })],
-    ['groups with a number', withClaims({ groups: ['leads', 7] })],
-    ['groups as an object', withClaims({ groups: { leads: true } })],
-    ['groups null', withClaims({ groups: null })],
-    ['budgets as an object', withClaims({ budgets: {} }), { budgets: { claim: 'budgets' } }],
-    ['sub twice', (provider) => craft(provider, JSON.stringify(claimsOf(provider)).replace('{', '{"sub":"eve",'))],
-    ['a name twice, once escaped', twiceEscaped],
-    ['alg twice', (provider) => craft(provider, claimsOf(provider), '{"alg":"none","alg":"ES256","kid":"k1"}')],
-    ['an ID token with a nonce', withClaims({ nonce: 'n' })],
-    ['an ID token with at_hash', withClaims({ at_hash: 'x' })],
-    ['an ID token with c_hash', withClaims({ c_hash: 'x' })],
-    ['an ID token of the login', withClaims({ aud: clientId })],
-    ['an ID token of the login for both audiences', withClaims({ aud: ['unit-guard', clientId] })],
-    ['a signature cut short', async (provider) => (await provider.sign({ groups: ['leads'] })).slice(0, -4)],
-    ['no signature', async (provider) => (await provider.sign()).split('.').slice(0, 2).join('.')],
-  ])('every door refuses a token that names a trusted issuer: %s', async (_name, tokenOf, entry = {}) => {
-    const { provider, product } = await start(entry, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
-    const { answers, read } = await statuses(product, await tokenOf(provider))
-    expect([answers, read.body]).toEqual([[401, 401, 401], constant])
-    expect(product.service.requests).toEqual([])
-  })
+  test.each<[string, TokenFault, Token, entry?: object]>([
+    ['HS256 with the callers’ key', 'algorithm', (provider) => byHmac(provider, callerKey)],
+    ['HS256 with the issuer’s public key', 'algorithm', (provider) => byHmac(provider, spki(provider))],
+    ['ES256, signed by HMAC', 'signature', (provider) => byHmac(provider, callerKey, 'ES256')],
+    ['none', 'algorithm', (provider) => `${encode({ alg: 'none' })}.${encode(claimsOf(provider))}.`],
+    ['nOnE', 'algorithm', withClaims({}, { alg: 'nOnE' })],
+    ['no alg', 'algorithm', withClaims({}, { alg: absent })],
+    ['a good algorithm that is not listed', 'algorithm', otherAlgorithm],
+    [
+      'a foreign kid',
+      'key-unknown',
+      async (provider) => craft(provider, claimsOf(provider), { alg: 'ES256', kid: 'k9' }),
+    ],
+    ['a foreign key under a known kid', 'signature', foreignKey],
+    ['a kid that is not a string', 'form', withClaims({}, { kid: 7 })],
+    ['its own key in the header', 'form', embeddedKey],
+    ['jku', 'form', withClaims({}, { jku: 'https://evil.example/keys' })],
+    ['x5u', 'form', withClaims({}, { x5u: 'https://evil.example/cert' })],
+    ['x5c', 'form', withClaims({}, { x5c: ['AAAA'] })],
+    ['crit', 'form', withClaims({}, { crit: ['exp'], exp: 1 })],
+    ['b64', 'form', withClaims({}, { b64: true })],
+    ['an unencoded payload', 'form', withClaims({}, { crit: ['b64'], b64: false })],
+    ['a logout token', 'form', withClaims({}, { typ: 'logout+jwt' })],
+    ['iss with a slash more', 'issuer-unknown', (provider) => withClaims({ iss: `${provider.issuer}/` })(provider)],
+    ['iss in capitals', 'issuer-unknown', (provider) => withClaims({ iss: provider.issuer.toUpperCase() })(provider)],
+    ['iss as a list', 'issuer-unknown', (provider) => withClaims({ iss: [provider.issuer] })(provider)],
+    ['another audience', 'audience', withClaims({ aud: 'unit-guard-staging' })],
+    ['audiences without ours', 'audience', withClaims({ aud: ['a', 'b'] })],
+    ['audiences of other types', 'audience', withClaims({ aud: ['unit-guard', 7] })],
+    ['no audience', 'audience', withClaims({ aud: absent })],
+    ['no exp', 'lifetime', withClaims({ exp: absent })],
+    ['exp as a text', 'lifetime', withClaims({ exp: `${now + 60}` })],
+    ['exp in milliseconds', 'lifetime', withClaims({ exp: (now + 60) * 1000 })],
+    ['exp fractional', 'lifetime', withClaims({ exp: now + 60.5 })],
+    ['exp now', 'expired', withClaims({ iat: now - 60, exp: now })],
+    ['exp a second ago', 'expired', withClaims({ iat: now - 60, exp: now - 1 })],
+    ['exp before iat', 'lifetime', withClaims({ iat: now + 60, exp: now + 30 })],
+    ['nbf 61 seconds ahead', 'not-yet', withClaims({ nbf: now + 61 })],
+    ['nbf as a text', 'lifetime', withClaims({ nbf: `${now}` })],
+    ['no iat', 'lifetime', withClaims({ iat: absent })],
+    ['iat 61 seconds ahead', 'not-yet', withClaims({ iat: now + 61 })],
+    ['iat longer ago than the longest lifetime', 'lifetime', withClaims({ iat: now - 43_200, exp: now + 1 })],
+    ['a lifetime beyond the longest', 'lifetime', withClaims({ exp: now + 43_201 })],
+    ['a lifetime beyond the entry’s own', 'lifetime', withClaims({ exp: now + 901 }), { maxLifetime: '15m' }],
+    ['no subject', 'subject', withClaims({ sub: absent })],
+    ['an empty subject', 'subject', withClaims({ sub: '' })],
+    ['a subject that is a number', 'subject', withClaims({ sub: 7 })],
+    ['a subject that is a list', 'subject', withClaims({ sub: ['ada'] })],
+    ['a subject with a space', 'subject', withClaims({ sub: 'ada l' })],
+    ['a subject with #', 'subject', withClaims({ sub: 'ada#1' })],
+    ['a subject that ends with *', 'subject', withClaims({ sub: 'ada*' })],
+    ['a subject beyond ASCII', 'subject', withClaims({ sub: 'àda' })],
+    ['a name of 257 characters', 'subject', withClaims({ sub: 'x'.repeat(252) })],
+    ['no e-mail', 'subject', withClaims({ email_verified: true }), byEmail()],
+    ['an e-mail that was not verified', 'email-unverified', withClaims({ email: 'ada@acme.com' }), byEmail()],
+    [
+      'an e-mail verified in words',
+      'email-unverified',
+      withClaims({ email: 'ada@acme.com', email_verified: 'true' }),
+      byEmail(),
+    ],
+    [
+      'a person without a verified e-mail',
+      'email-unverified',
+      withClaims({ email: 'ada@acme.com' }),
+      { person: 'email' },
+    ],
+    ['no person', 'claims', withClaims({}), { person: 'employee' }],
+    ['a person with a space', 'claims', withClaims({ employee: 'ada l' }), { person: 'employee' }],
+    ['groups as a number', 'claims', withClaims({ groups: 7 })],
+    ['groups with a number', 'claims', withClaims({ groups: ['leads', 7] })],
+    ['groups as an object', 'claims', withClaims({ groups: { leads: true } })],
+    ['groups null', 'claims', withClaims({ groups: null })],
+    ['budgets as an object', 'claims', withClaims({ budgets: {} }), { budgets: { claim: 'budgets' } }],
+    [
+      'sub twice',
+      'form',
+      (provider) => craft(provider, JSON.stringify(claimsOf(provider)).replace('{', '{"sub":"eve",')),
+    ],
+    ['a name twice, once escaped', 'form', twiceEscaped],
+    ['alg twice', 'form', (provider) => craft(provider, claimsOf(provider), '{"alg":"none","alg":"ES256","kid":"k1"}')],
+    ['an ID token with a nonce', 'id-token', withClaims({ nonce: 'n' })],
+    ['an ID token with at_hash', 'id-token', withClaims({ at_hash: 'x' })],
+    ['an ID token with c_hash', 'id-token', withClaims({ c_hash: 'x' })],
+    ['an ID token of the login', 'id-token', withClaims({ aud: clientId })],
+    ['an ID token of the login for both audiences', 'id-token', withClaims({ aud: ['unit-guard', clientId] })],
+    ['a signature cut short', 'form', async (provider) => (await provider.sign({ groups: ['leads'] })).slice(0, -4)],
+    ['no signature', 'signature', async (provider) => (await provider.sign()).split('.').slice(0, 2).join('.')],
+  ])(
+    'every door refuses a token that names a trusted issuer, and the log says why: %s',
+    async (_name, reason, tokenOf, entry = {}) => {
+      const { provider, product } = await start(entry, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
+      const { answers, read } = await statuses(product, await tokenOf(provider))
+      expect([answers, read.body]).toEqual([[401, 401, 401], constant])
+      expect(linesOf(product.logged, 'request').map((line) => line.reason)).toEqual(Array(3).fill(reason))
+      expect(product.service.requests).toEqual([])
+    },
+  )
 
   async function otherAlgorithm(provider: Provider) {
     const key = await provider.newKey('k2', 'ES384')
@@ -284,15 +308,6 @@ describe('refusals and other names', () => {
     expect(own.body.detail).toBe('eve needs the scope admin for this, and has: read.')
   })
 
-  test('a page without a mapped group says which groups would help', async () => {
-    const { provider, product } = await start()
-    const browser = openBrowser(product)
-    await browser.post('/login', { token: await provider.sign() })
-    const page = await browser.get('/')
-    expect(page.status).toBe(403)
-    expect(page.text).toContain('has: none. It comes with one of these values of the claim groups: seo, leads.')
-  })
-
   test('the list of callers narrows a caller of an issuer, limits it and disables it', async () => {
     const { clock, provider, product } = await start()
     const token = await provider.sign({ groups: ['leads'] })
@@ -306,29 +321,6 @@ describe('refusals and other names', () => {
     await put({ disabled: true })
     clock.advance(minutes(1))
     expect((await product.call('GET', '/budgets', { token })).body.detail).toContain('okta:ada is disabled')
-  })
-
-  test.each([
-    'okta:ada',
-    'aws:x',
-    'a-1:',
-    'slack:U1',
-    'schedule:x',
-    'github:repo:acme',
-    'Okta:ada',
-    '1okta:ada',
-    '_okta:ada',
-    ':ada',
-  ])('an own token in the name of %s is refused', async (sub) => {
-    const { product } = await start()
-    const token = product.signed({ sub, scope: 'read', budgets: '*' })
-    expect((await product.call('GET', '/budgets', { token })).status).toBe(401)
-  })
-
-  test.each(['okta.ada', 'ada@acme.com:x'])('an own token may name %s', async (sub) => {
-    const { product } = await start()
-    const token = product.signed({ sub, scope: 'read', budgets: '*' })
-    expect((await product.call('GET', '/budgets', { token })).status).toBe(200)
   })
 
   test('an own token with the iss of a trusted issuer is refused, with another iss accepted', async () => {

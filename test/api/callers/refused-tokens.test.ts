@@ -15,9 +15,9 @@ const canary = 'canary-claim-7f31'
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-function byHmac(claims: object, key = callerKey, header: object = { alg: 'HS256' }): string {
-  const text = `${encode(header)}.${encode({ aud: 'unit-guard', sub: canary, exp: now + 3600, ...claims })}`
-  return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
+function byHmac(claims: object): string {
+  const text = `${encode({ alg: 'HS256' })}.${encode({ aud: 'unit-guard', sub: canary, exp: now + 3600, ...claims })}`
+  return `${text}.${createHmac('sha256', callerKey).update(text).digest('base64url')}`
 }
 
 const byIssuer =
@@ -42,7 +42,6 @@ const ofIssuer = (reason: TokenFault, name: string, token: Forged['token'], entr
   ...{ name, token, reason, entry },
   issuer: 'okta',
 })
-const minted = (reason: TokenFault, name: string, token: string): Forged => ({ name, reason, token: () => token })
 const mintedOff = { MINTED_TOKENS: 'off' }
 const email = { subject: 'email' }
 
@@ -53,17 +52,10 @@ const forged: readonly Forged[] = [
   ofIssuer('id-token', 'an ID token of the login', byIssuer({ aud: clientId })),
   ofIssuer('expired', 'that is over', byIssuer({ iat: now - 60, exp: now })),
   ofIssuer('lifetime', 'that lasts too long', byIssuer({ exp: now + 43_201 })),
-  ofIssuer('lifetime', 'without iat', byIssuer({ iat: undefined })),
   ofIssuer('not-yet', 'with nbf ahead', byIssuer({ nbf: now + 61 })),
-  ofIssuer('not-yet', 'with iat ahead', byIssuer({ iat: now + 61 })),
   ofIssuer('subject', 'with a blank in its name', byIssuer({ sub: `${canary} x` })),
   ofIssuer('email-unverified', 'with an e-mail that no one verified', byIssuer({ email: canary }), email),
-  ofIssuer('email-unverified', 'of a person whose e-mail no one verified', byIssuer({ email: canary }), {
-    person: 'email',
-  }),
-  ofIssuer('subject', 'without its e-mail', byIssuer({ email_verified: true }), email),
   ofIssuer('claims', 'with groups that are no list', byIssuer({ groups: { [canary]: true } })),
-  ofIssuer('claims', 'without a person', byIssuer({}), { person: 'employee' }),
   ofIssuer('form', 'with a key of its own', byIssuer({}, { jku: 'https://evil.example/keys' })),
   ofIssuer('key-unknown', 'with an unknown key', byIssuer({}, { kid: canary })),
   ofIssuer('signature', 'signed by another key', foreignKey),
@@ -73,18 +65,8 @@ const forged: readonly Forged[] = [
     token: byIssuer({ iss: `https://${canary}` }),
   },
   { name: 'minted, where these are off', reason: 'minted-off', env: mintedOff, token: () => byHmac({}) },
-  minted('form', 'that is nonsense', canary),
-  minted('form', 'that has a claim twice', byHmac({}).replace('.', '.eyJhIjoxLCJhIjoyfQ.')),
-  minted('algorithm', 'minted with another algorithm', byHmac({}, callerKey, { alg: 'none' })),
-  minted('signature', 'minted with another key', byHmac({}, 'another-callers-key-0123456789abcdef')),
-  minted('expired', 'minted, and over', byHmac({ exp: now })),
-  minted('not-yet', 'minted, with nbf ahead', byHmac({ nbf: now + 60 })),
-  minted('lifetime', 'minted for more than a year', byHmac({ exp: now + 367 * 86_400 })),
-  minted('lifetime', 'minted without exp', byHmac({ exp: undefined })),
-  minted('audience', 'minted for another product', byHmac({ aud: canary })),
-  minted('audience', 'minted for two', byHmac({ aud: ['unit-guard', canary] })),
-  minted('subject', 'minted for a reserved name', byHmac({ sub: 'guard' })),
-  minted('claims', 'minted with budgets that are a number', byHmac({ budgets: 7 })),
+  { name: 'that is nonsense', reason: 'form', token: () => canary },
+  { name: 'minted for another product', reason: 'audience', token: () => byHmac({ aud: canary }) },
 ]
 
 describe('the log says why a token is refused, and the answer does not:', () => {

@@ -147,6 +147,7 @@ describe('the permissions of a person without a token', () => {
     ['none, if nothing lists them', null, { scopes: [], mayCharge: false }],
     ['none, if they are listed without scopes', {}, { scopes: [], mayCharge: false }],
     ['no budget, if they are listed without budgets', { scopes: ['run'] }, { scopes: ['run'], mayCharge: false }],
+    ['every budget, if they are listed so', { scopes: ['run'], budgets: '*' }, { scopes: ['run'], mayCharge: true }],
     ['every budget, for an administrator', { scopes: ['admin'] }, { scopes: ['admin'], mayCharge: true }],
     ['the listed budgets', { scopes: ['run'], budgets: ['seo'] }, { scopes: ['run'], mayCharge: true }],
     ['only the listed budgets', { scopes: ['admin'], budgets: ['ads'] }, { scopes: ['admin'], mayCharge: false }],
@@ -155,6 +156,31 @@ describe('the permissions of a person without a token', () => {
     const { definitions } = readingOf({ now, budgets, ...(listed && { callers: { 'slack:U3': listed } }) })
     const { scopes, isListed, mayCharge } = permissionsOf(definitions, { caller: 'slack:U3' })
     expect([isListed, { scopes: [...scopes], mayCharge: mayCharge('seo') }]).toEqual([listed !== null, expected])
+  })
+})
+
+describe('the budgets that a caller may charge', () => {
+  const all = ['account', 'acme', 'seo', 'ads']
+  test.each<[string, '*' | readonly string[], Caller['budgets'], readonly string[]]>([
+    ['all of them', '*', undefined, all],
+    ['all, of the root and below', ['account'], undefined, all],
+    ['those of the token, with their descendants', ['acme'], undefined, ['acme', 'seo']],
+    ['no parent of those of the token', ['seo'], undefined, ['seo']],
+    ['those of the listing', '*', ['ads'], ['ads']],
+    ['those of both, where they agree', ['acme'], ['seo', 'ads'], ['seo']],
+    ['none for a * in a list', ['*'], undefined, []],
+    ['none for budgets that are not there', ['gone', 'constructor', '__proto__'], undefined, []],
+    ['none, where none is named', [], undefined, []],
+  ])('a caller may charge %s', (_title, named, listed, expected) => {
+    const { definitions } = readingOf({
+      now,
+      budgets: { ads: {} },
+      callers: listed ? { bob: { budgets: listed } } : {},
+    })
+    for (const scope of ['run', 'admin'] as const) {
+      const token = { scopes: new Set([scope]), budgets: named }
+      expect(all.filter(permissionsOf(definitions, { caller: 'bob', token }).mayCharge)).toEqual(expected)
+    }
   })
 })
 
