@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../shared/ledger/store/store.ts'
-import { openBrowser } from '../support/browser/browser.ts'
+import { expectInert, openBrowser } from '../support/browser/browser.ts'
 import { press, send } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
@@ -114,31 +114,18 @@ describe('the tree', () => {
 })
 
 describe('a budget', () => {
-  test('a budget’s page shows where it counts, what is left, its rules, its projects and its bookings', async () => {
+  test('a budget’s page shows what was granted, what is below it, its rules, and bookings to correct', async () => {
     const { product, put, eve } = await start({ env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
-    await put('blog', {
-      parent: 'acme',
-      limits: [month(10)],
-      approvers: ['bob', 'carol'],
-      kinds: ['ranking'],
-      perUpdate: 5_000,
-    })
+    await put('blog', { parent: 'acme', limits: [month(10)], approvers: ['bob', 'carol'], kinds: ['ranking'] })
     await product.call('POST', '/budgets/acme/entries', { body: { type: 'grant', units: 500, reason: 'Christmas' } })
-    await product.update({ kind: 'ranking', project: 'initech' })
-    const { text } = await eve.get(acme)
-    expect(text).toContain('Budget acme Budgets account agency acme on track Grant Transfer Change Freeze Delete')
-    expect(text).toContain(
-      "2,460 of 2,500 units left Next stop: acme's day, 260 units away (6 updates at the last price). Limit 2,000, 500 granted; resets 1 Dec 2026 00:00",
-    )
-    expect(text).toContain('Left today 260')
-    expect(text).toContain('Spent by project initech 40 100 % Spent by person and plan ada 40 100 %')
-    expect(text).toContain('Latest updates initech ✓ settled 40 units 20 Nov 2026 11:00 by ada')
-    expect(text).toContain('Month by month November 40 of 2,500')
+    const { text, html } = await eve.get(acme)
+    expect(text).toContain('Limit 2,000, 500 granted; resets 1 Dec 2026 00:00')
+    expect(text).toContain('Month by month November 0 of 2,500')
     expect(text).toContain('Below it: blog')
-    expect(text).toContain('Projects (1) initech id 987')
     expect(text).toContain('grant, 500 Christmas 20 Nov 2026 11:00 by ada ent_')
+    expect(html).toMatch(/href="\/dashboard\/budgets\/acme\/book\?corrects=ent_/)
     const rules = (await eve.get('/dashboard/budgets/blog')).text
-    expect(rules).toContain('At most for one update 5,000 Kinds of update ranking only Approvers bob, carol')
+    expect(rules).toContain('Kinds of update ranking only Approvers bob, carol')
   })
 
   test('a user who may only read sees no form and is refused every change', async () => {
@@ -196,15 +183,9 @@ describe('a budget', () => {
       await press(eve, await eve.get('/dashboard/budgets/shop/edit'), 'Preview', { month: '8', reason: hostile }),
       await press(eve, await eve.get(acme), 'Add project', { name: `more ${hostile}` }),
     ]
-    for (const { html, text, headers } of pages) {
-      const marks = html
-        .replace(/="[^"]*"/g, '=')
-        .match(/<[^>]*>/g)
-        ?.join('')
-      expect(marks).not.toMatch(/<(script|img|style|iframe|b>|i>)|\s(style|src|on\w+)=/)
-      expect(html.match(/<h1>/g)).toHaveLength(1)
-      expect(text).not.toMatch(/undefined|NaN|\[object/)
-      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    for (const page of pages) {
+      expectInert(page)
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     }
     expect(pages[1]?.text).toContain(`${hostile} id id ${hostile}`)
     expect(pages.at(-1)?.text).toContain(`✓ more ${hostile} belongs to acme.`)

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { keepTogether } from '../../functions/dashboard/answer.tsx'
-import { openBrowser } from '../support/browser/browser.ts'
+import { expectInert, openBrowser } from '../support/browser/browser.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -91,15 +91,9 @@ describe('every page', () => {
         'no-store',
       ])
       expect(page.html).toMatch(/^<!doctype html><html lang="en">/)
-      const marks = page.html
-        .replace(/="[^"]*"/g, '=')
-        .match(/<[^>]*>/g)
-        ?.join('')
-      expect(marks).not.toMatch(/<(script|img|style|iframe|object|base)|\s(style|src|on\w+)=/)
+      expectInert(page)
       for (const [, address] of page.html.matchAll(/ (?:href|action)="([^"]*)"/g))
         expect(address).toMatch(/^[/#](?!\/)/)
-      expect([path, page.html.match(/<h1>/g)?.length]).toEqual([path, 1])
-      expect(page.text).not.toMatch(/undefined|NaN|\[object/)
     }
   })
 
@@ -241,51 +235,32 @@ describe('the overview', () => {
     expect(html).toContain('href="/dashboard/ask"')
   })
 
-  test('the overview gives the verdict, what is left, who spent it, what is at risk and each budget', async () => {
+  test('the overview names one budget at risk, what has no limit, and what waits for a decision', async () => {
     const { product, browser } = await start({
-      env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
       service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
     })
-    await product.call('PUT', '/budgets/seo', { body: { limits: [...month(2_000), { window: 'day', units: 100 }] } })
-    await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
+    await product.call('PUT', '/budgets/blog', { body: { limits: month(200) } })
     await product.call('PUT', '/budgets/free', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
     await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })
-    await product.call('POST', '/budgets/seo/entries', { body: { type: 'grant', units: 500, reason: 'more' } })
     await ask(product, { project: 'one', budget: 'blog' })
     await ask(product, { project: 'two', budget: 'full' })
     await ask(product, { project: 'lost', budget: 'blog' })
-    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     const { text, html } = await browser.get('/')
     expect(html).toContain('<h1>November: on track, one budget is not</h1>')
-    expect(text).toContain('1 – 30 Nov 2026 as of 11:00 resets in 10 d 13 h')
-    expect(text).toContain('Left of 50,000 49,880 0 % used, 64 % of the month gone')
-    expect(text).toContain('Left at the reset 49,880 with plans only; fewer than three days of history')
+    expect(text).toContain('49,880 with plans only; fewer than three days of history')
     expect(text).toContain('To decide 1 40 units 1 in doubt')
-    expect(text).toContain(
-      'At risk 1 of 5 budgets full nothing left all 40 are used; the last update cost 40 Frozen, paused or not reconciled blog frozen since 20 Nov by ada: a loop seo frozen since 20 Nov by ada: a loop',
-    )
-    expect(text).toContain('Who spent ada 80 100 %')
-    expect(text).toContain('seo frozen 2,420 20 today 40 0 2,420 0')
+    expect(text).toContain('At risk 1 of 4 budgets full nothing left all 40 are used; the last update cost 40')
     expect(text).toContain('free on track no limit 0 0 – –')
-    expect(text).toContain('All times are in Europe/Berlin')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
 
-  test('the overview says of a refusal before the estimate what is known of its price', async () => {
+  test('the page of an update that was refused before the estimate says that its price is not known', async () => {
     const { product, browser } = await start()
-    await product.call('PUT', '/budgets/full', { body: { limits: month(40) } })
-    await ask(product, { project: 'one', budget: 'full' })
-    product.clock.advance(hours(24))
+    await product.call('PUT', '/budgets/full', { body: { limits: month(0) } })
     await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
-    const refusal = async (project: string) => {
-      const { body } = await product.update({ kind: 'ranking', project, budget: 'full' })
-      return (await browser.get(`/dashboard/updates/${body.updates[0].id}`)).text
-    }
-    expect(await refusal('one')).toContain(
-      'It was stopped before its price was asked for. Its last run cost 40 units: at that price, full lacks 40 for the month. Grant 40 to full…',
-    )
-    expect(await refusal('new')).toContain(
+    const id = await ask(product, { project: 'new', budget: 'full' })
+    expect((await browser.get(`/dashboard/updates/${id}`)).text).toContain(
       'Its price is not known yet: the month limit of full stopped it before the service was asked for an estimate. Grant units to full…',
     )
   })
@@ -460,44 +435,32 @@ describe('the updates', () => {
     return next.replaceAll('&amp;', '&').replace('/dashboard/updates', '')
   }
 
-  test('updates are listed page by page', async () => {
+  test('updates are listed page by page, and back, and keep their filters', async () => {
     const { product, browser, projectsAt } = await withUpdates()
-    for (const from of [0, 20, 40]) {
+    for (let from = 0; from < 160; from += 20) {
       const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
       await product.update({ kind: 'ranking', projects })
-      product.clock.advance(hours(0.1))
+      product.clock.advance(minutes(1))
     }
-    const links = ({ html }: { html: string }) =>
-      Object.fromEntries(
-        [...html.matchAll(/<a href="([^"]+)"(?: rel="(\w+)")?>(?:Newest|Newer|Older)</g)].map(([, to = '', as]) => [
+    const links = async (query = '') => {
+      const { html } = await browser.get(`/dashboard/updates${query}`)
+      const found = html.matchAll(/<a href="([^"]+)"(?: rel="(\w+)")?>(?:Newest|Newer|Older)</g)
+      return Object.fromEntries(
+        [...found].map(([, to = '', as]) => [
           as ?? 'newest',
           to.replace('/dashboard/updates', '').replaceAll('&amp;', '&'),
         ]),
       )
-    const look = async (query = '') => links(await browser.get(`/dashboard/updates${query}`))
-    const first = await look('?caller=ada')
-    expect(first).toEqual({ next: expect.stringMatching(/^\?caller=ada&cursor=/) })
-    expect(await projectsAt('?caller=ada')).toHaveLength(50)
-    expect((await projectsAt(first.next ?? '')).slice(-5)).toEqual(['acme shop', 'four', 'dear', 'two', 'one'])
-    expect(await look(first.next)).toEqual({ newest: '?caller=ada', prev: '?caller=ada' })
-  })
-
-  test('updates are listed page by page, and back', async () => {
-    const { product, browser } = await start()
-    for (let from = 0; from < 160; from += 20) {
-      const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
-      await product.update({ kind: 'ranking', projects })
     }
-    const look = async (address: string, rel: string) => {
-      const { html } = await browser.get(address)
-      return new RegExp(`<a href="([^"]+)" rel="${rel}">`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
-    }
-    const pages = ['/dashboard/updates']
-    for (let page = 0; page < 3; page++) pages.push(await look(pages.at(-1) ?? '', 'next'))
-    expect(await look(pages[3] ?? '', 'next')).toBe('')
-    expect(await look(pages[3] ?? '', 'prev')).toBe(pages[2])
-    expect(await look(pages[2] ?? '', 'prev')).toBe(pages[1])
-    expect(await look(pages[1] ?? '', 'prev')).toBe(pages[0])
+    const [one, next] = ['?caller=ada', expect.stringMatching(/^\?caller=ada&cursor=/)]
+    const first = await links(one)
+    expect([first, (await projectsAt(one)).length]).toEqual([{ next }, 50])
+    const second = await links(first.next)
+    expect(second).toEqual({ newest: one, prev: one, next })
+    const third = await links(second.next)
+    expect(third).toEqual({ newest: one, prev: first.next, next })
+    expect(await links(third.next)).toEqual({ newest: one, prev: second.next })
+    expect((await projectsAt(third.next ?? '')).slice(-5)).toEqual(['acme shop', 'four', 'dear', 'two', 'one'])
   })
 
   test('a page of updates says that there are none, or that the question makes no sense', async () => {
@@ -517,24 +480,13 @@ describe('the updates', () => {
 })
 
 describe('an update', () => {
-  test('an update shows its caller, reason, cost and history, and the service’s own words, cut', async () => {
-    const { product, browser } = await start({
-      service: ({ url }) =>
-        /\/run/.test(url)
-          ? json({ response_code: 0, data: { keyword_units: 40 }, more: 'x'.repeat(5_000) })
-          : undefined,
-    })
-    const id = await ask(product, { project: 'acme', reason: 'monthly report', maxUnits: 100 })
+  test('an update shows what it may cost at most, and the service’s own words, cut', async () => {
+    const data = { response_code: 0, data: { keyword_units: 40 }, more: 'x'.repeat(5_000) }
+    const { product, browser } = await start({ service: ({ url }) => (/\/run/.test(url) ? json(data) : undefined) })
+    const id = await ask(product, { project: 'acme', maxUnits: 100 })
     const { text, html } = await browser.get(`/dashboard/updates/${id}`)
-    expect(text).toContain(
-      '✓ settled ada asked for this ranking update on 20 Nov 2026 10:00: “monthly report” Units Estimated 40 Held 40 Charged 40 Last run before none known Budget Takes Left now account this month 40 49,960',
-    )
-    expect(text).toContain(
-      `Details Id ${id} Project acme Kind ranking Budget account Caller ada, via http Month from 1 Nov 2026 Ended 20 Nov 2026 10:00 At most 100`,
-    )
-    expect(text).toContain(
-      'History ▶ running 20 Nov 2026 10:00 by guard 40 units held on account ✓ settled 20 Nov 2026 10:00 by service ran; the answer states 40 units at keyword_units',
-    )
+    expect(text).toContain('Last run before none known')
+    expect(text).toContain('Ended 20 Nov 2026 10:00 At most 100')
     expect(text).toContain('Status 200, application/json; the first 4,000 characters')
     expect(/<pre><code>(.*)<\/code>/.exec(html)?.[1]?.replaceAll('&quot;', '"')).toHaveLength(4_000)
     expect(text).not.toContain('Decide')

@@ -77,6 +77,13 @@ async function counter(budget: string, window: WindowKind = 'month', month = 'mo
   return found
 }
 
+/** The refusal of what the month lacks. */
+const short = (lack: { budget: string; available: number; needed: number }, figures: object) => ({
+  ...{ kind: 'short', window: 'month', ...lack },
+  counters: [{ window: 'month', granted: 0, held: 0, inDoubt: 0, spent: 0, ...lack, ...figures }],
+  ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
+})
+
 describe('a transfer', () => {
   const transfer = { type: 'transfer', units: 60, to: 'ads' }
 
@@ -95,17 +102,9 @@ describe('a transfer', () => {
   })
 
   test('refuses a transfer of more than the giver has, even if the units stay with it', async () => {
-    expect(await enter({ ...transfer, units: 101 })).toEqual({
-      kind: 'short',
-      ...{ budget: 'blog', window: 'month', available: 100, needed: 101 },
-      counters: [
-        {
-          ...{ budget: 'blog', window: 'month', limit: 100, granted: 0, available: 100, held: 0, inDoubt: 0, spent: 0 },
-          needed: 101,
-        },
-      ],
-      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
-    })
+    expect(await enter({ ...transfer, units: 101 })).toEqual(
+      short({ budget: 'blog', available: 100, needed: 101 }, { limit: 100 }),
+    )
     expect(await enter({ ...transfer, budget: 'seo', to: 'blog', units: 1_001 })).toMatchObject({
       kind: 'short',
       budget: 'seo',
@@ -186,14 +185,10 @@ describe('a correction', () => {
 
   test('the correction of a transfer to a child needs as much as the transfer would, and so does the next one', async () => {
     const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
-    const lacks = { budget: 'seo', window: 'month', available: 1_000, needed: 1_001 }
-    const short = {
-      ...{ kind: 'short', ...lacks, counters: [{ ...lacks, limit: 1_000, granted: 0, held: 0, inDoubt: 0, spent: 0 }] },
-      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
-    }
-    expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(short)
+    const lacking = short({ budget: 'seo', available: 1_000, needed: 1_001 }, { limit: 1_000 })
+    expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(lacking)
     const second = await entered({ type: 'correction', units: 600, corrects: first.id })
-    expect(await enter({ type: 'correction', units: 1_601, corrects: second.id })).toEqual(short)
+    expect(await enter({ type: 'correction', units: 1_601, corrects: second.id })).toEqual(lacking)
     const third = await entered({ type: 'correction', units: 0, corrects: second.id })
     expect(third.moves).toEqual([{ budget: 'blog', window: 'month', move: { granted: -600 } }])
     expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
@@ -242,26 +237,9 @@ describe('a correction', () => {
   test('a correction takes nothing that is already used', async () => {
     const granted = await entered({ units: 30 })
     await entered({ type: 'external-spend', units: 120 })
-    expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toEqual({
-      kind: 'short',
-      ...{ budget: 'blog', window: 'month', available: 10, needed: 11 },
-      counters: [
-        {
-          ...{
-            budget: 'blog',
-            window: 'month',
-            limit: 100,
-            granted: 30,
-            available: 10,
-            held: 0,
-            inDoubt: 0,
-            spent: 120,
-          },
-          needed: 11,
-        },
-      ],
-      ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
-    })
+    expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toEqual(
+      short({ budget: 'blog', available: 10, needed: 11 }, { limit: 100, granted: 30, spent: 120 }),
+    )
     expect(await enter({ type: 'correction', units: 20, corrects: granted.id })).toMatchObject({ kind: 'entered' })
   })
 

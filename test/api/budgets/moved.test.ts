@@ -27,52 +27,53 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
   return { ...product, put, projectsOf }
 }
 
+type Started = Awaited<ReturnType<typeof start>>
+
 const apply = (product: Pick<Product, 'call'>, budgets: object[], query = '', headers = {}) =>
   product.call('PUT', `/budgets?${query}`, { body: { budgets }, headers })
 
-describe('a row that another budget lists', () => {
-  test.each([
-    [
-      'PUT /budgets/press',
-      (product: Awaited<ReturnType<typeof start>>) => product.put('press', { projects: [initech] }),
-    ],
-    [
-      'a file',
-      (product: Awaited<ReturnType<typeof start>>) => apply(product, [{ name: 'press', projects: [initech] }]),
-    ],
-  ])('a row of another budget is 400 without move by %s, and names the owner and the option', async (_door, send) => {
-    const product = await start()
-    const { status, body } = await send(product)
-    expect(status).toBe(400)
-    expect(body.detail).toContain(
-      'initech belongs to acme. To move it to press, add move=true (in a file: apply --move)',
-    )
-    expect(await product.projectsOf('press')).toEqual([])
-  })
+/** The ways to list a row in `press`, by their names and their addresses. */
+const doors = [
+  ['PUT /budgets/press', '/budgets/press?'],
+  ['a file', '/budgets?'],
+  ['a file that prunes', '/budgets?prune=projects&'],
+] as const
+const listIn = (path: string, product: Started, row: object, query = '') => {
+  const body = { limits, parent: 'clients', projects: [row] }
+  const address = `${path}${query}`.replace(/[?&]$/, '')
+  const isFile = !path.startsWith('/budgets/')
+  return product.call('PUT', address, { body: isFile ? { budgets: [{ name: 'press', ...body }] } : body })
+}
 
-  test.each([
-    [
-      'PUT /budgets/press',
-      (product: Awaited<ReturnType<typeof start>>, row: object) =>
-        product.put('press', { parent: 'clients', projects: [row] }, '?move=true'),
-    ],
-    [
-      'a file',
-      (product: Awaited<ReturnType<typeof start>>, row: object) =>
-        apply(product, [{ name: 'press', projects: [row] }], 'move=true'),
-    ],
-  ])('a row of another budget moves whole and in one revision with move=true by %s', async (_door, send) => {
-    for (const row of [initech, { name: 'initech' }, { name: 'Initech ', id: '1003' }]) {
+describe('a row that another budget lists', () => {
+  test.each(doors)(
+    'a row of another budget is 400 without move by %s, and names the owner and the option',
+    async (_door, path) => {
       const product = await start()
-      const { revision } = (await product.guard.ledger.view()).definitions
-      expect((await send(product, row)).status).toBe(200)
-      expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
-      expect(await product.projectsOf('press')).toEqual([{ id: '1003', ...row }])
-      expect((await product.guard.ledger.view()).definitions.revision).toBe(revision + 1)
-      const { body } = await product.update({ kind: 'ranking', project: '1003' })
-      expect(body.updates[0].budget).toBe('press')
-    }
-  })
+      const { status, body } = await listIn(path, product, initech)
+      expect(status).toBe(400)
+      expect(body.detail).toContain(
+        'initech belongs to acme. To move it to press, add move=true (in a file: apply --move)',
+      )
+      expect(await product.projectsOf('press')).toEqual([])
+    },
+  )
+
+  test.each(doors)(
+    'a row of another budget moves whole and in one revision with move=true by %s',
+    async (_door, path) => {
+      for (const row of [initech, { name: 'initech' }, { name: 'Initech ', id: '1003' }]) {
+        const product = await start()
+        const { revision } = (await product.guard.ledger.view()).definitions
+        expect((await listIn(path, product, row, 'move=true')).status).toBe(200)
+        expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+        expect(await product.projectsOf('press')).toEqual([{ id: '1003', ...row }])
+        expect((await product.guard.ledger.view()).definitions.revision).toBe(revision + 1)
+        const { body } = await product.update({ kind: 'ranking', project: '1003' })
+        expect(body.updates[0].budget).toBe('press')
+      }
+    },
+  )
 
   test.each([
     ['another id', { name: 'initech', id: '1004' }],
@@ -80,10 +81,8 @@ describe('a row that another budget lists', () => {
     ['its id as a name', { name: '1003' }],
   ])('a move of a row with %s is 400, because a project moves whole', async (_what, row) => {
     const product = await start()
-    for (const { status, body } of [
-      await product.put('press', { projects: [row] }, '?move=true'),
-      await apply(product, [{ name: 'press', projects: [row] }], 'move=true'),
-    ]) {
+    for (const [, path] of doors) {
+      const { status, body } = await listIn(path, product, row, 'move=true')
       expect(status).toBe(400)
       expect(body.detail).toContain(
         'is initech (id 1003) in acme: a project has one owner, and moves with its name and its id',
@@ -150,25 +149,17 @@ describe('a row that another budget lists', () => {
     }
   })
 
-  test.each([
-    ['PUT /budgets/press', 'without an id', { name: 'initech' }],
-    ['PUT /budgets/press', 'with its id', initech],
-    ['a file', 'without an id', { name: 'initech' }],
-    ['a file that prunes', 'without an id', { name: 'initech' }],
-  ])('a row moves by %s, and a repeat %s is as harmless', async (door, _how, row) => {
-    const product = await start()
-    const send = () => {
-      if (door.startsWith('PUT')) return product.put('press', { parent: 'clients', projects: [row] }, '?move=true')
-      const prune = door.endsWith('prunes') ? '&prune=projects' : ''
-      return apply(product, [{ name: 'press', projects: [row] }], `move=true${prune}`)
+  test.each(doors)('a row moves by %s, with its id or without, and a repeat is harmless', async (_door, path) => {
+    for (const row of [initech, { name: 'initech' }]) {
+      const product = await start()
+      for (const _ of ['first', 'repeat', 'third']) {
+        expect((await listIn(path, product, row, 'move=true')).status).toBe(200)
+        expect(await product.projectsOf('press')).toEqual([initech])
+        expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
+      }
+      // Without move a shorter row still asks.
+      expect((await product.put('press', { parent: 'clients', projects: [{ name: 'initech' }] })).status).toBe(409)
     }
-    for (const _ of ['first', 'repeat', 'third']) {
-      expect((await send()).status).toBe(200)
-      expect(await product.projectsOf('press')).toEqual([initech])
-      expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
-    }
-    // Without move a shorter row still asks.
-    expect((await product.put('press', { parent: 'clients', projects: [{ name: 'initech' }] })).status).toBe(409)
   })
 
   test('a row moves only while its owner is the one that the preview showed', async () => {

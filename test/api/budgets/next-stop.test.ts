@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { Item } from '../../../shared/ledger/store/store.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -9,8 +8,8 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const limits = (units: number, window = 'month') => ({ limits: [{ window, units }] })
 
 /** initech of globex runs for 40, big is refused, and globex is below clients. */
-async function start(items = new Map<string, Item>()) {
-  const product = await startProduct({ store: createMemoryStore(items), stream: false, units: { big: 640 } })
+async function start() {
+  const product = await startProduct({ store: createMemoryStore(), stream: false, units: { big: 640 } })
   const globex = { parent: 'clients', ...limits(300, 'day'), projects: [{ name: 'initech' }, { name: 'big' }] }
   await product.call('PUT', '/budgets/clients', { body: limits(2_000) })
   await product.call('PUT', '/budgets/globex', { body: globex })
@@ -126,25 +125,6 @@ describe('what stops a budget next', () => {
     expect(await nextOf(product, '/budgets/globex?window=month:2026-11-01')).toBeUndefined()
     expect((await product.call('PUT', '/budgets/clients', { body: limits(2_000) })).body.next).toBeUndefined()
     expect(await nextOf(product, '/budgets/globex')).toMatchObject({ units: 300 })
-  })
-
-  test('the next stop is told where a summary was stored before refusals were', async () => {
-    const items = new Map<string, Item>()
-    const { product } = await start(items)
-    await product.triggers.sweep(product.endsAt())
-    const [name, item] = [...items].find(([, { pk }]) => pk.startsWith('summary#')) ?? []
-    if (!name || !item) throw new Error('there is no summary')
-    const { lastRefused: _lastRefused, ...old } = item
-    items.set(name, { ...old, shortSince: { globex: Date.parse('2026-11-20T10:02:00Z') } })
-    expect((await sentencesIn(product))[2]).toBe(
-      `globex: Next stop: globex's day, 260 units away (6 updates at the last price). ${refused}`,
-    )
-    product.clock.advance(hours(15))
-    await product.triggers.sweep(product.endsAt())
-    expect(await nextOf(product, '/budgets/globex')).toMatchObject({
-      units: 300,
-      lastRefusedAt: '2026-11-20T10:02:00.000Z',
-    })
   })
 })
 

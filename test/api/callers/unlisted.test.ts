@@ -24,22 +24,6 @@ async function start(rules: object | null, options: Parameters<typeof startProdu
 }
 
 describe('rules for callers that are not listed', () => {
-  test('a listed caller follows its own entry alone, and a plan its budgets', async () => {
-    const night = {
-      name: 'night',
-      kind: 'ranking',
-      projects: ['a', 'b'],
-      schedule: 'cron(0 5 * * ? *)',
-      budget: 'acme',
-    }
-    const { product, list, ask } = await start({ perUpdate: 39 }, { plans: [night] })
-    await list({ scopes: ['run'] }, 'ada')
-    for (const project of ['x', 'y']) expect((await ask('ada', { project })).status).toBe(201)
-    expect((await ask('eve', { project: 'z' })).status).toBe(402)
-    await product.guard.fire('night', Date.parse('2026-11-20T10:00:00Z'), product.endsAt())
-    expect(product.seen('run')).toHaveLength(4)
-  })
-
   test('perUpdate and ratePerMinute of * rule unlisted callers, each by itself', async () => {
     const { product, list, tokenOf, ask } = await start({ perUpdate: 50, ratePerMinute: 2 }, { units: { big: 51 } })
     expect((await ask('eve', { project: 'big' })).body.detail).toBe(

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => ({ limits: [{ window: 'month', units }] })
 
 async function start() {
-  const product = await startProduct()
+  const product = await startProduct({ store: createMemoryStore() })
   const put = (name: string, body: object) =>
     product.call('PUT', `/budgets/${name}?release=true`, { body: { ...month(1_000), ...body } })
   await put('agency', { approvalAbove: 10, approvalExpiresAfter: '4h' })

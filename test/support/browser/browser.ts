@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { Product } from '../product.ts'
 
 export interface Shown {
@@ -16,6 +17,17 @@ interface Asking {
   readonly headers?: Record<string, string | undefined>
   /** Another origin than the product's own. */
   readonly origin?: string
+}
+
+/** What others wrote is text on the page: it brings no element, style, script or address, and nothing is missing. */
+export function expectInert({ html, text }: Pick<Shown, 'html' | 'text'>): void {
+  const elements = html
+    .replace(/="[^"]*"/g, '=')
+    .match(/<[^>]*>/g)
+    ?.join('')
+  expect(elements).not.toMatch(/<(script|img|style|iframe|object|base|b>|i>)|\s(style|src|on\w+)=/)
+  expect(html.match(/<h1>/g)).toHaveLength(1)
+  expect(text).not.toMatch(/undefined|NaN|\[object/)
 }
 
 export const ours = 'http://localhost'
