@@ -18,6 +18,8 @@ export interface Login {
 /** The table has only the codes' digests, so its readers cannot log in. */
 export interface Logins {
   issue(caller: string, now: number, token?: Login['token']): Promise<string>
+  /** Whether the code can be redeemed now; a look does not use it up. */
+  isOpen(code: string, now: number): Promise<boolean>
   /** `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<Login | null>
   /** Whether this is the first use of a login by an identity provider. */
@@ -25,6 +27,15 @@ export interface Logins {
 }
 
 export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins {
+  /** `null`: unknown, expired or used. */
+  async function read(code: string, now: number): Promise<Login | null> {
+    if (!isCode(code)) return null
+    const [item] = await store.get([loginKey(code)])
+    const stored = storedLogin.safeParse(item).data
+    if (!stored || stored.usedAt !== undefined || now >= stored.until) return null
+    return { caller: stored.caller, ...(stored.token && { token: stored.token }) }
+  }
+
   return {
     async issue(caller, now, token) {
       const code = ids.random()
@@ -36,11 +47,11 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       return code
     },
 
+    isOpen: async (code, now) => (await read(code, now)) !== null,
+
     async redeem(code, now) {
-      if (!isCode(code)) return null
       const key = loginKey(code)
-      const [item] = await store.get([key])
-      const login = storedLogin.safeParse(item).data
+      const login = await read(code, now)
       if (!login) return null
       const isUnused = { kind: 'absent', path: ['usedAt'] } as const
       const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
@@ -60,6 +71,8 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
 
 const storedLogin = z.object({
   caller: z.string(),
+  until: z.number(),
+  usedAt: z.optional(z.number()),
   token: z.optional(
     z.object({ scopes: z.array(z.enum(scopes)), budgets: z.union([z.literal('*'), z.array(z.string())]) }),
   ),

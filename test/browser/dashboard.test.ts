@@ -4,7 +4,7 @@ import { toUnits } from '../../shared/platform/words.ts'
 import { chromiumPath } from '../support/browser/chromium.ts'
 import { type Dashboard, openDashboard, type Visitor } from '../support/browser/dashboard.ts'
 import { tabTo } from './keyboard.ts'
-import { everyLook } from './looks.ts'
+import { clipped, everyLook } from './looks.ts'
 import { openPages, pages } from './pages.ts'
 import { answer, approveThreeOfFive, isAPlanPaused, questions } from './questions.ts'
 
@@ -31,7 +31,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     })
 
     test.each(pages)('a page looks right: %s', async (_name, path) => {
+      await insider.page.setViewportSize({ width: 1280, height: 800 })
       expect((await insider.page.goto(path(dashboard.updateOf)))?.status()).toBe(200)
+      expect(await insider.page.evaluate(clipped)).toEqual([])
       expect(await everyLook(insider.page)).toEqual([])
       expect(insider.troubles.splice(0)).toEqual([])
     })
@@ -39,7 +41,8 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
 
   test.each(openPages)('a page without a session looks right: %s', async (path) => {
     const { page, troubles } = await dashboard.visitor()
-    await page.goto(path)
+    const { guard, clock } = dashboard.scenario
+    await page.goto(path.endsWith('=') ? `${path}${await guard.ledger.logins.issue('rita', clock.now())}` : path)
     expect(await everyLook(page)).toEqual([])
     expect(troubles).toEqual([])
   })

@@ -54,6 +54,10 @@ const cut = `[...document.querySelectorAll("main select")].flatMap((select) => {
   return select.checkVisibility() ? [...select.options].map(({ text }) => text).filter((text) => text.includes(" ") && measure.measureText(text).width > room).map((text) => text + " is cut") : []
 })`
 
+/** The tables whose last columns are out of sight. */
+export const clipped = `[...document.querySelectorAll(".wide, .scroll")].flatMap((frame) =>
+  frame.scrollWidth > frame.clientWidth + 1 ? [frame.textContent.slice(0, 30) + " is cut off at " + frame.clientWidth] : [])`
+
 /** What is wrong with a page, light and dark, on a phone and on a screen: what axe finds, and whatever is wider than it. */
 export async function everyLook(page: Page): Promise<string[]> {
   const found: string[] = []

@@ -31,5 +31,5 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['activity', () => '/dashboard/activity'],
 ]
 
-/** For everybody, without a session. */
-export const openPages = ['/login', '/login?code=none', '/docs', '/problems/over-budget'] as const
+/** For everybody, without a session; the code is that of a new link. */
+export const openPages = ['/login', '/login?code=', '/docs', '/problems/over-budget'] as const

@@ -119,8 +119,12 @@ describe('a transfer', () => {
 
 describe('an entry for spending outside the guard', () => {
   test('spending outside the guard counts here and above, below zero too', async () => {
-    const { product, fill } = await start()
+    const { product, eve, fill } = await start()
     expect((await fill('globex', 'external-spend', { units: '250' })).text).toContain('✓ Booked: 250 units on globex.')
+    for (const budget of ['globex', 'account'])
+      expect((await eve.get(`/dashboard/budgets/${budget}`)).text).toContain(
+        'Spent by project outside the guard 250 100 % Spent by person and plan outside the guard 250 100 %',
+      )
     expect(await product.figures('globex')).toMatchObject({ spent: 250, available: -50 })
     expect(await product.figures('agency')).toMatchObject({ spent: 250, available: 19_750 })
     expect(await product.audit()).toBe(true)

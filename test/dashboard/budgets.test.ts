@@ -350,7 +350,7 @@ describe('limits and rules', () => {
     await put('shop', { limits: [month(1)] })
     await put('acme', { parent: 'agency', limits: [month(2_000), day(100)], perUpdate: 60 })
     const said =
-      '✕ Nothing was saved: ada changed it on 20 Nov 2026 10:00 UTC (budget acme: day 300 → 100, perUpdate none → 60, 1 → 0 projects (− initech)) since you opened the page. What you typed is kept; look at it again.'
+      '✕ Nothing was saved: ada changed it on 20 Nov 2026 10:00 UTC (budget acme: day 300 → 100, perUpdate none → 60, 1 → 0 projects (− initech)) since you opened the page. What you typed is kept: look at it again, because saving it may undo that change.'
     for (const [page, button] of [
       [preview, 'Save'],
       [seen, 'Preview'],
@@ -358,8 +358,9 @@ describe('limits and rules', () => {
       const stale = await press(eve, page, button, button === 'Save' ? {} : { month: '1,000', reason: 'mine' })
       expect(stale.text).toContain(said)
       for (const kept of ['value="1,000"', 'value="300"', 'value="mine"']) expect(stale.html).toContain(kept)
+      expect(stale.text).toContain('Limit per day 100 → then 300')
       expect((await budget(product, 'acme')).limits).toEqual([month(2_000), day(100)])
-      const again = await press(eve, stale, 'Preview', { day: '100' })
+      const again = await press(eve, await press(eve, stale, 'Back to the form'), 'Preview', { day: '100' })
       expect(again.text).toContain(
         'Limit per month 2,000 → then 1,000 At most for one update 60 → then none Reason: mine',
       )
@@ -462,7 +463,7 @@ describe('freezes', () => {
     expect(page.text).toContain('No update is admitted on acme or on any budget below it until someone unfreezes it.')
     const done = await press(eve, page, 'Freeze acme', { reason: 'a loop' })
     expect(done.text).toContain('✓ acme is frozen: no update is admitted on it or on any budget below it.')
-    expect(done.text).toContain('frozen since 20 Nov by eve: a loop Unfreeze…')
+    expect(done.text).toContain('frozen since 20 Nov by eve: a loop Grant Transfer Change Unfreeze Delete')
     const frozen = await eve.get(`${acme}/unfreeze`)
     await press(eve, page, 'Freeze acme', { reason: 'again' })
     expect((await entriesOf(product, 'acme')).filter(([type]: string[]) => type === 'freeze')).toEqual([

@@ -234,6 +234,8 @@ describe('decisions', () => {
     await product.deliver()
     const { body } = await product.call('GET', `/updates/${id}`)
     expect([body.state, body.approvedBy, body.history[1].note]).toEqual(['settled', 'bob', 'it is agreed'])
+    const { text } = await bob.get(`/dashboard/updates/${id}`)
+    expect(text).toMatch(/History ! awaiting approval .* ◔ approved 20 Nov 2026 10:00 by bob it is agreed ▶ running/)
   })
 
   test('several updates are approved at once, each up to its own cap, which counts for chosen ones', async () => {

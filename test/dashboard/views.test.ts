@@ -492,11 +492,11 @@ describe('an update', () => {
     expect(text).not.toContain('Decide')
   })
 
-  test('an update’s page shows a refusal in the words that the API uses', async () => {
+  test('an update’s page shows a refusal in the words that the API used, and says when', async () => {
     const { product, browser } = await start({ units: { dear: 60_000 } })
     const id = await ask(product, { project: 'dear' })
     expect((await browser.get(`/dashboard/updates/${id}`)).text).toContain(
-      'Not enough units available. account has 50,000 of 50,000 units left this month and this needs 60,000; resets 1 Dec 2026 00:00 UTC; ask for 10,000 more.',
+      'Not enough units available. The answer of 20 Nov 2026 10:00: “account has 50,000 of 50,000 units left this month and this needs 60,000; resets 1 Dec 2026 00:00 UTC; ask for 10,000 more.”',
     )
   })
 })

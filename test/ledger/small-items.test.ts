@@ -37,8 +37,10 @@ describe('a code to log in with', () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     expect(code).toMatch(/^[0-9a-z]{26}$/)
+    expect(await ledger.logins.isOpen(code, at)).toBe(true)
     expect(await ledger.logins.redeem(code, at)).toEqual({ caller: 'slack:U1' })
     expect(await ledger.logins.redeem(code, at)).toBeNull()
+    expect(await ledger.logins.isOpen(code, at)).toBe(false)
   })
 
   test('a login code lets one of two concurrent users in', async () => {

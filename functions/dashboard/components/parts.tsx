@@ -106,9 +106,9 @@ export const Warning = ({ children, isAlert }: { children: Child; isAlert?: true
   </p>
 )
 
-export const StateName = ({ state }: { state: State }) => (
+export const StateName = ({ state, text = words(state) }: { state: State; text?: string | undefined }) => (
   <span class={`state ${state}`}>
-    <Sign name={stateTexts[state].drawing} /> {words(state)}
+    <Sign name={stateTexts[state].drawing} /> {text}
   </span>
 )
 

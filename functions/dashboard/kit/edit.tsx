@@ -169,9 +169,11 @@ async function showPreview<Own extends Subject>(
   const { current, texts, reason } = edit
   const names = Object.keys(record.labels).filter((name) => current[name] !== texts[name])
   const { above, beside } = await record.effect(edit, possible, visit.guard)
+  const stale = await stalenessOf(visit.guard, edit, record.kind)
   return visit.show(
     record.words.question(edit),
     <>
+      <Faults faults={stale} />
       <Section id="changes" title="What changes">
         <dl class="differences">
           {names.map((name) => (
@@ -211,8 +213,6 @@ async function previewOrChange<Own extends Subject>(
   // The user pressed the button twice.
   if (isUnchanged)
     return isStale ? finish(record.words.already(edit)) : showForm(record, visit, edit, ['Nothing has changed.'])
-  // The user has to see the changes of others first.
-  if (isStale) return showForm(record, visit, edit)
   const whyNot = record.whyNot?.(edit, visit)
   if (whyNot !== undefined) return showForm(record, visit, edit, [whyNot])
   const change = record.changeOf(edit, visit.guard)
@@ -222,7 +222,8 @@ async function previewOrChange<Own extends Subject>(
     onlyAt: [view.definitions.revision],
     ...(reason !== undefined && { reason }),
   }
-  const outcome = step === 'confirm' ? await change.put(by) : await change.preview(by)
+  // The user has to see the changes of others first.
+  const outcome = step === 'confirm' && !isStale ? await change.put(by) : await change.preview(by)
   if (isConflict(outcome)) return null
   switch (outcome.kind) {
     case 'problem':
@@ -280,7 +281,9 @@ async function stalenessOf(
   const who = made
     ? `${personOf(view.definitions, made.entry.by)} changed it on ${when(made.entry.at, zoneOf(view))} (${made.words})`
     : 'someone changed it'
-  return [`Nothing was saved: ${who} since you opened the page. What you typed is kept; look at it again.`]
+  return [
+    `Nothing was saved: ${who} since you opened the page. What you typed is kept: look at it again, because saving it may undo that change.`,
+  ]
 }
 
 const maxEntries = 50

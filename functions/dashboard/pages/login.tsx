@@ -24,7 +24,8 @@ export function addLogin(routes: PageRoutes, services: Services): void {
   publicPage('/login', {
     GET: async (c) => {
       const code = c.req.query('code')
-      if (code !== undefined) return show(c, { title: 'Log in', children: <CodeForm code={code} /> }, 200)
+      if (code !== undefined)
+        return (await guard.ledger.logins.isOpen(code, clock.now())) ? showCode(c, code) : refuseCode(c)
       const to = dashboardPath(c.req.query('to'))
       if (await sessionOf(c)) return c.redirect(to, 303)
       if (c.req.query('out') !== undefined) return showLogin(c, { to, isLoggedOut: true })
@@ -61,7 +62,10 @@ export function addLogin(routes: PageRoutes, services: Services): void {
   async function logInByCode(c: Context<FaceEnv>, code: string): Promise<Response> {
     const now = clock.now()
     const redeemed = await guard.ledger.logins.redeem(code, now)
-    if (redeemed) return logIn(c, userOf(redeemed, now), '/')
+    return redeemed ? logIn(c, userOf(redeemed, now), '/') : refuseCode(c)
+  }
+
+  function refuseCode(c: Context<FaceEnv>): Promise<Response> {
     const fault = `This link was used before, or is older than five minutes. ${isLocal ? 'Run npm run login' : 'Type /units login in Slack'} for a new one.`
     return showLogin(c, { to: '/', fault, status: 401 })
   }
@@ -157,13 +161,16 @@ function dashboardPath(path = '/'): string {
     : '/'
 }
 
-const CodeForm = ({ code }: { code: string }) => (
-  <form method="post" action="/login" class="login">
-    <p>This link lets you in once.</p>
-    <HiddenFields values={{ code }} />
-    <Buttons of={[{ text: 'Open the dashboard', tone: 'primary' }]} />
-  </form>
-)
+function showCode(c: Context<FaceEnv>, code: string) {
+  const content = (
+    <form method="post" action="/login" class="login">
+      <p>This link lets you in once.</p>
+      <HiddenFields values={{ code }} />
+      <Buttons of={[{ text: 'Open the dashboard', tone: 'primary' }]} />
+    </form>
+  )
+  return show(c, { title: 'Log in', children: content }, 200)
+}
 
 interface LoginPage {
   readonly to: string

@@ -4,6 +4,7 @@ import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { endsWithoutRun } from '../../../shared/guard/states.ts'
 import {
+  isApproval,
   isTerminal,
   isUnderWay,
   type ServiceAnswer,
@@ -88,7 +89,7 @@ interface SummaryProps {
 }
 
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
-  const { state, problem, overrun, kind, reason, createdAt, approvableUntil } = update
+  const { state, problem, overrun, kind, reason, createdAt, finishedAt, approvableUntil } = update
   const why = problem === undefined ? whyText(update, view) : ''
   const { time } = inView(view)
   return (
@@ -103,7 +104,8 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
       {problem ? (
         <>
           <p class="problem">
-            <strong>{describe(problem.slug).title}.</strong> {problem.detail}
+            <strong>{describe(problem.slug).title}.</strong>
+            {say` The answer of ${time(finishedAt ?? createdAt)}: “${problem.detail}”`}
           </p>
           <PriceNote problem={problem} view={view} />
         </>
@@ -187,13 +189,13 @@ function DecisionSection({ visit: { frame }, update, choices: { possible, whyNot
 const History = ({ update, view }: { update: Update; view: View }) => (
   <Section id="history" title="History">
     <ol class="history">
-      {update.history.map(({ state, at, by, note }) => (
+      {update.history.map((line, step, lines) => (
         <li>
           <p>
-            <StateName state={state} /> {inView(view).time(at)}{' '}
-            <span class="note">by {inView(view).who(by, update)}</span>
+            <StateName state={line.state} text={isApproval(line, lines[step - 1]) ? 'approved' : undefined} />{' '}
+            {inView(view).time(line.at)} <span class="note">by {inView(view).who(line.by, update)}</span>
           </p>
-          {note === undefined ? null : <p>{note}</p>}
+          {line.note === undefined || line.note === update.problem?.detail ? null : <p>{line.note}</p>}
         </li>
       ))}
     </ol>

@@ -1,6 +1,6 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
-import type { HistoryLine, Run, State, Update } from '../../ledger/updates/update.ts'
+import { type HistoryLine, isApproval, type Run, type State, type Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { type GuardParts, withParts } from '../options.ts'
@@ -177,11 +177,12 @@ export function decisionsIn(updates: readonly Update[]): readonly DecisionMade[]
 
 function decisionIn(
   { closedBy }: Update,
-  { state }: HistoryLine,
+  line: HistoryLine,
   before: HistoryLine | undefined,
 ): DecisionMade['what'] | null {
+  const { state } = line
   if (state === 'rejected' || state === 'cancelled') return state
-  if (before?.state === 'awaiting-approval' && state === 'requested') return 'approved'
+  if (isApproval(line, before)) return 'approved'
   if (before?.state !== 'in-doubt' || closedBy !== 'person') return null
   return state === 'settled' ? 'ran' : 'did-not-run'
 }

@@ -44,13 +44,16 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
   async function whoSpent(given?: View | Promise<View>): Promise<readonly Spender[]> {
     const view = await (given ?? ledger.view())
     const tops = topsOf(view.definitions)
-    const [rows, entries] = await Promise.all([
-      chargedIn(view),
-      ledger.entries({ month: view.month.name }, maxEntries).then((page) => page.rows),
-    ])
-    const outside = entries.reduce((sum, entry) => sum + movedOnTops(tops, entry, 'spent'), 0)
-    const spent = [...spentBy(view.definitions, rows), { kind: 'outside', name: null, units: outside } as const]
-    return greatest(spentOnTops(view.book, tops), spent)
+    const [rows, outside] = await Promise.all([chargedIn(view), spentOutside(view, tops)])
+    return greatest(spentOnTops(view.book, tops), [...spentBy(view.definitions, rows), outside])
+  }
+
+  /** @param budget absent: all entries. */
+  async function spentOutside({ month }: View, tops: readonly string[], budget?: string): Promise<Spent> {
+    const filter = { month: month.name, ...(budget !== undefined && { budget }) }
+    const { rows } = await ledger.entries(filter, maxEntries)
+    const units = rows.reduce((sum, entry) => sum + movedOnTops(tops, entry, 'spent'), 0)
+    return { kind: 'outside', name: null, units }
   }
 
   async function spentOn(view: View, budget: string): Promise<SpentOn> {
@@ -61,10 +64,12 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
       (row) => row.month === month.name && isWithin(definitions, row.budget, budget),
     )
     const all = counterOf(view.book, 'month', budget)?.spent ?? 0
+    const isByUpdates = rows.reduce((sum, { charged = 0 }) => sum + charged, 0) === all
+    const outside = isByUpdates ? [] : [await spentOutside(view, [budget], budget)]
     const over = rows.filter(({ wouldHaveRefused }) => wouldHaveRefused?.includes(budget))
     return {
-      projects: greatest(all, spentOnProjects(definitions, rows)),
-      callers: greatest(all, spentBy(definitions, rows)),
+      projects: greatest(all, [...spentOnProjects(definitions, rows), ...outside]),
+      callers: greatest(all, [...spentBy(definitions, rows), ...outside]),
       wouldHaveRefused: {
         updates: over.reduce((sum, { settled = 0, released = 0 }) => sum + settled + released, 0),
         units: over.reduce((sum, { charged = 0 }) => sum + charged, 0),

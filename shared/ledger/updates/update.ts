@@ -220,6 +220,10 @@ export interface HistoryLine {
   readonly move?: Move
 }
 
+/** An approved update is requested again, so its line alone does not tell. */
+export const isApproval = ({ state }: HistoryLine, before: HistoryLine | undefined): boolean =>
+  before?.state === 'awaiting-approval' && state === 'requested'
+
 export function next(
   update: Update,
   state: State,

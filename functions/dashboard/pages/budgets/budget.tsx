@@ -25,7 +25,6 @@ import {
   bookAddress,
   budgetAddress,
   joined,
-  LinkButtons,
   Section,
   say,
   Time,
@@ -114,6 +113,10 @@ interface BudgetPage {
   readonly months: readonly MonthFigures[]
 }
 
+/** The buttons below the status lead there, too. */
+const isAction = (remedy: BudgetOutlook['remedy'], name: string): boolean =>
+  remedy?.kind === 'reconcile' ? name === rootBudget : remedy?.kind === 'unfreeze' && remedy.budget === name
+
 const StatusLine = ({ outlook: { budget, reasons, remedy }, view, isAdmin }: BudgetPage) => (
   <ul class="risks status">
     {reasons.length === 0 ? (
@@ -122,7 +125,10 @@ const StatusLine = ({ outlook: { budget, reasons, remedy }, view, isAdmin }: Bud
       </li>
     ) : null}
     {reasons.map((reason, position) => (
-      <ReasonRow {...{ reason, view, row: budget }} remedy={isAdmin && position === 0 ? remedy : null} />
+      <ReasonRow
+        {...{ reason, view, row: budget }}
+        remedy={isAdmin && position === 0 && !isAction(remedy, budget) ? remedy : null}
+      />
     ))}
   </ul>
 )
@@ -221,7 +227,7 @@ const UpdatesSection = ({ budget: { name }, updates, view }: BudgetPage) => (
   </Section>
 )
 
-function RulesSection({ budget, view, words, isAdmin }: BudgetPage & { words: BudgetWords }) {
+function RulesSection({ budget, view, words }: BudgetPage & { words: BudgetWords }) {
   const texts = words.textsOf(budget)
   const below = childrenOf(view.definitions, budget.name).map(({ name }) => <BudgetLink name={name} />)
   return (
@@ -234,7 +240,6 @@ function RulesSection({ budget, view, words, isAdmin }: BudgetPage & { words: Bu
         ])}
       />
       {below.length === 0 ? null : <p>Below it: {joined(below)}</p>}
-      <LinkButtons links={isAdmin ? [['Change limits and rules', budgetAddress(budget.name, '/edit')]] : []} />
     </Section>
   )
 }
