@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import * as z from 'zod/mini'
 import { type FaceEnv, readBytes } from '../../shared/api/face.ts'
 import { invalid, problemOf, Refusal } from '../../shared/api/refusal.ts'
-import { reason } from '../../shared/api/schemas.ts'
 import type { ChangeResult } from '../../shared/guard/people/budgets.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import { readTags } from '../../shared/guard/tags.ts'
@@ -99,44 +98,28 @@ export const tagLines = z.pipe(
   }),
 )
 
-const steps = ['preview', 'confirm', 'edit'] as const
-type Step = (typeof steps)[number]
-
-/** @throws Refusal 400 */
-export function stepOf(form: URLSearchParams): Step {
-  const step = steps.find((each) => each === form.get('step'))
-  if (step) return step
-  throw invalid([{ path: 'step', message: 'must be one of the buttons' }])
-}
-
-export function reasonOf(form: URLSearchParams): string | undefined {
-  const text = form.get('reason')?.trim() ?? ''
-  if (text === '') return undefined
-  const parsed = reason.safeParse(text)
-  if (parsed.success) return parsed.data
-  throw invalid([{ path: 'reason', message: parsed.error.issues[0]?.message ?? '' }])
-}
+/** Of a form that is shown before it does something. */
+export const step = z.enum(['preview', 'confirm', 'edit'], 'must be one of the buttons')
 
 const maxRounds = 8
-
-export async function retryOnConflict(change: () => Promise<ChangeResult>): Promise<ChangeResult> {
-  for (let round = 1; ; round++) {
-    const result = await change()
-    if (!isConflict(result) || round === maxRounds) return result
-  }
-}
 
 export const isConflict = (result: { kind: string; problem?: Problem }): boolean =>
   result.problem?.slug === 'precondition-failed'
 
 /** `null`: another change was faster. @throws Contention after eight rounds. */
-export async function retryUntilAnswered(answer: () => Promise<Response | null>): Promise<Response> {
+export async function retryUntilAnswered<Answer>(attempt: () => Promise<Answer | null>): Promise<Answer> {
   for (let round = 1; round <= maxRounds; round++) {
-    const response = await answer()
-    if (response !== null) return response
+    const answer = await attempt()
+    if (answer !== null) return answer
   }
   throw new Contention('the definitions keep changing')
 }
+
+export const retryOnConflict = (change: () => Promise<ChangeResult>): Promise<ChangeResult> =>
+  retryUntilAnswered(async () => {
+    const result = await change()
+    return isConflict(result) ? null : result
+  })
 
 export function flashOf(result: ChangeResult, done: string): Flash {
   if (result.kind === 'changed') return { done: [done], failed: [] }

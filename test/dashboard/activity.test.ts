@@ -54,7 +54,7 @@ describe('statements', () => {
     await spend(product)
     const { html } = await browser.get('/dashboard/statements')
     expect(rowsIn(html)).toEqual([
-      'Budget Limit Granted Spent Held In doubt Left',
+      'Budget Used Limit Granted Spent Held In doubt Left',
       'account 50,000 0 115 0 40 49,845',
       'blog 200 0 75 0 40 85',
       'seo 1,000 500 115 0 40 1,345',
@@ -75,7 +75,7 @@ describe('statements', () => {
     const open = 'Open: figures still change until the month ends on 1 Dec 2026 00:00, and until these updates end:'
     const doubt = 'lost ? in doubt 40 units 20 Nov 2026 10:00 by ada'
     expect(byBudget.text).toContain(`${open} ${doubt} The rows add up to the 115 units spent in the book.`)
-    expect((await browser.get('/dashboard/statements')).text).toContain(`${open} ${doubt} What a budget uses`)
+    expect((await browser.get('/dashboard/statements')).text).toContain(`${open} ${doubt} Budgets What a budget uses`)
     const byProject = await browser.get('/dashboard/statements?by=project')
     expect(rowsIn(byProject.html).slice(1)).toEqual([
       'outside the guard 0 0 75 65 % 0 0 0 0',

@@ -319,7 +319,7 @@ describe('the overview', () => {
     const { text } = await browser.get('/?window=month:2026-11-01')
     expect(text).toContain('November: 40 units spent, 49,960 left')
     expect(text).toContain('Who spent ada 40 100 %')
-    expect(text).toContain('seo 400 40 360')
+    expect(text).toContain('seo 400 0 40 0 0 360')
     expect((await browser.get('/?window=month:2027-01-01')).status).toBe(400)
   })
 })

@@ -109,15 +109,20 @@ function tableTitle(sort: Sort, show: Filter, path: string): Child {
   )
 }
 
-export const PastTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
+/** Of one month. */
+export const MonthTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
+    <p class="note">What a budget uses counts in its parents, too.</p>
     <List
       {...{ isInset: true, class: 'dense', rows }}
       columns={[
         { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
         { name: 'Used', class: 'bar-cell', cell: (figures) => <Bar figures={figures} /> },
-        { name: 'Limit and grants', units: (figures) => totalOf(figures) },
+        { name: 'Limit', isNumber: true, cell: ({ limit }) => (limit === 'unlimited' ? 'none' : count(limit)) },
+        { name: 'Granted', units: ({ granted }) => granted },
         { name: 'Spent', units: ({ spent }) => spent, cost: ({ budget }) => costs.get(budget) },
+        { name: 'Held', units: ({ held }) => held },
+        { name: 'In doubt', units: ({ inDoubt }) => inDoubt },
         { name: 'Left', units: (figures) => (totalOf(figures) === null ? null : figures.available) },
       ]}
     />

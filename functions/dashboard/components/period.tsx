@@ -7,6 +7,7 @@ import { monthAfter, monthBefore, monthNamed, type Window } from '../../../share
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs, months, toInstant } from '../../../shared/platform/clock.ts'
 import { addressWith } from '../kit/list.tsx'
+import { dayNamed } from './parts.tsx'
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
@@ -56,11 +57,9 @@ function startOf(day: string, zone: string): number {
 const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
 
 function datesLabel(since: string | undefined, until: string | undefined): string {
-  if (since === undefined) return `until ${dateText(until ?? '')}`
-  return until === undefined ? `since ${dateText(since)}` : `${dateText(since)} – ${dateText(until)}`
+  if (since === undefined) return `until ${dayNamed(until ?? '')}`
+  return until === undefined ? `since ${dayNamed(since)}` : `${dayNamed(since)} – ${dayNamed(until)}`
 }
-
-const dateText = (day: string) => onTheWall(Date.parse(day), 'UTC').slice(0, -' 00:00'.length)
 
 /** `1 – 30 Nov 2026` */
 function monthLabel({ start, end }: Window, zone: string): string {

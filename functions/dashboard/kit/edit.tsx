@@ -1,4 +1,6 @@
 import type { Child } from 'hono/jsx'
+import * as z from 'zod/mini'
+import { reason } from '../../../shared/api/schemas.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Author, ChangeResult, Preview } from '../../../shared/guard/people/budgets.ts'
 import { differencesInWords } from '../../../shared/guard/people/differences.ts'
@@ -20,9 +22,11 @@ import {
 import { FormToken } from '../components/layout.tsx'
 import { Section } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
-import { isConflict, notDone, reasonOf, retryUntilAnswered, stepOf } from '../forms.ts'
+import { isConflict, notDone, readFields, retryUntilAnswered, step } from '../forms.ts'
 import type { Visit } from '../session.tsx'
 import { Buttons, ConfirmForm } from './action.tsx'
+
+const formSchema = z.looseObject({ step, reason: z.exactOptional(reason) })
 
 type Texts = Readonly<Record<string, string>>
 
@@ -110,12 +114,12 @@ export function editPage<Own extends Subject>(record: EditedRecord<Own>) {
     POST: async (visit: Visit): Promise<Response> => {
       visit.mustHave('admin')
       const { form } = visit
-      const step = stepOf(form)
+      const { step, reason } = readFields(form, formSchema)
       return retryUntilAnswered(async () => {
         const own = await record.open(visit)
         if (own instanceof Response) return own
         const texts = record.textsIn(form, own.current)
-        const edit = { ...own, texts, reason: reasonOf(form), isStale: form.get('seen') !== seenOf(own.current) }
+        const edit = { ...own, texts, reason, isStale: form.get('seen') !== seenOf(own.current) }
         return step === 'edit' ? showForm(record, visit, edit) : previewOrChange(record, visit, edit, step)
       })
     },

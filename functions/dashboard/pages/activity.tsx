@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
 import { entryColumns } from '../../../shared/api/entries.ts'
@@ -110,9 +111,10 @@ const tabsOf = ({ kind, ...others }: Filters) =>
     ] as const
   ).map(([each, text]) => [text, addressWith(path, { ...others, kind: each }), each === kind] as const)
 
-type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page'>
+type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page' | 'isInset'>
 
-const EntryList = ({ view, ...list }: ListProps & { view: View }) => (
+/** @param props.more after the reason. */
+export const EntryList = ({ view, more, ...list }: ListProps & { view: View; more?(entry: Entry): Child }) => (
   <List
     {...list}
     label="Entries, newest first"
@@ -127,7 +129,11 @@ const EntryList = ({ view, ...list }: ListProps & { view: View }) => (
       },
       { name: 'Units', isNumber: true, cell: signedUnits },
       { name: 'By', cell: ({ by }) => <Who name={by} definitions={view.definitions} /> },
-      { name: 'Reason', cell: (entry) => [entry.reason, <EntryDifferences entry={entry} view={view} />] },
+      {
+        name: 'Reason',
+        cell: (entry) => [entry.reason, <EntryDifferences entry={entry} view={view} />],
+        ...(more && { note: more }),
+      },
     ]}
   />
 )

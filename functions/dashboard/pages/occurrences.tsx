@@ -55,11 +55,11 @@ export interface RunProps {
 }
 
 /** A reader of some budgets would run what they do not see. */
-export const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
+const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
   scopes.has('run') && readsBudgets === '*'
 
 /** What can be run of an occurrence once more. */
-export const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
+const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
   (occurrence.doneAt === undefined || !plan.enabled ? [] : repeats).flatMap(({ isIncluded, ...repeat }) => {
     const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
     return projects.length === 0 ? [] : [{ ...repeat, projects }]

@@ -10,7 +10,7 @@ import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../shared/platform/clock.ts'
-import { BudgetTable, NoBudgets, PastTable, tableFields } from '../components/budget-table.tsx'
+import { BudgetTable, MonthTable, NoBudgets, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns, SpentSection } from '../components/charts.tsx'
 import { gravesIn, RiskSection, totalOf } from '../components/outlook.tsx'
 import {
@@ -154,7 +154,7 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
       </div>
-      <PastTable rows={figures} costs={await guard.spentCosts(view, figures, month)} />
+      <MonthTable rows={figures} costs={await guard.spentCosts(view, figures, month)} />
     </>,
   )
 }

@@ -4,7 +4,6 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reason } from '../../../shared/api/schemas.ts'
 import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import type { Cost as PlanCost } from '../../../shared/guard/plans/forecast.ts'
-import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.ts'
 import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
 import { problem } from '../../../shared/guard/problems.ts'
@@ -18,16 +17,7 @@ import { readFields } from '../forms.ts'
 import { ActionForm, action } from '../kit/action.tsx'
 import { Facts } from '../kit/facts.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
-import {
-  mayRunPlans,
-  OccurrenceOutcome,
-  Occurrences,
-  RunAgainForms,
-  type RunProps,
-  repeatsOf,
-  subjects,
-  WaitingRerun,
-} from './occurrences.tsx'
+import { OccurrenceOutcome, Occurrences, RunAgainForms, type RunProps, subjects, WaitingRerun } from './occurrences.tsx'
 
 const maxOccurrences = 20
 const weeks = 5
@@ -81,7 +71,6 @@ async function showPlan(visit: Visit): Promise<Response> {
     `Plan ${name}`,
     <>
       <PauseBanner {...{ status, view, days, isAdmin: false }} />
-      <Actions visit={visit} status={status} report={waiting ? null : report} />
       <Summary {...{ status, cost: costs.get(name), verdict: verdicts.get(name), view }} />
       <PauseForm visit={visit} status={status} />
       {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
@@ -129,26 +118,6 @@ async function readStatus({ c, guard }: Visit): Promise<{ status: PlanStatus; zo
   const status = plans.find(({ plan }) => plan.name === c.req.param('name'))
   if (status) return { status, zone }
   throw new Refusal(problem('not-found', 'There is no such plan.'))
-}
-
-/** Lead to the forms below. */
-function Actions({ visit: { permissions }, status, report }: RunProps & { report: OccurrenceReport | null }) {
-  const { plan, paused } = status
-  const runs = report && mayRunPlans(permissions) ? repeatsOf(status, report) : []
-  return (
-    <p class="buttons actions">
-      {permissions.scopes.has('admin') && plan.enabled ? (
-        <a class="button" href="#stopping">
-          {paused ? 'Resume…' : 'Pause…'}
-        </a>
-      ) : null}
-      {runs.map(({ only, title }) => (
-        <a class="button" href={`#${only}`}>
-          {title}…
-        </a>
-      ))}
-    </p>
-  )
 }
 
 interface SummaryProps {

@@ -2,18 +2,18 @@ import * as z from 'zod/mini'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { isFinal, type NotFinal, notFinalOf, type Statement } from '../../../shared/guard/reports/statements.ts'
-import { count, figuresOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import { bookAsOf } from '../../../shared/ledger/book/book.ts'
-import { dayAt, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
+import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
+import { MonthTable } from '../components/budget-table.tsx'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
-import { activityPath, BudgetLink, say, Time, ZoneNote } from '../components/parts.tsx'
-import { PeriodLinks, periodOf } from '../components/period.tsx'
+import { activityPath, say, Time, ZoneNote } from '../components/parts.tsx'
+import { periodOf, Subhead } from '../components/period.tsx'
 import { UpdateLines } from '../components/update-table.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty, readFields, readFilters } from '../forms.ts'
-import { addressWith, Chips, List } from '../kit/list.tsx'
+import { addressWith, Chips } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { StatementTable } from './statement-table.tsx'
 
@@ -40,14 +40,7 @@ export function addStatements({ page }: PageRoutes): void {
       return show(
         'Statements',
         <>
-          <div class="subhead">
-            <PeriodLinks path={statementsPath} filters={filters} period={period} view={view} />
-            <span class="actions">
-              <a href={addressWith(`${statementsPath}.csv`, csv)} download>
-                Download as CSV
-              </a>
-            </span>
-          </div>
+          <Subhead {...{ path: statementsPath, filters, period, view, ofCsv: csv }} />
           <Chips
             label="Statements"
             of={[...tabs, ...tagTabs(by, details?.statement.tagKeys ?? [])].map(
@@ -126,29 +119,8 @@ function Finality({ notFinal, view, month }: { notFinal: NotFinal; view: View; m
 }
 
 async function bookTable(guard: Guard, view: View, month: Window) {
-  const { definitions, now } = view
-  const stored = month.name === view.month.name ? view.stored : await guard.ledger.bookNamed(month.name)
-  const day = dayAt(definitions.calendar, month.start).name
-  // The book of an ended month keeps the limits that held at its end.
-  const book = stored && now >= month.end ? stored : bookAsOf(stored, definitions, month.name, day)
-  const at = { ...view, month, book }
-  const figures = Object.values(definitions.budgets).map((budget) => figuresOf(at, budget, 'month'))
-  const costs = await guard.spentCosts(view, figures, month)
-  return (
-    <List
-      caption="What a budget uses counts in its parents, too."
-      rows={figures}
-      columns={[
-        { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
-        { name: 'Limit', isNumber: true, cell: ({ limit }) => (limit === 'unlimited' ? 'none' : count(limit)) },
-        { name: 'Granted', units: ({ granted }) => granted },
-        { name: 'Spent', units: ({ spent }) => spent, cost: ({ budget }) => costs.get(budget) },
-        { name: 'Held', units: ({ held }) => held },
-        { name: 'In doubt', units: ({ inDoubt }) => inDoubt },
-        { name: 'Left', units: ({ limit, available }) => (limit === 'unlimited' ? null : available) },
-      ]}
-    />
-  )
+  const rows = await guard.monthFigures(view, month)
+  return <MonthTable rows={rows} costs={await guard.spentCosts(view, rows, month)} />
 }
 
 const tabs = [

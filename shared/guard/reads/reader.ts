@@ -59,6 +59,7 @@ const reports = [
     'spentOn',
     'spentCosts',
     'usedLastMonth',
+    'monthFigures',
     'pastMonth',
     'lastMonths',
     'projectProfile',

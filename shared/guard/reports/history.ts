@@ -139,12 +139,16 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
   }
 
   /** `history`: of the account, or of all that a narrowed reader sees. */
+  const figuresIn = (past: View): readonly Figures[] =>
+    Object.values(past.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
+
+  const monthFigures = async (view: View, month: Window) => figuresIn(await viewOf(view, month))
+
   async function pastMonth(view: View, month: Window) {
     const [past, summaries] = await Promise.all([viewOf(view, month), nightsOf(view, month)])
-    const figures = Object.values(view.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
     const tops = topsOf(view.definitions)
     const histories = (tops.length > 0 ? tops : [rootBudget]).map((top) => historyOf(past, summaries, top))
-    return { view: past, figures, history: sumOfHistories(histories) }
+    return { view: past, figures: figuresIn(past), history: sumOfHistories(histories) }
   }
 
   /** The newest first. Months before the ledger began are left out. */
@@ -171,7 +175,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return used.reduce<number | null>((sum, each) => (sum === null || each === undefined ? null : sum + each), 0)
   }
 
-  return { pastMonth, lastMonths, usedLastMonth }
+  return { monthFigures, pastMonth, lastMonths, usedLastMonth }
 }
 
 export interface DayUse {

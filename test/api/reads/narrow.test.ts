@@ -11,7 +11,7 @@ const offered = {
     ...['ledger', 'submit', 'estimate', 'permissions', 'rateOf', 'start'],
     ...['approve', 'reject', 'cancel', 'resolve'],
     ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
-    ...['statement', 'countUpdates', 'inbox', 'unlistedProjects'],
+    ...['statement', 'monthFigures', 'countUpdates', 'inbox', 'unlistedProjects'],
     ...['planStatuses', 'upcoming', 'budgetsOf', 'report', 'projectProfile', 'personProfile'],
   ],
   ledger: [

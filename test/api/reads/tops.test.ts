@@ -21,6 +21,7 @@ async function reportsOf({ guard: whole }: Pick<Awaited<ReturnType<typeof startC
     await guard.whoSpent(),
     await guard.usedLastMonth(view),
     await guard.pastMonth(view, view.month),
+    await guard.monthFigures(view, view.month),
     ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => guard.spentOn(view, name)))),
     ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => guard.lastMonths(view, name, 2)))),
   ])

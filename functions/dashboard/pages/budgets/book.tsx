@@ -19,7 +19,7 @@ import type { Reconciliation } from '../../../../shared/ledger/book/entry-reques
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { bookAddress, budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
-import { inputOf, toNumber } from '../../forms.ts'
+import { inputOf, step, toNumber } from '../../forms.ts'
 import { action, ConfirmForm } from '../../kit/action.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
@@ -28,7 +28,7 @@ import { EntryForms, entryFields, readEntry } from './entry-forms.tsx'
 
 const noKey = 'is missing: load the page again'
 const formSchema = z.looseObject({
-  step: z.enum(['preview', 'confirm', 'edit'], 'must be one of the buttons'),
+  step,
   /** Without it, pressing twice would book twice. */
   key: z.string(noKey).check(z.regex(/^page-[0-9a-z]{26}$/, noKey)),
 })

@@ -11,7 +11,6 @@ import {
   childrenOf,
   isWithin,
   rootBudget,
-  unseenBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
@@ -26,17 +25,15 @@ import {
   budgetAddress,
   joined,
   Section,
-  say,
   Time,
   Units,
-  words,
   ZoneNote,
 } from '../../components/parts.tsx'
-import { inView } from '../../components/people.tsx'
 import { shortLabel } from '../../components/period.tsx'
 import { UpdateLines } from '../../components/update-table.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
+import { EntryList } from '../activity.tsx'
 import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
 import { ProjectsSection } from './projects.tsx'
@@ -246,35 +243,19 @@ function RulesSection({ budget, view, words }: BudgetPage & { words: BudgetWords
 
 const correctableTypes: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 
-const shownGiver = (budget: string): string => (budget === unseenBudget ? 'another budget' : budget)
-
 const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage) => (
   <Section id="entries" title="Booked this month">
-    {entries.rows.length === 0 ? (
-      <p class="empty">Nothing was booked by hand this month. The pages of updates show what they cost.</p>
-    ) : (
-      <ul class="entries">
-        {entries.rows.map(({ id, type, budget, units, to, at, by, reason }) => (
-          <li>
-            <p>
-              <strong>{words(type)}</strong>
-              {units === 0 ? null : `, ${count(units)}`}
-              {to === undefined ? budget !== name && `, on ${shownGiver(budget)}` : `, ${shownGiver(budget)} to ${to}`}
-            </p>
-            <p>{reason}</p>
-            <p class="note">
-              {say`${inView(view).time(at)} by ${inView(view).who(by)} ${<code class="id">{id}</code>} `}
-              {isAdmin && correctableTypes.includes(type) ? (
-                <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
-                  Correct
-                </a>
-              ) : null}
-            </p>
-          </li>
-        ))}
-      </ul>
-    )}
-    <p class="buttons">
+    <EntryList
+      {...{ isInset: true, rows: entries.rows, view }}
+      more={({ id, type }) =>
+        isAdmin && correctableTypes.includes(type) ? (
+          <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
+            Correct
+          </a>
+        ) : null
+      }
+    />
+    <p>
       <a href={`/dashboard/activity?budget=${name}`}>All entries of {name}</a>
     </p>
   </Section>
