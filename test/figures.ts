@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { allOperations } from '../infra/openapi/document.ts'
 import { eventTypes } from '../shared/events/types.ts'
 import { problems } from '../shared/guard/problem-types.ts'
+import { newsMembers } from '../shared/ledger/updates/tasks.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -42,7 +43,7 @@ export function figures() {
     docsWords: words(docs.map(textOf).join('\n')),
     routes: allOperations.length,
     pages: times(pages.map(textOf).join('\n'), /^\s+GET: |\beditPage\(/gm),
-    announcements: times(textOf(join(root, 'shared/ledger/updates/tasks.ts')), /readonly kind: '/g),
+    announcements: Object.keys(newsMembers).length,
     eventTypes: eventTypes.length,
     problems: Object.keys(problems).length,
     alarms: times(textOf(join(root, 'infra/alarms/watches.ts')), /\bname: '|\bfromLines\(/g),

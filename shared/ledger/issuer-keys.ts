@@ -1,15 +1,16 @@
 import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store } from './store/store.ts'
-import { instant, readItem, record, text } from './stored.ts'
+import { instant, type Of, readItem, record, text } from './stored.ts'
 
 /** The last good keys of a trusted issuer, and the issuer to which the name belongs for good. */
-export interface StoredIssuerKeys {
-  readonly name: string
-  readonly issuer: string
+const storedKeys = record({
+  name: text,
+  issuer: text,
   /** A JSON Web Key Set (RFC 7517) of public keys. */
-  readonly jwks: string
-  readonly fetchedAt: number
-}
+  jwks: text,
+  fetchedAt: instant,
+})
+export type StoredIssuerKeys = Of<typeof storedKeys>
 
 export interface IssuerKeys {
   /** `null`: no token of this name was ever verified. @throws LedgerUnavailable, DamagedItem */
@@ -50,8 +51,6 @@ export function createIssuerKeysStore({ store }: { store: Store }): IssuerKeys {
 const issuerKeysKey = (name: string) => ({ pk: `issuer-keys#${name}`, sk: 'issuer-keys' })
 
 const toIssuerKeysItem = (keys: StoredIssuerKeys): Item => ({ ...issuerKeysKey(keys.name), ...keys })
-
-const storedKeys = record<StoredIssuerKeys>({ name: text, issuer: text, jwks: text, fetchedAt: instant })
 
 const fromIssuerKeysItem = (item: Item): StoredIssuerKeys =>
   readItem(item, storedKeys, ({ name }) => issuerKeysKey(name))

@@ -2,17 +2,29 @@ import { dayMs, toRfc3339 } from '../platform/clock.ts'
 import { isUnits, type Units } from '../platform/words.ts'
 import type { Index, Item, Value } from './store/store.ts'
 
-/**
- * A row for each member of the type, or it does not compile. Unknown members pass: a later version may have written
- * them.
- */
+/** What is wrong with a value, or `null`. Types of what is stored follow from their checks. */
 export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
 
 interface Optional<T> {
   readonly optional: Check<T>
 }
 
-export type Members<T> = {
+type Row = Check<unknown> | Optional<unknown>
+/** A row for each member of a record. Unknown members pass: a later version may have written them. */
+export type Members = Readonly<Record<string, Row>>
+
+/** What a check lets pass. */
+export type Of<R extends Row> = R extends Check<infer T> ? T : R extends Optional<infer T> ? T : never
+
+/** The record that a table of members describes. */
+export type Content<Table extends Members> = {
+  readonly [Name in keyof Table as Table[Name] extends Optional<unknown> ? never : Name]: Of<Table[Name]>
+} & {
+  readonly [Name in keyof Table as Table[Name] extends Optional<unknown> ? Name : never]?: Of<Table[Name]>
+}
+
+/** A table for a type that is declared elsewhere: with a row for each member, or it does not compile. */
+export type MembersOf<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
 
@@ -99,8 +111,10 @@ export const map =
     return null
   }
 
-export function record<T>(members: Members<T>): Check<T> {
-  const rows = Object.entries<Check<unknown> | Optional<unknown>>(members).map(([name, row]) =>
+export const recordOf = <T>(members: MembersOf<T>): Check<T> => record(members as Members) as Check<T>
+
+export function record<const Table extends Members>(members: Table): Check<Content<Table>> {
+  const rows = Object.entries<Row>(members).map(([name, row]) =>
     typeof row === 'function'
       ? { name, check: row, isOptional: false }
       : { name, check: row.optional, isOptional: true },
@@ -117,20 +131,14 @@ export function record<T>(members: Members<T>): Check<T> {
   }
 }
 
-type Form<T extends { readonly kind: string }, Kind> = T extends unknown
-  ? Kind extends T['kind']
-    ? Omit<T, 'kind'>
-    : never
-  : never
+type Forms = Readonly<Record<string, Members>>
+/** One of several records, which its member `kind` names. */
+export type ContentByKind<Tables extends Forms> = {
+  [Kind in keyof Tables]: { readonly kind: Kind } & Content<Tables[Kind]>
+}[keyof Tables]
 
-export function byKind<T extends { readonly kind: string }>(
-  forms: {
-    readonly [Kind in T['kind']]: Members<Form<T, Kind>>
-  },
-): Check<T> {
-  const checks = new Map(
-    Object.entries<Members<object>>(forms).map(([kind, members]) => [kind, record(members)] as const),
-  )
+export function byKind<const Tables extends Forms>(forms: Tables): Check<ContentByKind<Tables>> {
+  const checks = new Map(Object.entries(forms).map(([kind, members]) => [kind, record(members)] as const))
   return (value) => {
     const kind = isMap(value) ? value.kind : undefined
     const check = typeof kind === 'string' ? checks.get(kind) : undefined

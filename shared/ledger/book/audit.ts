@@ -1,7 +1,19 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import type { Item, Store, Write } from '../store/store.ts'
-import { flag, instant, list, number, optional, orNull, readItem, record, text } from '../stored.ts'
+import {
+  type Content,
+  flag,
+  instant,
+  list,
+  number,
+  type Of,
+  optional,
+  orNull,
+  readItem,
+  record,
+  text,
+} from '../stored.ts'
 import { announce } from '../updates/tasks.ts'
 import { createdAroundMs, type Update } from '../updates/update.ts'
 import type { Lists } from '../views/lists.ts'
@@ -13,15 +25,16 @@ import type { Entry } from './entry.ts'
 import { type MonthLines, spentMoves } from './reconcile.ts'
 import { monthNamed } from './windows.ts'
 
-/** `ok: null`: the book moved meanwhile. */
-export interface AuditedCounter {
+const auditedCounter = {
   /** `month:2026-11-12` or `day:2026-11-20` */
-  readonly window: string
-  readonly budget: string
-  readonly recorded: Counter
-  readonly recomputed: Counter
-  readonly ok: boolean | null
+  window: text,
+  budget: text,
+  recorded: storedCounter,
+  recomputed: storedCounter,
+  /** `null`: the book moved meanwhile. */
+  ok: orNull(flag),
 }
+export type AuditedCounter = Content<typeof auditedCounter>
 
 const pageSize = 100
 const openStates = ['running', 'in-doubt'] as const
@@ -142,16 +155,17 @@ const inOrder = ({ limit, granted, available, held, inDoubt, spent }: Counter) =
   spent,
 ]
 
-export interface LastAudit {
-  readonly at: number
+const storedAudit = record({
+  at: instant,
   /** A person, or `digest`. */
-  readonly by: string
-  readonly counters: number
-  readonly wrong: number
-  readonly moved: number
+  by: text,
+  counters: number,
+  wrong: number,
+  moved: number,
   /** Those that differ come first. */
-  readonly rows: readonly AuditedCounter[]
-}
+  rows: list(record({ ...auditedCounter, recomputed: optional(storedCounter) })),
+})
+export type LastAudit = Omit<Of<typeof storedAudit>, 'rows'> & { readonly rows: readonly AuditedCounter[] }
 
 const lastKey = { pk: 'audit', sk: 'latest' } as const
 /** About 60 KB. */
@@ -202,14 +216,3 @@ function failureOf(at: number, audited: readonly AuditedCounter[]): Write[] {
   const about = { kind: 'audit-failed', books, more: wrong.length - books.length } as const
   return [announce(`audit-failed#${digest('audit-failed', JSON.stringify(names))}`, at, about)]
 }
-
-type StoredRow = Omit<AuditedCounter, 'recomputed'> & Partial<Pick<AuditedCounter, 'recomputed'>>
-
-const storedAudit = record<Omit<LastAudit, 'rows'> & { readonly rows: readonly StoredRow[] }>({
-  ...{ at: instant, by: text, counters: number, wrong: number, moved: number },
-  rows: list(
-    record<StoredRow>({
-      ...{ window: text, budget: text, ok: orNull(flag), recorded: storedCounter, recomputed: optional(storedCounter) },
-    }),
-  ),
-})

@@ -1,7 +1,6 @@
 import { digest } from '../../platform/ids.ts'
-import type { Units } from '../../platform/words.ts'
 import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
-import { either, map, oneOf, readItem, record, text, units, whole } from '../stored.ts'
+import { either, map, type Of, oneOf, readItem, record, text, units, whole } from '../stored.ts'
 import {
   asNumber,
   type Book,
@@ -44,29 +43,9 @@ const toStoredCounter = (counter: Counter): Value => ({
   s: counter.spent,
 })
 
-interface StoredBook {
-  readonly today: string
-  readonly revision: number
-  readonly month: StoredCounters
-  readonly day: StoredCounters
-}
+const storedCounters = map(record({ l: either(units, oneOf(['u'])), g: whole, a: whole, h: whole, i: whole, s: whole }))
 
-type StoredCounters = Readonly<Record<string, StoredCounter>>
-
-interface StoredCounter {
-  readonly l: Units | 'u'
-  readonly g: number
-  readonly a: number
-  readonly h: number
-  readonly i: number
-  readonly s: number
-}
-
-const storedCounters = map(
-  record<StoredCounter>({ l: either(units, oneOf(['u'])), g: whole, a: whole, h: whole, i: whole, s: whole }),
-)
-
-const storedBook = record<StoredBook>({ today: text, revision: whole, month: storedCounters, day: storedCounters })
+const storedBook = record({ today: text, revision: whole, month: storedCounters, day: storedCounters })
 
 export function fromBookItem(item: Item): Book {
   const { today, revision, month, day } = readItem(item, storedBook)
@@ -74,7 +53,7 @@ export function fromBookItem(item: Item): Book {
   return { month: item.sk, day: today, revision, counters }
 }
 
-const fromStoredCounters = (stored: StoredCounters): Record<string, Counter> =>
+const fromStoredCounters = (stored: Of<typeof storedCounters>): Record<string, Counter> =>
   Object.fromEntries(
     Object.entries(stored).map(([budget, { l, g, a, h, i, s }]) => [
       budget,

@@ -1,4 +1,4 @@
-import { either, number, oneOf, optional, record, text, units, whole } from '../stored.ts'
+import { either, number, type Of, oneOf, optional, record, text, units, whole } from '../stored.ts'
 import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 
 export interface Book {
@@ -12,48 +12,32 @@ export interface Book {
 }
 
 /** `available + held + inDoubt + spent = limit + granted`; `unlimited` counts as 0. */
-export interface Counter {
-  readonly limit: Limit
-  readonly granted: number
+export const storedCounter = record({
+  limit: either(oneOf(['unlimited']), units),
+  granted: number,
   /** For an unlimited budget a remainder, never compared or shown. */
-  readonly available: number
-  readonly held: number
-  readonly inDoubt: number
-  readonly spent: number
-}
-
-export const storedCounter = record<Counter>({
-  ...{ limit: either(oneOf(['unlimited']), units), granted: number, available: number },
-  ...{ held: number, inDoubt: number, spent: number },
+  available: number,
+  held: number,
+  inDoubt: number,
+  spent: number,
 })
+export type Counter = Of<typeof storedCounter>
 
 export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
   held + inDoubt + spent
 
 /** `available` follows from these, so the sum always holds. */
-export interface Move {
-  readonly limit?: number
-  readonly granted?: number
-  readonly held?: number
-  readonly inDoubt?: number
-  readonly spent?: number
-}
-
-export const storedMove = record<Move>({
+export const storedMove = record({
   limit: optional(whole),
   granted: optional(whole),
   held: optional(whole),
   inDoubt: optional(whole),
   spent: optional(whole),
 })
+export type Move = Of<typeof storedMove>
 
-export interface CounterMove {
-  readonly budget: string
-  readonly window: WindowKind
-  readonly move: Move
-}
-
-export const storedCounterMove = record<CounterMove>({ budget: text, window: oneOf(windowKinds), move: storedMove })
+export const storedCounterMove = record({ budget: text, window: oneOf(windowKinds), move: storedMove })
+export type CounterMove = Of<typeof storedCounterMove>
 
 export const madeAvailable = (move: Move): number =>
   (move.limit ?? 0) + (move.granted ?? 0) - (move.held ?? 0) - (move.inDoubt ?? 0) - (move.spent ?? 0)

@@ -4,7 +4,7 @@ import type { Member, Members, Stored, ValueKind } from '../../records/record.ts
 import type { Item, Value } from '../store/store.ts'
 import {
   type Check,
-  type Members as Checks,
+  type MembersOf as Checks,
   either,
   exactly,
   flag,
@@ -17,7 +17,7 @@ import {
   optional,
   orNull,
   readItem,
-  record,
+  recordOf,
   text,
   units,
   whole,
@@ -28,14 +28,14 @@ import {
   type Caller,
   type CallerDefaults,
   type Definitions,
-  type Identity,
   type OwnedProject,
   rootBudget,
   type Stop,
+  storedIdentity,
   type WindowLimit,
   windowKinds,
 } from './definitions.ts'
-import type { Calendar, Renewal } from './windows.ts'
+import { storedCalendar } from './windows.ts'
 
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
@@ -49,11 +49,11 @@ export const toDefinitionsItem = (definitions: Definitions): Item => ({
 })
 
 const storedLimits = list(
-  record<WindowLimit>({ window: oneOf(windowKinds), units: either(units, oneOf(['unlimited'])) }),
+  recordOf<WindowLimit>({ window: oneOf(windowKinds), units: either(units, oneOf(['unlimited'])) }),
 )
-const storedStop = record<Stop>({ reason: text, by: text, at: instant })
+const storedStop = recordOf<Stop>({ reason: text, by: text, at: instant })
 
-const storedProjects = list(record<OwnedProject>({ name: text, id: optional(text) }))
+const storedProjects = list(recordOf<OwnedProject>({ name: text, id: optional(text) }))
 
 const checks: Record<ValueKind, Check<unknown>> = {
   ...{ units, number, text, flag, yes, no, choice: text, texts: list(text), numbers: list(number) },
@@ -69,33 +69,16 @@ const checksOf = <Table extends Members>(members: Table) =>
     ]),
   ) as Checks<Stored<Table>>
 
-const storedBudget = record<Budget>({
+const storedBudget = recordOf<Budget>({
   ...checksOf(budgetMembers),
   ...{ name: text, parent: orNull(text), limits: storedLimits, projects: storedProjects },
 })
 
-const storedCaller = record<Caller>(checksOf(callerMembers))
+const storedCaller = recordOf<Caller>(checksOf(callerMembers))
 const { perUpdate, ratePerMinute } = checksOf(callerMembers)
-const storedDefaults = record<CallerDefaults>({ perUpdate, ratePerMinute })
+const storedDefaults = recordOf<CallerDefaults>({ perUpdate, ratePerMinute })
 
-const storedRenewal = record<Renewal>({ day: whole, time: text, zone: text })
-
-const storedCalendar = record<Calendar>({
-  first: storedRenewal,
-  changes: list(record<Calendar['changes'][number]>({ renewal: storedRenewal, lengthens: text, from: text })),
-})
-
-const storedIdentity = record<Identity>({
-  ledger: text,
-  service: orNull(text),
-  began: record<Identity['began']>({ unitsPerMonth: units, usedAtStart: units, renewal: storedRenewal }),
-  table: optional(text),
-  epoch: optional(whole),
-  restored: optional(record<NonNullable<Identity['restored']>>({ at: instant, to: optional(instant) })),
-  replacedBy: optional(text),
-})
-
-const storedDefinitions = record<Definitions & { readonly form: typeof storedForm }>({
+const storedDefinitions = recordOf<Definitions & { readonly form: typeof storedForm }>({
   form: exactly(storedForm),
   revision: whole,
   createdAt: instant,

@@ -1,8 +1,8 @@
-import type { Units } from '../../platform/words.ts'
 import type { Budget, Limit, OwnedProject, Unowned, WindowKind, WindowLimit } from '../../records/budget.ts'
 import type { Caller, CallerDefaults } from '../../records/caller.ts'
 import type { Stop } from '../../records/record.ts'
-import type { Calendar, Renewal } from './windows.ts'
+import { instant, type Of, optional, orNull, record, text, units, whole } from '../stored.ts'
+import { type Calendar, storedRenewal } from './windows.ts'
 
 export { unownedRules, windowKinds } from '../../records/budget.ts'
 export type { Budget, Caller, CallerDefaults, Limit, OwnedProject, Stop, Unowned, WindowKind, WindowLimit }
@@ -192,21 +192,20 @@ export function folded(name: string): string {
   return lower.replace(/\s+/g, ' ').trim()
 }
 
-export interface Account {
-  readonly unitsPerMonth: Units
-  readonly usedAtStart: Units
-  readonly renewal: Renewal
-}
+/** As the ledger began. */
+const storedAccount = record({ unitsPerMonth: units, usedAtStart: units, renewal: storedRenewal })
+export type Account = Of<typeof storedAccount>
 
-export interface Identity {
-  readonly ledger: string
+export const storedIdentity = record({
+  ledger: text,
   /** `sandbox`, or a normalised address. `null`: not known when the ledger began. */
-  readonly service: string | null
-  readonly began: Account
+  service: orNull(text),
+  began: storedAccount,
   /** A copy of the table still names the original. */
-  readonly table?: string
+  table: optional(text),
   /** Raised by each restore. Absent: 0. */
-  readonly epoch?: number
-  readonly restored?: { readonly at: number; readonly to?: number }
-  readonly replacedBy?: string
-}
+  epoch: optional(whole),
+  restored: optional(record({ at: instant, to: optional(instant) })),
+  replacedBy: optional(text),
+})
+export type Identity = Of<typeof storedIdentity>

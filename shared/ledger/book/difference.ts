@@ -1,13 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { any, list, oneOf, record, text } from '../stored.ts'
+import { any, list, type Of, oneOf, record, recordOf, text } from '../stored.ts'
 import { type Definitions, unlistedCallers } from './definitions.ts'
-
-export interface Difference {
-  readonly kind: 'budget' | 'caller' | 'plan'
-  readonly name: string
-  readonly how: 'made' | 'changed' | 'removed'
-  readonly members: readonly Member[]
-}
 
 /** `null`: not set. */
 export interface Member {
@@ -16,12 +9,13 @@ export interface Member {
   readonly to: unknown
 }
 
-export const storedDifference = record<Difference>({
+export const storedDifference = record({
   kind: oneOf(['budget', 'caller', 'plan']),
   name: text,
   how: oneOf(['made', 'changed', 'removed']),
-  members: list(record<Member>({ member: text, from: any, to: any })),
+  members: list(recordOf<Member>({ member: text, from: any, to: any })),
 })
+export type Difference = Of<typeof storedDifference>
 
 type Things = Readonly<Record<string, object>>
 

@@ -5,6 +5,7 @@ import {
   instant,
   keptForDays,
   list,
+  type Of,
   oneOf,
   optional,
   readItem,
@@ -15,42 +16,9 @@ import {
   whole,
 } from '../stored.ts'
 import type { Grant, Hold } from '../updates/update.ts'
-import { type CounterMove, storedCounterMove } from './book.ts'
-import { type WindowKind, windowKinds } from './definitions.ts'
-import { type Difference, storedDifference } from './difference.ts'
-
-/** A change of a book that no update made. */
-export interface Entry {
-  readonly id: string
-  readonly type: EntryType
-  /** As requested; `moves` has all counters. */
-  readonly budget: string
-  /** Granted, spent outside, or the new limit; 0 if none move. */
-  readonly units: number
-  readonly month: string
-  readonly day: string
-  readonly reason: string
-  readonly by: string
-  readonly at: number
-  readonly moves: readonly CounterMove[]
-  readonly changed?: readonly Difference[]
-  /** The budgets or the plan that events tell of, in the open month's entry of a change alone. */
-  readonly subjects?: readonly string[]
-  /** Of the definitions, beside `subjects`. */
-  readonly revision?: number
-  readonly to?: string
-  /** The entry that should have said `units`. */
-  readonly corrects?: string
-  /** What one unit of the first entry did to each counter. */
-  readonly signs?: readonly CounterMove[]
-  /** Must have the units, and keeps them. */
-  readonly giver?: { readonly budget: string; readonly window: WindowKind }
-  /** The tightest counter above the budget. Absent: all are unlimited. */
-  readonly binds?: { readonly budget: string; readonly window: WindowKind; readonly available: number }
-  readonly content?: string
-  /** Of a reconciliation: when the vendor's figure was read. Absent: at `at`. */
-  readonly asOf?: number
-}
+import { storedCounterMove } from './book.ts'
+import { windowKinds } from './definitions.ts'
+import { storedDifference } from './difference.ts'
 
 export const entryTypes = [
   'opening',
@@ -72,6 +40,40 @@ export const entryTypes = [
   'resume',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
+
+/** A change of a book that no update made. */
+const storedEntry = record({
+  id: text,
+  type: textOf<EntryType>(),
+  /** As requested; `moves` has all counters. */
+  budget: text,
+  /** Granted, spent outside, or the new limit; 0 if none move. */
+  units: whole,
+  month: text,
+  day: text,
+  reason: text,
+  by: text,
+  at: instant,
+  moves: list(storedCounterMove),
+  changed: optional(list(storedDifference)),
+  /** The budgets or the plan that events tell of, in the open month's entry of a change alone. */
+  subjects: optional(list(text)),
+  /** Of the definitions, beside `subjects`. */
+  revision: optional(whole),
+  to: optional(text),
+  /** The entry that should have said `units`. */
+  corrects: optional(text),
+  /** What one unit of the first entry did to each counter. */
+  signs: optional(list(storedCounterMove)),
+  /** Must have the units, and keeps them. */
+  giver: optional(record({ budget: text, window: oneOf(windowKinds) })),
+  /** The tightest counter above the budget. Absent: all are unlimited. */
+  binds: optional(record({ budget: text, window: oneOf(windowKinds), available: whole })),
+  content: optional(text),
+  /** Of a reconciliation: when the vendor's figure was read. Absent: at `at`. */
+  asOf: optional(instant),
+})
+export type Entry = Of<typeof storedEntry>
 
 export const openingId = `ent_${digest('opening')}`
 
@@ -105,32 +107,9 @@ export const entryWrites = (entry: Entry): Write[] => [
       ]),
 ]
 
-const storedEntry = record<Entry>({
-  id: text,
-  type: textOf(),
-  budget: text,
-  units: whole,
-  month: text,
-  day: text,
-  reason: text,
-  by: text,
-  at: instant,
-  moves: list(storedCounterMove),
-  changed: optional(list(storedDifference)),
-  subjects: optional(list(text)),
-  revision: optional(whole),
-  to: optional(text),
-  corrects: optional(text),
-  signs: optional(list(storedCounterMove)),
-  giver: optional(record<NonNullable<Entry['giver']>>({ budget: text, window: oneOf(windowKinds) })),
-  binds: optional(record<NonNullable<Entry['binds']>>({ budget: text, window: oneOf(windowKinds), available: whole })),
-  content: optional(text),
-  asOf: optional(instant),
-})
-
 export const fromEntryItem = (item: Item): Entry => readItem(item, storedEntry, ({ id }) => entryKey(id))
 
-const storedMark = record<{ readonly by: string }>({ by: text })
+const storedMark = record({ by: text })
 
 export const fromCorrectionMark = (item: Item): string => readItem(item, storedMark).by
 

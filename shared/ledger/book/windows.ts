@@ -1,34 +1,26 @@
 import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platform/clock.ts'
+import { list, type Of, record, text, whole } from '../stored.ts'
 
 /**
  * On `day` (1–31, or the month's last) at `time` (`HH:MM`) in `zone` (IANA). A time that the zone skips moves forward
  * by the gap.
  */
-export interface Renewal {
-  readonly day: number
-  readonly time: string
-  readonly zone: string
-}
-
-/** As months: stored instants would be wrong after a country changes its clocks. */
-export interface Calendar {
-  readonly first: Renewal
-  readonly changes: readonly Change[]
-}
+export const storedRenewal = record({ day: whole, time: text, zone: text })
+export type Renewal = Of<typeof storedRenewal>
 
 /**
  * ```
  * before:   S ──────── E ────────      S: the old renewal in the month `lengthens`
  * after:    S ────────────── N ──      N: the new renewal in the month `from`, its first at or after E
  * ```
+ * Both months are `YYYY-MM`.
  */
-interface Change {
-  readonly renewal: Renewal
-  /** `YYYY-MM` */
-  readonly lengthens: string
-  /** `YYYY-MM` */
-  readonly from: string
-}
+const storedChange = record({ renewal: storedRenewal, lengthens: text, from: text })
+type Change = Of<typeof storedChange>
+
+/** As months: stored instants would be wrong after a country changes its clocks. */
+export const storedCalendar = record({ first: storedRenewal, changes: list(storedChange) })
+export type Calendar = Of<typeof storedCalendar>
 
 /** `end` is exclusive. */
 export interface Window {

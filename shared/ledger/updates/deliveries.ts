@@ -1,29 +1,33 @@
 import { toRfc3339 } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import type { Item, Key, Store, Value } from '../store/store.ts'
-import { byKind, instant, optional, readItem, record, text, whole } from '../stored.ts'
+import { byKind, instant, type Of, optional, readItem, record, text, whole } from '../stored.ts'
 import { walk } from '../views/pages.ts'
-import { createQueue, fromTaskItem, type Queue, type Rotation, type Task, type TaskKind, taskMembers } from './queue.ts'
+import { createQueue, fromTaskItem, type Queue, type Rotation, type TaskKind, taskMembers } from './queue.ts'
 
 /** What an event tells. The record that a transition wrote says the rest, so an event is built again at any time. */
-export type EventReference =
+const eventReference = byKind({
   /** Each line of an update's history is a version. */
-  | { readonly kind: 'update'; readonly update: string; readonly version: number }
-  | { readonly kind: 'announcement'; readonly id: string }
+  update: { update: text, version: whole },
+  announcement: { id: text },
   /** A change of budgets is one entry, and one event for each budget. */
-  | { readonly kind: 'entry'; readonly id: string; readonly subject: string }
+  entry: { id: text, subject: text },
+})
+export type EventReference = Of<typeof eventReference>
 
 /** An event that a target did not take at once. */
-export interface Delivery extends Task {
-  readonly target: string
-  readonly event: EventReference
+const storedDelivery = record({
+  ...taskMembers,
+  target: text,
+  event: eventReference,
   /** Failed attempts. */
-  readonly tries: number
-  readonly nextAt: number
-  readonly givenUp?: string
+  tries: whole,
+  nextAt: instant,
+  givenUp: optional(text),
   /** The event's, so that lists of dead events need no record. */
-  readonly type?: string
-}
+  type: optional(text),
+})
+export type Delivery = Of<typeof storedDelivery>
 
 const openIn = (target: string) => `delivery#${target}`
 const deadIn = (target: string) => `dead-delivery#${target}`
@@ -31,19 +35,7 @@ const deadIn = (target: string) => `dead-delivery#${target}`
 /** In the order of the next attempt, for each target on its own: a dead target delays no other. */
 const deliveries: TaskKind<Delivery> = {
   name: 'delivery',
-  stored: record<Delivery>({
-    ...taskMembers,
-    target: text,
-    event: byKind<EventReference>({
-      update: { update: text, version: whole },
-      announcement: { id: text },
-      entry: { id: text, subject: text },
-    }),
-    tries: whole,
-    nextAt: instant,
-    givenUp: optional(text),
-    type: optional(text),
-  }),
+  stored: storedDelivery,
   // Dead events, for people.
   listed: ({ target, doneAt, givenUp }) =>
     doneAt === undefined || givenUp === undefined ? undefined : { in: deadIn(target), at: doneAt },
@@ -119,18 +111,19 @@ async function readAll(store: Store, keys: readonly Key[]): Promise<readonly Del
   return items.flatMap((item) => (item ? [fromTaskItem(deliveries, item)] : []))
 }
 
-/** For people: how a target of events fares. */
-export interface TargetState {
-  readonly delivered?: TargetNote
-  /** An attempt that is repeated. */
-  readonly failed?: TargetNote & { readonly reason: string }
+const targetNote = {
+  at: instant,
+  /** The event's id. */
+  event: text,
 }
 
-interface TargetNote {
-  readonly at: number
-  /** The event's id. */
-  readonly event: string
-}
+/** For people: how a target of events fares. */
+const storedState = record({
+  delivered: optional(record(targetNote)),
+  /** An attempt that is repeated. */
+  failed: optional(record({ ...targetNote, reason: text })),
+})
+export type TargetState = Of<typeof storedState>
 
 export interface TargetStates {
   read(target: string): Promise<TargetState>
@@ -139,11 +132,6 @@ export interface TargetStates {
 }
 
 const targetKey = (target: string) => ({ pk: `event-target#${target}`, sk: 'event-target' })
-
-const storedState = record<TargetState>({
-  delivered: optional(record<TargetNote>({ at: instant, event: text })),
-  failed: optional(record<NonNullable<TargetState['failed']>>({ at: instant, event: text, reason: text })),
-})
 
 function createTargetStates({ store }: { store: Store }): TargetStates {
   return {

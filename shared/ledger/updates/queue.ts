@@ -3,10 +3,10 @@ import { digest } from '../../platform/ids.ts'
 import type { Item, Store, Value, Write } from '../store/store.ts'
 import {
   type Check,
+  type Content,
   expiryOf,
   instant,
   keptForDays,
-  type Members,
   optional,
   readItem,
   sortKeyOf,
@@ -16,15 +16,14 @@ import {
 import { openFrom, type Page, walk } from '../views/pages.ts'
 
 /** Open until it is done, and kept afterwards. */
-export interface Task {
-  readonly id: string
+export const taskMembers = {
+  id: text,
   /** A condition of every change. */
-  readonly version: number
-  readonly createdAt: number
-  readonly doneAt?: number
+  version: whole,
+  createdAt: instant,
+  doneAt: optional(instant),
 }
-
-export const taskMembers: Members<Task> = { id: text, version: whole, createdAt: instant, doneAt: optional(instant) }
+export type Task = Content<typeof taskMembers>
 
 export interface TaskKind<T extends Task> {
   readonly name: 'announcement' | 'slack-event' | 'occurrence' | 'rerun' | 'delivery'

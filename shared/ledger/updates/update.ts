@@ -1,9 +1,28 @@
 import { dayMs } from '../../platform/clock.ts'
 import type { Scope, Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import type { Move } from '../book/book.ts'
-import type { WindowKind } from '../book/definitions.ts'
-import type { Value } from '../store/store.ts'
+import { type Move, storedMove } from '../book/book.ts'
+import { windowKinds } from '../book/definitions.ts'
+import {
+  any,
+  type Content,
+  either,
+  flag,
+  instant,
+  list,
+  map,
+  number,
+  type Of,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  text,
+  textOf,
+  units,
+  whole,
+  yes,
+} from '../stored.ts'
 
 export const states = [
   'awaiting-approval',
@@ -33,7 +52,8 @@ export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): bo
 const ranAt = ({ closedBy, finishedAt, hold, createdAt }: Update): number =>
   (closedBy === 'sender' ? finishedAt : hold?.at) ?? createdAt
 
-export type Run = { readonly update: string; readonly at: number; readonly units: number }
+export const storedRun = record({ update: text, at: instant, units: whole })
+export type Run = Of<typeof storedRun>
 
 export const runOf = (update: Update): Run => ({ update: update.id, at: ranAt(update), units: update.charged ?? 0 })
 
@@ -48,7 +68,8 @@ export const vias = ['http', 'gateway', 'schedule', 'slack', 'mcp'] as const
 export type Via = (typeof vias)[number]
 
 /** Units that stay for others, in every counter or by budget. */
-export type Leave = Units | { readonly [budget: string]: Units }
+const leave = either(units, map(units))
+export type Leave = Of<typeof leave>
 
 export function leftOf({ leave = 0 as Units }: Pick<UpdateRequest, 'leave'>, budget: string): Units {
   if (typeof leave === 'number') return leave
@@ -56,17 +77,19 @@ export function leftOf({ leave = 0 as Units }: Pick<UpdateRequest, 'leave'>, bud
 }
 
 /** What a caller's token allowed when it asked. */
-export interface KeptToken {
-  readonly scopes: readonly Scope[]
-  readonly budgets: '*' | readonly string[]
+const keptToken = record({
+  scopes: list(textOf<Scope>()),
+  budgets: either(oneOf(['*']), list(text)),
   /** The person behind the caller, from a claim. */
-  readonly person?: string
+  person: optional(text),
   /** The issuer's entry maps the claims again at each decision. Absent: a token of Unit Guard itself. */
-  readonly issuer?: { readonly name: string; readonly claims: { readonly [claim: string]: readonly string[] } }
-}
+  issuer: optional(record({ name: text, claims: map(list(text)) })),
+})
+export type KeptToken = Of<typeof keptToken>
 
 /** A few words of the caller's own, such as a client or a ticket. */
-export type Tags = { readonly [key: string]: string }
+const tags = map(text)
+export type Tags = Of<typeof tags>
 
 /** In one order, because neither callers nor the database keep theirs. */
 export const tagEntries = (tags: Tags = {}): readonly (readonly [key: string, value: string])[] =>
@@ -83,142 +106,138 @@ export const hasTags = (tags: Tags | undefined, wanted: readonly string[]): bool
   })
 
 /** A request never changes. */
-export interface UpdateRequest {
-  readonly id: string
-  readonly kind: Kind
-  readonly project: string
-  readonly query?: Readonly<Record<string, string>>
+const requestMembers = {
+  id: text,
+  kind: textOf<Kind>(),
+  project: text,
+  query: optional(map(text)),
   /** As the gateway's caller wrote it. */
-  readonly target?: { readonly segment: string; readonly search: string }
-  readonly budget: string
+  target: optional(record({ segment: text, search: text })),
+  budget: text,
   /** This owner pays, never a later one. */
-  readonly byDefault?: true
+  byDefault: optional(yes),
   /** The owner when it was asked for. `null`: no budget listed it. Absent: an older record that names no payer. */
-  readonly owner?: string | null
-  readonly caller: string
-  readonly via: Via
+  owner: optional(orNull(text)),
+  caller: text,
+  via: textOf<Via>(),
   /** Absent: the list of callers decides alone. */
-  readonly token?: KeptToken
-  readonly plan?: string
+  token: optional(keptToken),
+  plan: optional(text),
   /** The time of the plan's occurrence. Older records lack it. */
-  readonly scheduledAt?: number
+  scheduledAt: optional(instant),
   /** A plan's retry, or a late run that a person asked for. */
-  readonly again?: true
-  readonly leave?: Leave
-  readonly reason?: string
-  readonly force?: true
+  again: optional(yes),
+  leave: optional(leave),
+  reason: optional(text),
+  force: optional(yes),
   /** A person has to approve. */
-  readonly proposed?: true
-  readonly maxUnits?: Units
-  readonly whenShort?: 'ask'
-  readonly tags?: Tags
+  proposed: optional(yes),
+  maxUnits: optional(units),
+  whenShort: optional(oneOf(['ask'])),
+  tags: optional(tags),
   /** Of the request that asked for it, as W3C Trace Context writes it. */
-  readonly traceparent?: string
+  traceparent: optional(text),
   /** Slack events that wait for the outcome. */
-  readonly replyTo?: readonly string[]
+  replyTo: optional(list(text)),
   /** Of the whole request. */
-  readonly content: { readonly digest: string; readonly count: number }
-  readonly createdAt: number
+  content: record({ digest: text, count: whole }),
+  createdAt: instant,
 }
+export type UpdateRequest = Content<typeof requestMembers>
 
-export interface Update extends UpdateRequest {
-  readonly state: State
-  /** A condition of every change. */
-  readonly version: number
-  /** The billing month. */
-  readonly month: string
-  /** Answered with 202; the first process that finds it runs it. */
-  readonly queued?: true
-  readonly requestedAt?: number
-  readonly finishedAt?: number
-  readonly estimated?: Units
-  readonly hold?: Hold
-  readonly charged?: Units
-  readonly ran?: boolean
-  readonly overrun?: Units
-  /** An approval grants these units once. */
-  readonly short?: readonly Grant[]
-  /** What budgets that are only observed lacked when it was held. */
-  readonly wouldHaveRefused?: readonly Grant[]
-  /** What the work cost before, if this hold is far above it. */
-  readonly priceBefore?: number
-  readonly approval?: Approval
-  /** Of an approval that no longer counts, because the price grew or the approver lost the right. */
-  readonly approvedBefore?: Units
-  readonly approvableUntil?: number
-  readonly doubt?: { readonly by: 'sender' | 'sweep'; readonly at: number }
-  readonly closedBy?: OutcomeSource
-  /** By late evidence or a late answer, once. */
-  readonly corrected?: true
-  readonly takenBack?: readonly Grant[]
-  /** The search for evidence has ended. */
-  readonly unwatched?: true
-  readonly problem?: Problem
-  readonly service?: ServiceAnswer
-  readonly history: readonly HistoryLine[]
-}
-
-export interface Approval {
-  readonly by: string
-  /** The person behind the approver, from a claim. */
-  readonly person?: string
-  readonly at: number
-  /** The update never holds more. */
-  readonly units: Units
-  readonly grants?: readonly Grant[]
-}
-
-export interface Grant {
-  readonly budget: string
-  readonly window: WindowKind
-  readonly units: Units
-}
+const grant = record({ budget: text, window: oneOf(windowKinds), units })
+export type Grant = Of<typeof grant>
 
 /** The hold is also the fence: only the process that created it may send `run`. */
-export interface Hold {
-  readonly units: Units
-  readonly attempt: string
-  readonly at: number
+const hold = record({
+  units,
+  attempt: text,
+  at: instant,
   /** After this the sweep may declare the sender dead. */
-  readonly leaseUntil: number
+  leaseUntil: instant,
   /** After this the sender's process is certainly gone. */
-  readonly senderUntil: number
+  senderUntil: instant,
   /** Settling moves back the counters of this day and these budgets. */
-  readonly day: string
-  readonly budgets: readonly string[]
+  day: text,
+  budgets: list(text),
   /** If an ancestor pays: the owner, and those up to the ancestor. */
-  readonly owners?: readonly string[]
-  readonly grants?: readonly Grant[]
+  owners: optional(list(text)),
+  grants: optional(list(grant)),
   /** Absent if they could not be read. */
-  readonly datesBefore?: readonly string[]
+  datesBefore: optional(list(text)),
   /** The earlier holders of the work. */
-  readonly previous?: readonly string[]
+  previous: optional(list(text)),
   /** Settling writes these work items, because names may change meanwhile. Absent: the item of the project's own name. */
-  readonly works?: readonly string[]
-}
+  works: optional(list(text)),
+})
+export type Hold = Of<typeof hold>
 
-export type OutcomeSource = 'sender' | 'evidence' | 'time' | 'person'
+const approval = record({
+  by: text,
+  /** The person behind the approver, from a claim. */
+  person: optional(text),
+  at: instant,
+  /** The update never holds more. */
+  units,
+  grants: optional(list(grant)),
+})
 
-export interface Problem {
-  readonly slug: string
-  readonly detail: string
-  readonly members: Readonly<Record<string, Value>>
-}
+const outcomeSource = oneOf(['sender', 'evidence', 'time', 'person'])
+export type OutcomeSource = Of<typeof outcomeSource>
 
-export interface ServiceAnswer {
-  readonly status: number
-  readonly contentType: string | null
-  readonly body: string
-  readonly truncated: boolean
-}
+const problem = record({ slug: text, detail: text, members: map(any) })
+export type Problem = Of<typeof problem>
 
-export interface HistoryLine {
-  readonly state: State
-  readonly at: number
-  readonly by: string
-  readonly note?: string
-  readonly move?: Move
-}
+const service = record({ status: whole, contentType: orNull(text), body: text, truncated: flag })
+export type ServiceAnswer = Of<typeof service>
+
+const historyLine = record({
+  state: oneOf(states),
+  at: instant,
+  by: text,
+  note: optional(text),
+  move: optional(storedMove),
+})
+export type HistoryLine = Of<typeof historyLine>
+
+export const storedUpdate = record({
+  ...requestMembers,
+  state: oneOf(states),
+  /** A condition of every change. */
+  version: whole,
+  /** The billing month. */
+  month: text,
+  /** Answered with 202; the first process that finds it runs it. */
+  queued: optional(yes),
+  requestedAt: optional(instant),
+  finishedAt: optional(instant),
+  estimated: optional(units),
+  hold: optional(hold),
+  charged: optional(units),
+  ran: optional(flag),
+  overrun: optional(units),
+  /** An approval grants these units once. */
+  short: optional(list(grant)),
+  /** What budgets that are only observed lacked when it was held. */
+  wouldHaveRefused: optional(list(grant)),
+  /** What the work cost before, if this hold is far above it. */
+  priceBefore: optional(number),
+  approval: optional(approval),
+  /** Of an approval that no longer counts, because the price grew or the approver lost the right. */
+  approvedBefore: optional(units),
+  approvableUntil: optional(instant),
+  doubt: optional(record({ by: oneOf(['sender', 'sweep']), at: instant })),
+  closedBy: optional(outcomeSource),
+  /** By late evidence or a late answer, once. */
+  corrected: optional(yes),
+  takenBack: optional(list(grant)),
+  /** The search for evidence has ended. */
+  unwatched: optional(yes),
+  problem: optional(problem),
+  service: optional(service),
+  history: list(historyLine),
+})
+export type Update = Of<typeof storedUpdate>
 
 /** An approved update is requested again, so its line alone does not tell. */
 export const isApproval = ({ state }: HistoryLine, before: HistoryLine | undefined): boolean =>

@@ -2,24 +2,25 @@ import { digest } from '../../platform/ids.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Definitions, folded, listingsOf } from '../book/definitions.ts'
 import type { Condition, Item, Key, Write } from '../store/store.ts'
-import { instant, list, optional, readItem, record, text, textOf, whole } from '../stored.ts'
-import type { Run, Update } from './update.ts'
+import { list, type Of, optional, readItem, record, text, textOf, whole } from '../stored.ts'
+import { type Run, storedRun, type Update } from './update.ts'
 
 /**
  * Never twice at once. Each name of the project has an item, and a hold takes all of them, so that holds meet under any
  * shared name.
  */
-export interface Work {
-  readonly kind: Kind
-  readonly project: string
-  readonly update: string
+const storedWork = record({
+  kind: textOf<Kind>(),
+  project: text,
+  update: text,
   /** A condition of every hold. */
-  readonly version: number
+  version: whole,
   /** A run before `update`, or a run found later. */
-  readonly ran?: Run
+  ran: optional(storedRun),
   /** Newest first: `ran` may be taken back. */
-  readonly earlier?: readonly Run[]
-}
+  earlier: optional(list(storedRun)),
+})
+export type Work = Of<typeof storedWork>
 
 /** `null`: absent. */
 export interface SeenWork {
@@ -92,15 +93,5 @@ function memoryOf(runs: readonly Run[]): Pick<Work, 'ran' | 'earlier'> {
 }
 
 const isUnchanged = ({ version }: Work): Condition[] => [{ kind: 'equal', path: ['version'], value: version }]
-
-const storedRun = record<Run>({ update: text, at: instant, units: whole })
-const storedWork = record<Work>({
-  kind: textOf(),
-  project: text,
-  update: text,
-  version: whole,
-  ran: optional(storedRun),
-  earlier: optional(list(storedRun)),
-})
 
 export const fromWorkItem = (item: Item): Work => readItem(item, storedWork)

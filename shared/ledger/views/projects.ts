@@ -1,5 +1,4 @@
 import { digest } from '../../platform/ids.ts'
-import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Condition, getAll, type Item, type Store, type Value } from '../store/store.ts'
 import {
@@ -8,6 +7,7 @@ import {
   keptForDays,
   list,
   map,
+  type Of,
   oneOf,
   optional,
   orNull,
@@ -21,18 +21,19 @@ import {
 } from '../stored.ts'
 
 /** Moves no units, but changes the cost of updates. */
-export interface ProjectChange {
-  readonly id: string
-  readonly operation: 'create' | 'update'
-  readonly project: string
-  readonly caller: string
-  readonly at: number
+const storedChange = record({
+  id: text,
+  operation: oneOf(['create', 'update']),
+  project: text,
+  caller: text,
+  at: instant,
   /** For an update, what the request sets. */
-  readonly added: Readonly<Record<string, number>>
-  readonly removed: Readonly<Record<string, number>>
+  added: map(whole),
+  removed: map(whole),
   /** `null`: no answer yet, or an unknown one. */
-  readonly status: number | null
-}
+  status: orNull(whole),
+})
+export type ProjectChange = Of<typeof storedChange>
 
 export const changesListedIn = (month: string) => `changes#${month}`
 
@@ -44,29 +45,19 @@ export const toProjectChangeItem = (change: ProjectChange): Item => ({
   ...expiryOf(change.at, keptForDays),
 })
 
-const storedChange = record<ProjectChange>({
-  id: text,
-  operation: oneOf(['create', 'update']),
-  project: text,
-  caller: text,
-  at: instant,
-  added: map(whole),
-  removed: map(whole),
-  status: orNull(whole),
-})
-
 const changeKey = (id: string) => ({ pk: `project-change#${id}`, sk: 'project-change' })
 
 export const fromProjectChangeItem = (item: Item): ProjectChange =>
   readItem(item, storedChange, ({ id }) => changeKey(id))
 
-export interface Price {
-  readonly kind: Kind
-  readonly project: string
-  readonly units: Units
-  readonly at: number
-  readonly before?: Units
-}
+const storedPrice = record({
+  kind: textOf<Kind>(),
+  project: text,
+  units,
+  at: instant,
+  before: optional(units),
+})
+export type Price = Of<typeof storedPrice>
 
 const priceKey = (kind: Kind, project: string) => ({ pk: `price#${kind}#${digest(project)}`, sk: 'price' })
 
@@ -106,16 +97,15 @@ export function createPrices({ store }: { store: Store }): Prices {
   return { read, write }
 }
 
-const storedPrice = record<Price>({ kind: textOf(), project: text, units, at: instant, before: optional(units) })
-
 export const fromPriceItem = (item: Item): Price => readItem(item, storedPrice)
 
-export interface KnownDates {
-  readonly project: string
+const storedDates = record({
+  project: text,
   /** Sorted; at most the latest 400. */
-  readonly dates: readonly string[]
-  readonly at: number
-}
+  dates: list(text),
+  at: instant,
+})
+export type KnownDates = Of<typeof storedDates>
 
 export interface KnownDatesStore {
   /** `null`: never looked at. */
@@ -146,7 +136,5 @@ export function createKnownDates({ store }: { store: Store }): KnownDatesStore {
 
   return { read, write }
 }
-
-const storedDates = record<KnownDates>({ project: text, dates: list(text), at: instant })
 
 export const fromDatesItem = (item: Item): KnownDates => readItem(item, storedDates)

@@ -6,9 +6,9 @@ import {
   instant,
   keptForDays,
   list,
-  type Members,
   map,
   number,
+  type Of,
   optional,
   readItem,
   record,
@@ -16,7 +16,7 @@ import {
   text,
   whole,
 } from '../stored.ts'
-import type { Tags, Update } from '../updates/update.ts'
+import type { Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
 
 /** The day on which a month turns counts as two. */
@@ -34,74 +34,85 @@ const counts = ['settled', 'released', 'refused', 'upToDate', 'rejected', 'cance
 /** `charged`, and `saved` by refused duplicates. */
 const unitFigures = ['charged', 'saved'] as const
 export const summaryFigures = [...counts, ...unitFigures]
-type Figure = (typeof summaryFigures)[number]
-type Figures = Partial<Readonly<Record<Figure, number>>>
+const figure = optional(whole)
+const figures = Object.fromEntries(summaryFigures.map((name) => [name, figure])) as Readonly<
+  Record<(typeof summaryFigures)[number], typeof figure>
+>
 
-export interface SummaryRow extends Figures {
-  readonly budget: string
-  readonly project: string
-  readonly caller: string
-  readonly kind: string
+const summaryRow = record({
+  ...figures,
+  budget: text,
+  project: text,
+  caller: text,
+  kind: text,
   /** From the claim of the caller's token. */
-  readonly person?: string
-  readonly via: string
-  readonly plan?: string
+  person: optional(text),
+  via: text,
+  plan: optional(text),
   /** If another budget paid. */
-  readonly owner?: string
+  owner: optional(text),
   /** The budgets above the payer but for the root: the row is theirs once it is deleted. */
-  readonly above?: readonly string[]
+  above: optional(list(text)),
   /** If it is not the day's. */
-  readonly month?: string
+  month: optional(text),
   /** The day of the holds if it is not the summary's: prices of a unit change by day. */
-  readonly heldOn?: string
+  heldOn: optional(text),
   /** Observed budgets whose limits would have refused each update of the row. */
-  readonly wouldHaveRefused?: readonly string[]
-  readonly price?: number
-  readonly tags?: Tags
-}
+  wouldHaveRefused: optional(list(text)),
+  price: optional(whole),
+  tags: optional(map(text)),
+})
+export type SummaryRow = Of<typeof summaryRow>
 
-export type LastRun = { readonly at: number; readonly units: number }
+const lastRun = record({ at: instant, units: whole })
+export type LastRun = Of<typeof lastRun>
 
-export type LastRefusal = {
-  readonly at: number
-  readonly project: string
-  readonly slug: string
-  readonly units?: number
-  /** Absent: the reader does not see it. */
-  readonly decidedBy?: DecidedBy
-}
+const lastRefusal = record({
+  ...{ at: instant, project: text, slug: text, units: optional(number) },
+  /** `had`: what was left for the update, or allowed. Absent: the reader does not see it. */
+  decidedBy: optional(record({ budget: text, window: optional(text), had: optional(number) })),
+})
+export type LastRefusal = Of<typeof lastRefusal>
 
-/** `had`: what was left for the update, or allowed. */
-type DecidedBy = { readonly budget: string; readonly window?: string; readonly had?: number }
+const spender = record({ caller: text, person: optional(text), plan: optional(text), units: whole })
+export type Spender = Of<typeof spender>
 
-export type Spender = Pick<SummaryRow, 'caller' | 'person' | 'plan'> & { readonly units: number }
-
-export interface Summary {
-  readonly day: SummaryDay
-  /** Changes with every write. `null`: not stored. */
-  readonly mark: string | null
-  readonly at: number
+const storedSummary = record({
+  /** Changes with every write. */
+  mark: text,
+  start: instant,
+  at: optional(instant),
   /** Up to here each update is in `rows`, or in `open` until it ends. */
-  readonly until: number
-  readonly open: readonly string[]
-  readonly rows: readonly SummaryRow[]
+  until: instant,
+  open: optional(list(text)),
+  rows: optional(list(summaryRow)),
+  shards: optional(whole),
   /** At the day's end; empty if no sweep ran then. */
-  readonly used: Readonly<Record<string, { readonly used: number; readonly limit?: number }>>
+  used: optional(map(record({ used: number, limit: optional(number) }))),
   /** Charged or held by plans in the day's month. Absent: the day is not summed up. */
-  readonly planned?: Readonly<Record<string, number>>
+  planned: optional(map(whole)),
   /** By payer, and by the counter of a listed caller. */
-  readonly lastRuns: Readonly<Record<string, LastRun>>
-  readonly lastRefused: Readonly<Record<string, LastRefusal>>
+  lastRuns: optional(map(lastRun)),
+  lastRefused: optional(map(lastRefusal)),
   /** Plans and callers that spent most. */
-  readonly spenders?: readonly Spender[]
+  spenders: optional(list(spender)),
   /** Projects that ran and that no budget listed, without all that `rows` has. */
-  readonly unlisted?: readonly string[]
+  unlisted: optional(list(text)),
   /** Includes updates after `until`, as `planned` does. */
-  readonly duplicates: number
-  readonly saved: number
+  duplicates: optional(whole),
+  saved: optional(whole),
   /** The last hold, or end without a hold. */
-  readonly lastAt: number
-}
+  lastAt: optional(instant),
+})
+type StoredSummary = Of<typeof storedSummary>
+
+type Sure = 'at' | 'open' | 'rows' | 'used' | 'lastRuns' | 'lastRefused' | 'duplicates' | 'saved' | 'lastAt'
+export type Summary = Omit<StoredSummary, Sure | 'mark' | 'start' | 'shards'> &
+  Required<Pick<StoredSummary, Sure>> & {
+    readonly day: SummaryDay
+    /** `null`: not stored. */
+    readonly mark: string | null
+  }
 
 export const emptySummary = (day: SummaryDay): Summary => ({
   ...{ day, mark: null, at: 0, until: day.start - 1, open: [], rows: [], used: {} },
@@ -176,7 +187,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
 
   async function place(): Promise<number | null> {
     const [item] = await store.get([placeKey])
-    return item ? readItem(item, record<{ readonly place: number }>({ place: instant })).place : null
+    return item ? readItem(item, record({ place: instant })).place : null
   }
 
   /** Too early only costs another look at finished days. */
@@ -252,45 +263,5 @@ function inShards(rows: readonly SummaryRow[]): Shards {
   }
   return shards
 }
-
-interface StoredSummary extends Partial<Omit<Summary, 'day' | 'mark' | 'until'>> {
-  readonly mark: string
-  readonly start: number
-  readonly until: number
-  readonly shards?: number
-}
-
-const optionalText = optional(text)
-const storedSummary = record<StoredSummary>({
-  ...{ mark: text, start: instant, until: instant, at: optional(instant), lastAt: optional(instant) },
-  ...{ open: optional(list(text)), duplicates: optional(whole), saved: optional(whole), shards: optional(whole) },
-  used: optional(map(record<Summary['used'][string]>({ used: number, limit: optional(number) }))),
-  spenders: optional(list(record<Spender>({ caller: text, person: optionalText, plan: optionalText, units: whole }))),
-  unlisted: optional(list(text)),
-  planned: optional(map(whole)),
-  lastRuns: optional(map(record<LastRun>({ at: instant, units: whole }))),
-  lastRefused: optional(
-    map(
-      record<LastRefusal>({
-        ...{ at: instant, project: text, slug: text, units: optional(number) },
-        decidedBy: optional(record<DecidedBy>({ budget: text, window: optionalText, had: optional(number) })),
-      }),
-    ),
-  ),
-  rows: optional(
-    list(
-      record<SummaryRow>({
-        ...{ budget: text, project: text, caller: text, kind: text, via: text },
-        ...{ person: optionalText, plan: optionalText, owner: optionalText, month: optionalText },
-        price: optional(whole),
-        heldOn: optionalText,
-        ...(Object.fromEntries(summaryFigures.map((name) => [name, optional(whole)])) as Members<Figures>),
-        tags: optional(map(text)),
-        wouldHaveRefused: optional(list(text)),
-        above: optional(list(text)),
-      }),
-    ),
-  ),
-})
 
 const fromItem = (item: Item): StoredSummary => readItem(item, storedSummary)
