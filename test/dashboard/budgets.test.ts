@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Store } from '../../shared/ledger/store/store.ts'
 import { expectInert, openBrowser } from '../support/browser/browser.ts'
 import { press, send } from '../support/browser/page-forms.ts'
-import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -201,42 +199,6 @@ describe('a budget', () => {
     const { eve } = await start()
     for (const path of ['', '/edit', '/book'])
       expect((await eve.get(`/dashboard/budgets/${encodeURIComponent(name)}${path}`)).status).toBe(status)
-  })
-})
-
-describe('readings of the ledger', () => {
-  test('pages of budgets read the ledger as often with forty updates as with two', async () => {
-    const real = createMemoryStore()
-    let reads = 0
-    const counted =
-      <Args extends unknown[], Result>(act: (...args: Args) => Result) =>
-      (...args: Args) => {
-        reads++
-        return act(...args)
-      }
-    const store: Store = { ...real, get: counted(real.get), list: counted(real.list) }
-    const { product, eve } = await start({ store, stream: false })
-    const measured = async (path: string) => {
-      product.clock.advance(minutes(1))
-      reads = 0
-      expect((await eve.get(path)).status).toBe(200)
-      return reads
-    }
-    const paths = ['/dashboard/budgets', acme, `${acme}/edit`, `${acme}/book`]
-    const callers = ['/dashboard/callers', '/dashboard/callers/edit?sub=carol']
-    const measuredAll = async () => {
-      const all: number[] = []
-      for (const path of [...paths, ...callers]) all.push(await measured(path))
-      return all
-    }
-    const projects = (from: number, count: number) => Array.from({ length: count }, (_, each) => `p${from + each}`)
-    await product.update({ kind: 'ranking', projects: projects(0, 2), budget: 'agency' })
-    await measured(acme) // a process learns once when the ledger began
-    const withTwo = await measuredAll()
-    for (const from of [2, 22])
-      await product.update({ kind: 'ranking', projects: projects(from, 20), budget: 'agency' })
-    expect([withTwo, await measuredAll()]).toEqual([withTwo, withTwo])
-    expect(withTwo).toEqual([7, 14, 4, 4, 11, 4])
   })
 })
 

@@ -14,10 +14,12 @@ async function start({
   more,
   price = '0.012',
   budgets,
+  scope = 'read',
 }: {
   more: number
   price?: string
   budgets?: readonly string[]
+  scope?: string
 }) {
   const items = new Map<string, Item>()
   const real = createMemoryStore(items)
@@ -56,7 +58,7 @@ async function start({
     await product.guard.keepSummaries()
   }
   const browser = openBrowser(product)
-  await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+  await browser.logIn(product.signed({ sub: 'rita', scope }))
   const measure = async (path: string): Promise<number> => {
     // What was read a moment ago about who may do what is not believed any more.
     clock.advance(minutes(0.1))
@@ -122,6 +124,20 @@ test.each([
   expect(found).toEqual(readings)
   const statement = await product.guard.statement(null, 'project')
   expect(statement).toMatchObject({ total: { updates: 10 + more, charged: 400 }, addsUp: true })
+})
+
+const ofAdministrators = {
+  '/dashboard/budgets/account/edit': 4,
+  '/dashboard/budgets/account/book': 4,
+  '/dashboard/callers': 8,
+  '/dashboard/callers/edit?sub=carol': 4,
+}
+
+test.each([0, 990])('with %i updates more, each page for administrators makes so many readings', async (more) => {
+  const { measure } = await start({ more, scope: 'read admin' })
+  const found: Record<string, number> = {}
+  for (const path of Object.keys(ofAdministrators)) found[path] = await measure(path)
+  expect(found).toEqual(ofAdministrators)
 })
 
 test.each([

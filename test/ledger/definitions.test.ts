@@ -47,6 +47,13 @@ const chain = (deep: number) =>
     ),
   )
 
+/** A budget below the root that owns these. */
+const owning = (name: string, ...projects: (string | Budget['projects'][number])[]): Budget =>
+  budget(name, 'account', { projects: projects.map((each) => (typeof each === 'string' ? { name: each } : each)) })
+
+const ofProjects = (message: string) => ({ path: 'projects', message })
+const ownedTwice = (project: string) => ofProjects(`${project} has one owner, and cannot belong to seo and to blog`)
+const unknown = (parent: string) => ({ path: 'parent', message: `there is no budget ${parent}; create it first` })
 const tooDeep = { path: 'parent', message: 'budgets are at most 8 deep, and no budget is its own ancestor' }
 
 describe('faults of a set of budgets', () => {
@@ -55,102 +62,51 @@ describe('faults of a set of budgets', () => {
     ['nothing, eight deep', chain(8), []],
     ['nine deep', chain(9), [tooDeep]],
     ['eleven deep: said once', chain(11), [tooDeep]],
-    [
-      'an unknown parent',
-      define(budget('seo', 'missing')),
-      [{ path: 'parent', message: 'there is no budget missing; create it first' }],
-    ],
+    ['an unknown parent', define(budget('seo', 'missing')), [unknown('missing')]],
     [
       'an unknown parent above another budget: only the one that is missing is named',
       define(budget('seo', 'missing'), budget('blog', 'seo')),
-      [{ path: 'parent', message: 'there is no budget missing; create it first' }],
+      [unknown('missing')],
     ],
-    [
-      'a parent that every object has',
-      define(budget('seo', 'constructor')),
-      [{ path: 'parent', message: 'there is no budget constructor; create it first' }],
-    ],
+    ['a parent that every object has', define(budget('seo', 'constructor')), [unknown('constructor')]],
     ['its own parent', define(budget('seo', 'seo')), [tooDeep]],
     ['a circle of three', define(budget('a', 'b'), budget('b', 'c'), budget('c', 'a')), [tooDeep]],
-    [
-      'a project owned twice by name',
-      define(
-        budget('seo', 'account', { projects: [{ name: 'acme' }] }),
-        budget('blog', 'seo', { projects: [{ name: 'acme' }] }),
-      ),
-      [{ path: 'projects', message: 'acme has one owner, and cannot belong to seo and to blog' }],
-    ],
+    ['a project owned twice by name', define(owning('seo', 'acme'), owning('blog', 'acme')), [ownedTwice('acme')]],
     [
       'a project owned twice by id',
-      define(
-        budget('seo', 'account', { projects: [{ name: 'acme', id: '77' }] }),
-        budget('blog', 'account', { projects: [{ name: 'other', id: '77' }] }),
-      ),
-      [{ path: 'projects', message: '77 has one owner, and cannot belong to seo and to blog' }],
+      define(owning('seo', { name: 'acme', id: '77' }), owning('blog', { name: 'other', id: '77' })),
+      [ownedTwice('77')],
     ],
     [
       'a name that is the id of a project of another budget',
-      define(
-        budget('seo', 'account', { projects: [{ name: 'acme', id: '77' }] }),
-        budget('blog', 'account', { projects: [{ name: '77' }] }),
-      ),
-      [{ path: 'projects', message: '77 has one owner, and cannot belong to seo and to blog' }],
+      define(owning('seo', { name: 'acme', id: '77' }), owning('blog', '77')),
+      [ownedTwice('77')],
     ],
     [
       'an id that two projects of one budget share',
-      define(
-        budget('seo', 'account', {
-          projects: [
-            { name: 'acme', id: '77' },
-            { name: 'other', id: '77' },
-          ],
-        }),
-      ),
-      [{ path: 'projects', message: '77 stands for two projects of seo' }],
+      define(owning('seo', { name: 'acme', id: '77' }, { name: 'other', id: '77' })),
+      [ofProjects('77 stands for two projects of seo')],
     ],
     [
       'a project owned twice under two spellings',
-      define(
-        budget('seo', 'account', { projects: [{ name: 'Acme', id: 'p-1' }] }),
-        budget('blog', 'account', { projects: [{ name: 'ACME ' }, { name: 'other', id: 'P-1' }] }),
-      ),
-      [
-        {
-          path: 'projects',
-          message: 'ACME , which is the same project as Acme, has one owner, and cannot belong to seo and to blog',
-        },
-        {
-          path: 'projects',
-          message: 'P-1, which is the same project as p-1, has one owner, and cannot belong to seo and to blog',
-        },
-      ],
+      define(owning('seo', { name: 'Acme', id: 'p-1' }), owning('blog', 'ACME ', { name: 'other', id: 'P-1' })),
+      [ownedTwice('ACME , which is the same project as Acme,'), ownedTwice('P-1, which is the same project as p-1,')],
     ],
     [
       'one project twice in one budget, under two spellings',
-      define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] })),
-      [{ path: 'projects', message: 'Acme, which is the same project as acme, stands for two projects of seo' }],
+      define(owning('seo', 'acme', 'Acme')),
+      [ofProjects('Acme, which is the same project as acme, stands for two projects of seo')],
     ],
     [
       'nothing, where name and id are spellings of one another',
-      define(budget('seo', 'account', { projects: [{ name: 'Acme', id: 'acme' }] })),
+      define(owning('seo', { name: 'Acme', id: 'acme' })),
       [],
     ],
-    [
-      'nothing, where name and id are the same',
-      define(budget('seo', 'account', { projects: [{ name: '77', id: '77' }] })),
-      [],
-    ],
+    ['nothing, where name and id are the same', define(owning('seo', { name: '77', id: '77' })), []],
     [
       'several things at once',
-      define(
-        budget('seo', 'missing', { projects: [{ name: 'acme' }] }),
-        budget('blog', 'blog', { projects: [{ name: 'acme' }] }),
-      ),
-      [
-        { path: 'parent', message: 'there is no budget missing; create it first' },
-        tooDeep,
-        { path: 'projects', message: 'acme has one owner, and cannot belong to seo and to blog' },
-      ],
+      define({ ...owning('seo', 'acme'), parent: 'missing' }, { ...owning('blog', 'acme'), parent: 'blog' }),
+      [unknown('missing'), tooDeep, ownedTwice('acme')],
     ],
   ])('finds what is wrong with a set of budgets: %s', (_name, definitions, faults) => {
     expect(faultsOf(definitions)).toEqual(faults)
@@ -158,14 +114,11 @@ describe('faults of a set of budgets', () => {
 })
 
 test('older collisions of projects do not block another change; a new one does', () => {
-  const before = define(budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }] }))
+  const before = define(owning('seo', 'acme', 'Acme'))
   const frozen = { ...before.budgets.seo, frozen: { reason: 'r', by: 'ada', at: 1 } } as Budget
   expect(faultsOf({ ...before, budgets: { ...before.budgets, seo: frozen } }, before)).toEqual([])
-  const more = define(
-    budget('seo', 'account', { projects: [{ name: 'acme' }, { name: 'Acme' }, { name: 'b' }, { name: 'B' }] }),
-  )
-  expect(faultsOf(more, before)).toEqual([
-    { path: 'projects', message: 'B, which is the same project as b, stands for two projects of seo' },
+  expect(faultsOf(define(owning('seo', 'acme', 'Acme', 'b', 'B')), before)).toEqual([
+    ofProjects('B, which is the same project as b, stands for two projects of seo'),
   ])
 })
 

@@ -9,13 +9,10 @@ import {
   type WantedBudget,
 } from '../../infra/local/commands/budgets-file.ts'
 import { withIds } from '../../infra/local/commands/projects.ts'
-import { createListener } from '../../infra/local/listener.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
 import { runHere } from '../support/process/here.ts'
-import { startProduct } from '../support/product.ts'
-import { createMemoryStore } from '../support/store/memory-store.ts'
 
-const { directory, fileOf } = await budgetsFiles()
+const { fileOf, listening } = await budgetsFiles()
 const acme: ShownBudget = {
   ...{ name: 'acme', parent: 'account', projects: [], approvers: [] },
   limits: [
@@ -261,23 +258,10 @@ describe('a project that moves', () => {
   })
 })
 
-/** A guard that listens, for commands that speak HTTP. */
-async function listening() {
-  const product = await startProduct({ store: createMemoryStore() })
-  const listener = await createListener({ port: 0 })
-  listener.open(product.api)
-  const token = await product.signed({ sub: 'ada', scope: 'read admin' })
-  const service = createBudgetsService({ url: listener.url, token })
-  const env = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
-  const close = () => listener.close(Promise.resolve())
-  return { product, service, env, token, url: listener.url, close }
-}
-
 describe('npm run budgets', () => {
   test('npm run budgets shows, applies and exports budgets', async () => {
-    const { product, env, close } = await listening()
+    const { product, run } = await listening()
     const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
-    const run = (...args: string[]) => runHere('budgets', args, env)
     const unlisted = '! the service does not list its projects now: no id is filled in, and no name is checked'
     const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted]
     const dry = await run('apply', file, '--dry-run')
@@ -291,11 +275,10 @@ describe('npm run budgets', () => {
     expect(exported).toMatchObject({ code: 0, err: '' })
     const again = await run('apply', await fileOf(exported.out, 'exported.csv'))
     expect(again.out).toBe(lines('= 3 unchanged', unlisted, 'Nothing to apply; revision 2.'))
-    await close()
   })
 
   test('npm run budgets exits with 1 for a refused file and 2 for wrong usage', async () => {
-    const { env, close } = await listening()
+    const { env } = await listening()
     const wrong = await fileOf(lines('budget,parent,month', 'acme,missing,5', 'globex,,x'), 'wrong.csv')
     const [faulty, usage, away] = await Promise.all([
       runHere('budgets', ['apply', wrong], env),
@@ -309,20 +292,19 @@ describe('npm run budgets', () => {
       1,
       expect.stringMatching(/^Unit Guard at http:\/\/127\.0\.0\.1:9 does not answer: .+\n$/),
     ])
-    await close()
   })
 
   test('npm run budgets refuses UNIT_GUARD_TOKEN with other text in it, without showing it', async () => {
-    const { env, close } = await listening()
+    const { env } = await listening()
     const printed = `> unit-guard token\n\n${env.UNIT_GUARD_TOKEN}`
     const { code, err } = await runHere('budgets', ['export'], { ...env, UNIT_GUARD_TOKEN: printed })
     expect([code, err]).toEqual([1, expect.stringContaining('UNIT_GUARD_TOKEN: must be a bearer token alone')])
     expect(err).not.toContain(env.UNIT_GUARD_TOKEN)
-    await close()
   })
 
   test('npm run budgets applies nothing if the budgets changed meanwhile', async () => {
-    const { product, service, close } = await listening()
+    const { product, url, token } = await listening()
+    const service = createBudgetsService({ url, token })
     const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), [])
     const { etag } = await service.read()
     await product.call('PUT', '/budgets/globex', { body: { limits: [{ window: 'month', units: 1 }] } })
@@ -330,11 +312,11 @@ describe('npm run budgets', () => {
       'The budgets have changed meanwhile, and nothing was applied; run it again.',
     )
     expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
-    await close()
   })
 
   test('npm run budgets names the line or the budget that the guard refuses', async () => {
-    const { product, service, url, close } = await listening()
+    const { product, url, token } = await listening()
+    const service = createBudgetsService({ url, token })
     const { budgets, etag } = await service.read()
     const apply = async (text: string, name?: string) =>
       service.apply(await readBudgetsFile(await fileOf(text, name), budgets), { etag, dryRun: true })
@@ -360,10 +342,8 @@ describe('npm run budgets', () => {
     await expect(apply(JSON.stringify(rows), 'twice.json')).rejects.toThrow(
       `Nothing was applied:\n  acme, projects.0: ${named}\n  globex, projects.0: ${named}`,
     )
-    const token = await product.signed({ sub: 'bob', scope: 'read' })
-    const reader = createBudgetsService({ url, token })
+    const reader = createBudgetsService({ url, token: await product.signed({ sub: 'bob', scope: 'read' }) })
     const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), budgets)
     await expect(reader.apply(file, { etag, dryRun: true })).rejects.toThrow('bob needs the scope admin')
-    await close()
   })
 })

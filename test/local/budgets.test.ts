@@ -1,12 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readBudgetsFile } from '../../infra/local/commands/budgets-file.ts'
-import { createListener } from '../../infra/local/listener.ts'
 import { budgetsFiles, lines } from '../support/process/budgets-file.ts'
-import { runHere } from '../support/process/here.ts'
-import { startProduct } from '../support/product.ts'
-import { createMemoryStore } from '../support/store/memory-store.ts'
 
-const { directory, fileOf } = await budgetsFiles()
+const { fileOf, listening } = await budgetsFiles()
 
 describe('a CSV of budgets', () => {
   const budgets = [
@@ -42,18 +38,8 @@ describe('a CSV of budgets', () => {
 })
 
 describe('npm run budgets', () => {
-  /** @param listed the projects of the service; without them it does not list any. */
-  async function listening(listed?: readonly object[]) {
-    const product = await startProduct({
-      store: createMemoryStore(),
-      service: ({ url }) =>
-        listed && url.endsWith('/projects') ? { body: JSON.stringify({ projects: listed }) } : undefined,
-    })
-    const listener = await createListener({ port: 0 })
-    onTestFinished(() => listener.close(Promise.resolve()))
-    listener.open(product.api)
-    const token = await product.signed({ sub: 'ada', scope: 'read admin' })
-    const env = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+  async function withAcme(listed?: readonly object[]) {
+    const { product, run } = await listening(listed)
     await product.call('PUT', '/budgets/acme', {
       body: {
         limits: [
@@ -65,12 +51,11 @@ describe('npm run budgets', () => {
       },
     })
     const read = async () => (await product.call('GET', '/budgets/acme')).body
-    const run = (...args: string[]) => runHere('budgets', args, env)
     return { product, read, run }
   }
 
   test('apply keeps projects that the file does not name', async () => {
-    const { read, run } = await listening([])
+    const { read, run } = await withAcme([])
     const file = await fileOf(lines('budget,project', 'acme,f.example'))
     const before = await read()
     expect(await run('apply', file)).toEqual({
@@ -89,7 +74,7 @@ describe('npm run budgets', () => {
   })
 
   test('--prune removes what the CSV does not name, and shows it', async () => {
-    const { read, run } = await listening([])
+    const { read, run } = await withAcme([])
     const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
     const difference = [
       '~ acme  day 90 → none, 5 → 1 project (− b.example, − c.example, − d.example and 1 more), perUpdate 50 → none',
@@ -108,7 +93,7 @@ describe('npm run budgets', () => {
   })
 
   test('--prune without --release says which projects would be left without a budget, and applies nothing', async () => {
-    const { read, run } = await listening([])
+    const { read, run } = await withAcme([])
     const before = await read()
     const { code, err } = await run('apply', await fileOf('[{"name": "acme", "projects": []}]', 'left.json'), '--prune')
     expect([code, err]).toEqual([
@@ -119,7 +104,7 @@ describe('npm run budgets', () => {
   })
 
   test('--prune with JSON removes every rule that the file does not name', async () => {
-    const { read, run } = await listening([])
+    const { read, run } = await withAcme([])
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
     expect((await run('apply', file, '--prune', '--release')).code).toBe(0)
     expect(await read()).toMatchObject({
@@ -132,7 +117,7 @@ describe('npm run budgets', () => {
   })
 
   test('apply gives the projects of a file the ids that the service lists, and names what no budget owns', async () => {
-    const { read, run } = await listening([
+    const { read, run } = await withAcme([
       ...[
         { name: 'a.example', id: 1001 },
         { name: 'f.example', id: '1006' },
@@ -174,7 +159,7 @@ describe('npm run budgets', () => {
   })
 
   test('apply says what account does about projects that no budget owns, also by a rule of the file', async () => {
-    const { product, run } = await listening([{ name: 'new' }])
+    const { product, run } = await withAcme([{ name: 'new' }])
     await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'account', unowned: 'refuse' }] } })
     const rule = (unowned: string) => `{"budgets": [{"name": "account", "unowned": "${unowned}"}]}`
     const file = await fileOf('{"budgets": [{"name": "acme", "perUpdate": 5}]}', 'kept.json')
@@ -185,7 +170,7 @@ describe('npm run budgets', () => {
   })
 
   test('ids adds missing ids to all budgets and replaces none', async () => {
-    const { product, read, run } = await listening([
+    const { product, read, run } = await withAcme([
       { name: 'a.example', id: '1001' },
       { name: 'b.example', id: '1002' },
     ])
@@ -206,17 +191,5 @@ describe('npm run budgets', () => {
     })
     expect((await read()).projects[0]).toEqual({ name: 'a.example', id: '1001' })
     expect((await run('ids')).out).toBe(lines('= 3 unchanged', twice, unknown, 'Nothing to apply; revision 4.'))
-  })
-
-  test('apply continues without the service’s list and says that no id was filled in', async () => {
-    const { run } = await listening()
-    const file = await fileOf(lines('budget,project', 'acme,f.example'))
-    const { code, out } = await run('apply', file)
-    expect([code, out]).toEqual([
-      0,
-      expect.stringContaining(
-        '! the service does not list its projects now: no id is filled in, and no name is checked\n',
-      ),
-    ])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
 import { allFaults, shorten, textFaults, toPath } from '../../shared/platform/faults.ts'
+import { approvalExpiresAfter } from '../../shared/records/budget.ts'
 import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/records/fields.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 
@@ -34,6 +35,7 @@ describe('names and numbers that people write', () => {
     ]),
     ...['a', '0', 'a-', 'a'.repeat(63), '0-9'].map((text): [z.ZodMiniType, unknown] => [budgetName, text]),
     [planName, 'nightly-2'],
+    ...['15m', '168h', '7d', '10080m'].map((text): [z.ZodMiniType, unknown] => [approvalExpiresAfter, text]),
     [query, {}],
     [query, { a: 'x', ['b'.repeat(64)]: 'y'.repeat(512) }],
     [query, twenty],
@@ -54,6 +56,11 @@ describe('names and numbers that people write', () => {
     [budgetName, ['', '-a', 'A', 'a_b', 'a'.repeat(64), 'ab\n', 'é'], takesName],
     [budgetName, [7], 'must be the name of a budget'],
     [planName, ['-a'], takesName],
+    [
+      approvalExpiresAfter,
+      ['14m', '8d', '0h', '1w', '4', '4H', '1.5h', ''],
+      'must be 15 minutes to 7 days, such as 30m, 4h or 2d',
+    ],
     [planName, [7], 'must be the name of a plan'],
     [query, [{ '': 'a' }, { 'a\u0000': 'a' }, { ['b'.repeat(65)]: 'a' }, { 'a\nb': 'a' }], takesQueryName],
     [

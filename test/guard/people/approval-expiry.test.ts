@@ -66,18 +66,3 @@ test('an approval of seven days is held in the next month, and the books add up'
   expect(await audit()).toBe(true)
   expect((await call('GET', '/statements')).body).toMatchObject({ total: { charged: 40 }, book: { addsUp: true } })
 })
-
-test.each(['14m', '8d', '0h', '1w', '4', '4H', '1.5h', ''])('%s is not a valid time for an approval', async (text) => {
-  const { put } = await start()
-  const { status, body } = await put('client', { approvalExpiresAfter: text })
-  expect([status, body.errors]).toEqual([
-    400,
-    [{ path: 'approvalExpiresAfter', message: 'must be 15 minutes to 7 days, such as 30m, 4h or 2d' }],
-  ])
-})
-
-test.each(['15m', '168h', '7d', '10080m'])('an approval expiry of %s is shown as it was set', async (text) => {
-  const { put, call } = await start()
-  expect((await put('client', { approvalExpiresAfter: text })).body.approvalExpiresAfter).toBe(text)
-  expect((await call('GET', '/budgets/client')).body.approvalExpiresAfter).toBe(text)
-})

@@ -1,6 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
+import { createListener } from '../../../infra/local/listener.ts'
+import { startProduct } from '../product.ts'
+import { createMemoryStore } from '../store/memory-store.ts'
+import { runHere } from './here.ts'
 import { temporaryDirectory } from './local.ts'
 
 export async function budgetsFiles() {
@@ -11,7 +15,27 @@ export async function budgetsFiles() {
     await writeFile(file, text)
     return file
   }
-  return { directory, fileOf }
+  /**
+   * A guard that listens, for commands that speak HTTP.
+   *
+   * @param listed the projects of the service; without them it does not list any.
+   */
+  async function listening(listed?: readonly object[]) {
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: ({ url }) =>
+        listed && url.endsWith('/projects') ? { body: JSON.stringify({ projects: listed }) } : undefined,
+    })
+    const listener = await createListener({ port: 0 })
+    onTestFinished(() => listener.close(Promise.resolve()))
+    listener.open(product.api)
+    const token = await product.signed({ sub: 'ada', scope: 'read admin' })
+    const env = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, DATA_DIR: directory }
+    const run = (...args: string[]) => runHere('budgets', args, env)
+    return { product, env, token, url: listener.url, run }
+  }
+
+  return { fileOf, listening }
 }
 
 export const lines = (...of: string[]): string => `${of.join('\n')}\n`
