@@ -56,6 +56,19 @@ const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month') =>
     ...{ reason: 'r', by: 'ada' },
   } as const)
 
+/** Another process acts before the first transaction. */
+function interrupted(store: Store, act: () => Promise<unknown>): Store {
+  let acted: Promise<unknown> | undefined
+  return {
+    ...store,
+    transact: async (writes, token) => {
+      acted ??= act()
+      await acted
+      return store.transact(writes, token)
+    },
+  }
+}
+
 describe('a change of the definitions', () => {
   test('makes both of two concurrent changes of the definitions', async () => {
     const { ledger, store, clock } = open()
@@ -72,17 +85,7 @@ describe('a change of the definitions', () => {
     async (window) => {
       const { ledger, store, clock, items } = open()
       await put(ledger, budget('seo', 10))
-      let isMade = false
-      const racing: Store = {
-        ...store,
-        transact: async (writes, token) => {
-          if (!isMade) {
-            isMade = true
-            await grant(ledger, 'ent_meanwhile', window)
-          }
-          return store.transact(writes, token)
-        },
-      }
+      const racing = interrupted(store, () => grant(ledger, 'ent_meanwhile', window))
       await put(createLedger({ store: racing, clock, account }), budget('seo', 25))
       const books = [...items.values()].filter(({ pk }) => pk === 'book')
       expect(books).toMatchObject([{ revision: 3, month: { seo: { l: 25, g: 1, a: 26 } } }])
@@ -208,17 +211,7 @@ describe('the ledger', () => {
 
   test.each([0, 4])('begins a ledger once, whichever process is slow, with %i units used', async (usedAtStart) => {
     const { ledger, store, clock } = open()
-    let isMade = false
-    const slow: Store = {
-      ...store,
-      transact: async (writes, token) => {
-        if (!isMade) {
-          isMade = true
-          await put(ledger, budget('seo', 10))
-        }
-        return store.transact(writes, token)
-      },
-    }
+    const slow = interrupted(store, () => put(ledger, budget('seo', 10)))
     const late = { ...account, unitsPerMonth: toUnits(9), usedAtStart: toUnits(usedAtStart) }
     const { definitions, stored } = await createLedger({ store: slow, clock, account: late }).view()
     expect(Object.keys(definitions.budgets)).toEqual(['account', 'seo'])

@@ -77,6 +77,8 @@ async function counter(budget: string, window: WindowKind = 'month', month = 'mo
   return found
 }
 
+const impossible = (why: string) => ({ kind: 'not-possible', why })
+
 /** The refusal of what the month lacks. */
 const short = (lack: { budget: string; available: number; needed: number }, figures: object) => ({
   ...{ kind: 'short', window: 'month', ...lack },
@@ -134,10 +136,7 @@ describe('a transfer', () => {
   })
 
   test('refuses a transfer to itself or of an unknown budget', async () => {
-    expect(await enter({ ...transfer, to: 'blog' })).toEqual({
-      kind: 'not-possible',
-      why: 'blog and blog are the same budget.',
-    })
+    expect(await enter({ ...transfer, to: 'blog' })).toEqual(impossible('blog and blog are the same budget.'))
     expect(await enter({ ...transfer, to: 'missing' })).toEqual({ kind: 'unknown-budget', budget: 'missing' })
     expect(await enter({ ...transfer, budget: 'missing' })).toEqual({ kind: 'unknown-budget', budget: 'missing' })
     expect(await enter({ to: 'missing' })).toMatchObject({ kind: 'entered' })
@@ -174,10 +173,9 @@ describe('a correction', () => {
       ['blog', 'seo', 'account'].map((budget) => ({ budget, window: 'month', move: { granted: -20 } })),
     )
     expect(await counter('seo')).toMatchObject({ granted: 10, available: 1_010 })
-    expect(await enter({ type: 'correction', units: 5, corrects: first.id })).toEqual({
-      kind: 'not-possible',
-      why: `${first.id} was corrected by ${corrected.id}; correct that one.`,
-    })
+    expect(await enter({ type: 'correction', units: 5, corrects: first.id })).toEqual(
+      impossible(`${first.id} was corrected by ${corrected.id}; correct that one.`),
+    )
     const again = await entered({ type: 'correction', units: 50, corrects: corrected.id })
     expect(again.moves[0]).toEqual({ budget: 'blog', window: 'month', move: { granted: 40 } })
     expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
@@ -253,10 +251,9 @@ describe('a correction', () => {
     const spent = await entered({ type: 'external-spend', units: 1_300, budget: 'account' })
     await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_000 })
     expect(await counter('account')).toMatchObject({ spent: 1_000 })
-    expect(await enter({ type: 'correction', units: 299, budget: 'account', corrects: spent.id })).toEqual({
-      kind: 'not-possible',
-      why: 'account has spent only 1,000 units, so 1,001 cannot be taken back.',
-    })
+    expect(await enter({ type: 'correction', units: 299, budget: 'account', corrects: spent.id })).toEqual(
+      impossible('account has spent only 1,000 units, so 1,001 cannot be taken back.'),
+    )
     expect(await enter({ type: 'correction', units: 300, budget: 'account', corrects: spent.id })).toMatchObject({
       kind: 'entered',
     })
@@ -277,20 +274,18 @@ describe('a correction', () => {
   test('refuses a correction of an unknown entry, another budget, or an entry that booked nothing', async () => {
     expect(await enter({ type: 'correction', units: 1, corrects: 'ent_nothing' })).toEqual({ kind: 'unknown-entry' })
     const granted = await entered({})
-    expect(await enter({ type: 'correction', units: 1, budget: 'ads', corrects: granted.id })).toEqual({
-      kind: 'not-possible',
-      why: `${granted.id} did not move ads.`,
-    })
+    expect(await enter({ type: 'correction', units: 1, budget: 'ads', corrects: granted.id })).toEqual(
+      impossible(`${granted.id} did not move ads.`),
+    )
     const spent = await entered({ type: 'external-spend', units: 0, budget: 'blog' })
     expect(await enter({ type: 'correction', units: 3, budget: 'seo', corrects: spent.id })).toMatchObject({
       kind: 'entered',
     })
     const lines = (await ledger.entries({ month: 'month:2026-11-01' }, 50)).rows
     const created = lines.find(({ type }) => type === 'budget-created')
-    expect(await enter({ type: 'correction', units: 1, corrects: created?.id })).toEqual({
-      kind: 'not-possible',
-      why: 'An entry of the type budget-created is not corrected; make another change.',
-    })
+    expect(await enter({ type: 'correction', units: 1, corrects: created?.id })).toEqual(
+      impossible('An entry of the type budget-created is not corrected; make another change.'),
+    )
   })
 
   test('the correction of a transfer moves both sides', async () => {
@@ -344,14 +339,10 @@ describe('the figure on the vendor’s screen', () => {
     const request = asked({ ...reconcile, unitsLeft: 4_200 }) as EntryRequest & { type: 'reconcile' }
     const numbers =
       "of the vendor's 4,200 units, 0 were spent in the last minutes, 0 are held and 0 in doubt, so account goes from 5,000 to 4,200 available, a difference of 800. Send the same with the difference 800 to book it."
-    expect(await ledger.enter(request)).toEqual({
-      kind: 'not-possible',
-      why: `Nothing is booked without a preview: ${numbers}`,
-    })
-    expect(await ledger.enter({ ...request, shown: 799 })).toEqual({
-      kind: 'not-possible',
-      why: `The difference is not 799 any more: ${numbers}`,
-    })
+    expect(await ledger.enter(request)).toEqual(impossible(`Nothing is booked without a preview: ${numbers}`))
+    expect(await ledger.enter({ ...request, shown: 799 })).toEqual(
+      impossible(`The difference is not 799 any more: ${numbers}`),
+    )
     clock.advance(120_000)
     const early = { ...request, id: 'ent_early', asOf: clock.now() - 60_000 }
     await enter({ type: 'external-spend', budget: 'account', units: 300 })
@@ -371,10 +362,11 @@ describe('the figure on the vendor’s screen', () => {
   test('a reconciliation gives back what the vendor did not count, down to nothing spent', async () => {
     await enter({ type: 'external-spend', budget: 'account', units: 300 })
     expect(await entered({ ...reconcile, unitsLeft: 5_000 })).toMatchObject({ units: -300 })
-    expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toEqual({
-      kind: 'not-possible',
-      why: 'The vendor has 5,001 units left, and account allows only 5,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
-    })
+    expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toEqual(
+      impossible(
+        'The vendor has 5,001 units left, and account allows only 5,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
+      ),
+    )
     await enter({ budget: 'account', units: 1 })
     expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toMatchObject({ kind: 'entered' })
     expect(await enter({ ...reconcile, unitsLeft: 5_002 })).toMatchObject({
@@ -401,10 +393,9 @@ describe('the figure on the vendor’s screen', () => {
 
   test('refuses to reconcile an account without a limit', async () => {
     await put('account', null, 'unlimited')
-    expect(await enter({ ...reconcile, unitsLeft: 1 })).toEqual({
-      kind: 'not-possible',
-      why: 'account has no limit this month, so there is no figure to compare with.',
-    })
+    expect(await enter({ ...reconcile, unitsLeft: 1 })).toEqual(
+      impossible('account has no limit this month, so there is no figure to compare with.'),
+    )
   })
 })
 

@@ -29,6 +29,11 @@ const apply = (product: Product, body: Applied, how: { dry?: boolean; etag?: str
 
 const etagOf = async (product: Product) => (await product.call('GET', '/budgets')).headers.get('etag') ?? ''
 
+const difference = (budget: string, isNew: boolean, ...members: (readonly [string, from: unknown, to: unknown])[]) => ({
+  ...{ budget, isNew },
+  members: members.map(([member, from, to]) => ({ member, from, to })),
+})
+
 /** Sixty clients with five projects each. */
 const sixty = (units: (index: number) => number, day = 200) =>
   Array.from({ length: 60 }, (_, index) => ({
@@ -60,35 +65,10 @@ describe('PUT /budgets', () => {
       dryRun: false,
       notes: [],
       differences: [
-        {
-          budget: 'blog',
-          isNew: true,
-          members: [
-            { member: 'parent', from: null, to: 'agency' },
-            { member: 'limits', from: null, to: month(10) },
-          ],
-        },
-        {
-          budget: 'agency',
-          isNew: true,
-          members: [
-            { member: 'limits', from: null, to: month(500) },
-            { member: 'projects', from: null, to: [{ name: 'a', id: '1' }] },
-          ],
-        },
-        {
-          budget: 'acme',
-          isNew: false,
-          members: [
-            { member: 'parent', from: 'account', to: 'agency' },
-            { member: 'limits', from: month(100), to: month(120) },
-          ],
-        },
-        {
-          budget: 'account',
-          isNew: false,
-          members: [{ member: 'limits', from: month(50_000), to: month(60_000) }],
-        },
+        difference('blog', true, ['parent', null, 'agency'], ['limits', null, month(10)]),
+        difference('agency', true, ['limits', null, month(500)], ['projects', null, [{ name: 'a', id: '1' }]]),
+        difference('acme', false, ['parent', 'account', 'agency'], ['limits', month(100), month(120)]),
+        difference('account', false, ['limits', month(50_000), month(60_000)]),
       ],
     })
     expect((await product.call('GET', '/budgets/acme')).body).toMatchObject({
@@ -165,14 +145,13 @@ describe('PUT /budgets', () => {
       expect(await apply(other)).toEqual({
         ...{ kind: 'applied', revision: dryRun ? revision : revision + 1, notes: [] },
         differences: [
-          {
-            ...{ budget: 'acme', isNew: false },
-            members: [
-              { member: 'thresholds', from: [50, 90], to: [50, 80] },
-              { member: 'approvers', from: ['bob'], to: ['eve'] },
-              { member: 'projects', from: [{ name: 'x', id: '1' }], to: [{ name: 'x', id: '2' }] },
-            ],
-          },
+          difference(
+            'acme',
+            false,
+            ['thresholds', [50, 90], [50, 80]],
+            ['approvers', ['bob'], ['eve']],
+            ['projects', [{ name: 'x', id: '1' }], [{ name: 'x', id: '2' }]],
+          ),
         ],
       })
     }

@@ -30,22 +30,20 @@ async function withBudgets(options: Parameters<typeof startProduct>[0] = {}) {
   return { product, put, enter, reconcile: reconciled, correct, available }
 }
 
+/** What all entries of these tests have. */
+const entry = {
+  id: expect.stringMatching(/^ent_[0-9a-z]{26}$/),
+  ...{ window: 'month:2026-11-01', by: 'ada', at: '2026-11-20T10:00:00.000Z' },
+}
+
 describe('a transfer', () => {
   test('a transfer moves units between budgets and leaves their common ancestors unchanged', async () => {
     const { product, enter, available } = await withBudgets()
     const { status, body } = await enter('acme', { type: 'transfer', units: 30, to: 'globex', reason: 'swap' })
     expect(status).toBe(201)
     expect(body).toEqual({
-      id: expect.stringMatching(/^ent_[0-9a-z]{26}$/),
-      type: 'transfer',
-      budget: 'acme',
-      units: 30,
-      to: 'globex',
-      window: 'month:2026-11-01',
+      ...{ ...entry, type: 'transfer', budget: 'acme', units: 30, to: 'globex', reason: 'swap' },
       budgets: ['acme', 'globex'],
-      reason: 'swap',
-      by: 'ada',
-      at: '2026-11-20T10:00:00.000Z',
       binds: { budget: 'globex', window: 'month', available: 230 },
     })
     expect(await available('acme', 'globex', 'agency', 'account')).toEqual([70, 230, 1_000, 50_000])
@@ -88,16 +86,8 @@ describe('a correction', () => {
     expect([status, body]).toEqual([
       201,
       {
-        id: expect.stringMatching(/^ent_[0-9a-z]{26}$/),
-        type: 'correction',
-        budget: 'acme',
-        units: 50,
-        corrects: grant.body.id,
-        window: 'month:2026-11-01',
+        ...{ ...entry, type: 'correction', budget: 'acme', units: 50, corrects: grant.body.id, reason: 'r' },
         budgets: ['acme', 'agency', 'account'],
-        reason: 'r',
-        by: 'ada',
-        at: '2026-11-20T10:00:00.000Z',
         binds: { budget: 'acme', window: 'day', available: 60 },
       },
     ])
@@ -171,15 +161,9 @@ describe('POST /budgets/account/reconcile', () => {
     expect([status, body]).toEqual([
       200,
       {
-        id: expect.stringMatching(/^ent_/),
-        type: 'reconcile',
-        budget: 'account',
-        units: 60,
-        window: 'month:2026-11-01',
-        budgets: ['account'],
-        reason: 'this morning',
-        by: 'ada',
+        ...{ ...entry, type: 'reconcile', budget: 'account', units: 60, reason: 'this morning' },
         at: '2026-11-20T10:05:00.000Z',
+        budgets: ['account'],
         binds: { budget: 'account', window: 'month', available: 49_900 },
       },
     ])
