@@ -251,7 +251,7 @@ export async function getUpdate(
 }
 
 export async function cancelUpdate({ guard, parts, token, permissions }: ToolCall, { id }: { id: string }) {
-  const outcome = await guard.cancel(id, permissions)
+  const outcome = await guard.decide('cancel', id, permissions)
   if (outcome.kind === 'done') return shownOutcome(outcome.update, parts)
   const update = await guard.ledger.update(id)
   // A repeated call has the same answer.

@@ -80,7 +80,7 @@ describe('rows', () => {
     const product = await startGuard({ units: 80 })
     product.service.run = async () => unknown
     const update = only(await product.ask({ kind: 'keyword-difficulty' }))
-    await product.guard.resolve(update.id, 'eve', { outcome: 'ran', reason: 'r' })
+    await product.guard.decide('ran', update.id, { caller: 'eve' }, { reason: 'r' })
     product.clock.advance(minutes(5))
     await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
@@ -215,7 +215,7 @@ describe('updates that a statement reads', () => {
     clock.set('2026-11-30T20:00:00Z')
     const { id } = only(await product.ask({ budget: 'slow' }))
     clock.set('2026-12-01T09:00:00Z')
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     await guard.start(id, clock.now() + minutes(5))
     expect(await guard.statement(null, 'budget')).toMatchObject({
       rows: [{ key: 'slow', charged: 40 }],
