@@ -56,31 +56,26 @@ export function shownUpdate(update: Update) {
 }
 
 export const newQuote = 'Call estimate_update for a new quote.'
-const sameQuote = 'You may call request_update with the same quote again while it lasts; it never runs twice.'
 const noSameWork = 'Do not ask for the same work while that one stands.'
 
-/** Where the problem is met: in an estimate, in a request without a record, or on the record of the quote. */
-interface NextSteps {
-  readonly estimate: string
-  readonly request: string
-  readonly record: string
-}
-
-const usualNextSteps: NextSteps = {
+/** After a problem in an estimate, in a request without a record, or on the record of a quote. */
+const usualNext = {
   estimate: 'Nothing was spent. Change what the sentence names, or ask a person.',
   request: newQuote,
   record: 'Change what the sentence names, or ask a person; then call estimate_update.',
 }
+type Where = keyof typeof usualNext
 
-const sameCall = { estimate: 'Nothing was spent. You may make the same call again in a minute.', request: sameQuote }
+/** Nothing was recorded. */
+const quoteStays = {
+  request: 'You may call request_update with the same quote again while it lasts; it never runs twice.',
+}
+const sameCall = { ...quoteStays, estimate: 'Nothing was spent. You may make the same call again in a minute.' }
 
 /** An agent that is told to change something would ask for the same work in another way. */
-const otherNextSteps: Partial<Record<Slug, Partial<NextSteps>>> = {
+const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
   ...{ 'service-unreachable': sameCall, 'ledger-unavailable': sameCall, undecided: sameCall },
-  // Where nothing was recorded, the quote stays good.
-  'service-refused': { request: sameQuote },
-  'estimate-unreadable': { request: sameQuote },
-  'wrong-clock': { request: sameQuote },
+  ...{ 'service-refused': quoteStays, 'estimate-unreadable': quoteStays, 'wrong-clock': quoteStays },
   'already-updated': { estimate: 'You need no other update.' },
   'duplicate-work': { estimate: noSameWork, record: noSameWork },
   // Forcing is for people.
@@ -88,9 +83,9 @@ const otherNextSteps: Partial<Record<Slug, Partial<NextSteps>>> = {
 }
 
 /** What an agent should do after a problem. */
-export function nextAfter({ slug, members: { update } }: Problem, where: keyof NextSteps): string {
-  const next = otherNextSteps[slug as Slug]?.[where]
-  if (next === undefined) return usualNextSteps[where]
+export function nextAfter({ slug, members: { update } }: Problem, where: Where): string {
+  const next = otherNext[slug as Slug]?.[where]
+  if (next === undefined) return usualNext[where]
   return typeof update === 'string' ? `${next} Call get_update with the id ${update}.` : next
 }
 
@@ -111,7 +106,7 @@ export function nextFor({ id, state, problem }: Update, { dashboardUrl }: Place)
     'in-doubt': `${next} A person can say so ${page}.`,
     settled: 'Its quote is used; each further update needs a new quote.',
     released: again,
-    refused: `This quote stays refused. ${problem ? nextAfter(problem, 'record') : usualNextSteps.record}`,
+    refused: `This quote stays refused. ${problem ? nextAfter(problem, 'record') : usualNext.record}`,
     rejected: next,
     cancelled: again,
     expired: again,
