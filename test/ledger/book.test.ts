@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBudgets } from '../../shared/guard/people/budgets.ts'
-import { runningRecord } from '../../shared/guard/update/records.ts'
 import {
   type Book,
   bookAfter,
@@ -21,26 +20,23 @@ import {
   toBookItem,
   turnDay,
 } from '../../shared/ledger/book/book-item.ts'
-import { type Budget, chainOf, type Definitions, type WindowKind } from '../../shared/ledger/book/definitions.ts'
+import type { Budget, Definitions, WindowKind } from '../../shared/ledger/book/definitions.ts'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
-import type { Item, Store, Value } from '../../shared/ledger/store/store.ts'
+import { itemSize } from '../../shared/ledger/store/item-size.ts'
+import type { Store } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { toUpdateItem } from '../../shared/ledger/updates/update-item.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
+import { decidedFrom } from '../support/records.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const renewal = { day: 1, time: '00:00', zone: 'UTC' }
 const accountUnits = 5_000
 const account = { unitsPerMonth: toUnits(accountUnits), usedAtStart: toUnits(0), renewal }
-const guardOptions = {
-  serviceTimeoutMs: 5_000,
-  serviceFlightMs: 300_000,
-  cooldown: { ranking: 0, 'keyword-difficulty': 0 },
-}
 
 type Limit = number | 'unlimited'
 
@@ -421,19 +417,11 @@ describe('properties of every book', () => {
             content: { digest: 'd', count: 1 },
             createdAt: clock.now(),
           } as const
-          const view = await ledger.view([{ id, work: request }])
-          const asked = { update: null, works: [], records: new Map() }
-          const how = {
-            counters: chainOf(view.definitions, name),
-            attempt: id,
-            endsAt: view.now + 60_000,
-            options: guardOptions,
-          }
-          const update = runningRecord({ view, asked, request, quote: { units: toUnits(units), dates: null } }, how)
+          const { view, seen, update } = await decidedFrom(ledger, request, { units })
           const fits = lineage(name).every(
             (each) => availableOf('month', each) >= units && availableOf('day', each) >= units,
           )
-          expect(await ledger.hold(view, { update: null, works: [], runs: [] }, update)).toBe(fits ? 'held' : 'moved')
+          expect(await ledger.hold(view, seen, update)).toBe(fits ? 'held' : 'moved')
           if (!fits) return
           for (const key of keysOf(name)) sumOf(key).held += units
           updates.push({ id, hold: keysOf(name) })
@@ -561,20 +549,9 @@ describe('stored items are small, because a transaction pays for every kilobyte'
         content: { digest: digest('content'), count: 1 },
         createdAt: Date.parse('2026-11-20T10:00:00.123Z'),
       } as const
-      const view = await ledger.view([{ id, work: request }])
-      const [asked] = view.results
-      if (!asked) throw new Error('nothing was shown')
-      const how = {
-        counters: chainOf(view.definitions, 'team-seo-7'),
-        attempt: digest('attempt'),
-        endsAt: view.now + 120_000,
-        options: guardOptions,
-      }
-      const update = runningRecord(
-        { view, asked, request, quote: { units: toUnits(640), dates: ['2026-11-19', '2026-11-13'] } },
-        how,
-      )
-      expect(await ledger.hold(view, { update: null, works: asked.works, runs: [] }, update)).toBe('held')
+      const dates = ['2026-11-19', '2026-11-13']
+      const { view, seen, update } = await decidedFrom(ledger, request, { units: 640, dates })
+      expect(await ledger.hold(view, seen, update)).toBe('held')
       return update
     }
     return { store, hold }
@@ -604,7 +581,7 @@ describe('stored items are small, because a transaction pays for every kilobyte'
         day: busy(book.counters.day, [0, 640, 155, 987]),
       },
     }
-    expect(sizeOf(toBookItem(inUse))).toBeLessThan(kilobyte)
+    expect(itemSize(toBookItem(inUse))).toBeLessThan(kilobyte)
   })
 
   test('a settled record with a short answer of the service', async () => {
@@ -619,50 +596,12 @@ describe('stored items are small, because a transaction pays for every kilobyte'
       update.createdAt + 1_234,
     )
     if (!settled) throw new Error('nothing was settled')
-    expect(sizeOf(toUpdateItem(update))).toBeLessThan(kilobyte)
-    expect(sizeOf(toUpdateItem(settled.update))).toBeLessThan(kilobyte)
+    expect(itemSize(toUpdateItem(update))).toBeLessThan(kilobyte)
+    expect(itemSize(toUpdateItem(settled.update))).toBeLessThan(kilobyte)
     const repeated = {
       ...settled.update,
       hold: { ...(update.hold as NonNullable<Update['hold']>), previous: [update.id] },
     }
-    expect(sizeOf(toUpdateItem(repeated))).toBeLessThan(kilobyte)
+    expect(itemSize(toUpdateItem(repeated))).toBeLessThan(kilobyte)
   })
-})
-
-/**
- * The size of an item by the rules of DynamoDB: names and texts in UTF-8; numbers in pairs of digits without the pairs
- * of zeros at either end, and one byte, and one more for a sign; lists and maps three bytes, and one for each member.
- *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
- */
-function sizeOf(item: Item): number {
-  return membersOf(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + sizeOfValue(value), 0)
-}
-
-function sizeOfValue(value: Value): number {
-  if (value === null || typeof value === 'boolean') return 1
-  if (typeof value === 'string') return Buffer.byteLength(value)
-  if (typeof value === 'number') return sizeOfNumber(value)
-  if (isList(value)) return value.reduce((sum: number, each) => sum + 1 + sizeOfValue(each), 3)
-  return membersOf(value).reduce((sum, [name, each]) => sum + 1 + Buffer.byteLength(name) + sizeOfValue(each), 3)
-}
-
-function sizeOfNumber(value: number): number {
-  const digits = String(Math.abs(value))
-  const pairs = (digits.length % 2 === 0 ? digits : `0${digits}`).replace(/(00)+$/, '')
-  return Math.max(1, pairs.length / 2) + 1 + (value < 0 ? 1 : 0)
-}
-
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value)
-
-const membersOf = (map: { readonly [name: string]: Value | undefined }): [string, Value][] =>
-  Object.entries(map).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-
-test('the sizes are those of DynamoDB', () => {
-  expect(sizeOf({ pk: 'a', sk: 'bc' })).toBe(7)
-  expect(sizeOf({ pk: 'a', sk: 'b', n: 12_345 })).toBe(6 + 1 + 4)
-  expect([0, 7, 40, 400, 12_300, -12].map(sizeOfNumber)).toEqual([2, 2, 2, 2, 3, 3])
-  expect(sizeOf({ pk: 'a', sk: 'b', m: { x: 'y', l: [true, null] } })).toBe(
-    6 + 1 + 3 + (1 + 1 + 1) + (1 + 1 + 3 + 2 + 2),
-  )
 })

@@ -1,15 +1,18 @@
 import { describe, expect, inject, test } from 'vitest'
 import type { Caller } from '../../shared/ledger/book/definitions.ts'
 import { definitionsKey } from '../../shared/ledger/book/definitions-item.ts'
-import type { Item, Value } from '../../shared/ledger/store/store.ts'
+import type { Item, Store, Value } from '../../shared/ledger/store/store.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
+import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore } from '../support/store/stores.ts'
 
 /** A product on definitions past what a change may make of them. */
-async function withCallers(callers: Record<string, Caller>, plans: readonly object[] = []) {
-  const store = await createStore()
+async function withCallers(
+  callers: Record<string, Caller>,
+  { plans = [], store }: { plans?: readonly object[]; store: Store },
+) {
   const product = await startProduct({ store, plans })
   await product.guard.ledger.view()
   const [definitions] = await store.get([definitionsKey])
@@ -26,7 +29,7 @@ describe('definitions of more than 350 KB', () => {
   const name = 'caller-0'.padEnd(30, '.')
 
   test('oversized definitions take every stop, its end, and every change that makes them smaller', async () => {
-    const { call } = await withCallers(large)
+    const { call } = await withCallers(large, { store: createMemoryStore() })
     const reason = 'r'.repeat(500)
     const sent: [string, string, object?][] = [
       ['POST', '/budgets/account/freeze', { reason }],
@@ -42,7 +45,7 @@ describe('definitions of more than 350 KB', () => {
   })
 
   test('oversized definitions take nothing that makes them larger', async () => {
-    const { call } = await withCallers(large)
+    const { call } = await withCallers(large, { store: createMemoryStore() })
     const { status, body } = await call('PUT', '/callers/eve', { body: { perUpdate: 5 } })
     expect([status, body.errors]).toEqual([
       400,
@@ -60,31 +63,25 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not tak
   const makesRoom =
     'The book of the month or the definitions would be larger than the 400 KB that DynamoDB takes, so nothing was written and nothing was spent. An administrator makes room by deleting budgets and callers that are not used, or limits of callers; then the same request may be sent again.'
 
-  test('an item too large for DynamoDB is a problem that says how to make room', async () => {
+  test('an item too large for DynamoDB is a problem that says how to make room, and a plan waits for that', async () => {
     const limits = [{ window: 'month', units: toUnits(5) }] as const
-    const product = await withCallers(callers(4_500, { limits }))
+    const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 20 11 ? 2026)' }
+    const product = await withCallers(callers(4_500, { limits }), { plans: [plan], store: await createStore() })
     const { status, body } = await product.update({ kind: 'ranking', project: 'first' })
     expect([status, body.type, body.detail]).toEqual([409, '/problems/wrong-state', makesRoom])
     expect(product.seen('run')).toEqual([])
     const passed = await product.call('GET', '/v3/on-demand/first/run')
     expect([passed.status, passed.body.detail]).toEqual([409, makesRoom])
-    const granted = await product.call('POST', '/budgets/account/entries', {
-      body: { type: 'grant', units: 1, window: 'month', wholeChain: false, reason: 'r' },
-    })
+    const grant = { type: 'grant', units: 1, window: 'month', wholeChain: false, reason: 'r' }
+    const granted = await product.call('POST', '/budgets/account/entries', { body: grant })
     expect([granted.status, granted.body.detail]).toEqual([409, makesRoom])
-  })
 
-  test('an item too large for DynamoDB lets a plan wait until an administrator has made room', async () => {
-    const limits = [{ window: 'month', units: toUnits(5) }] as const
-    const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 20 11 ? 2026)' }
-    const product = await withCallers(callers(4_500, { limits }), [plan])
     const asked = { body: { time: '2026-11-20T10:00:00Z' } }
     const waiting = await product.call('POST', '/plans/night/run', asked)
     expect([waiting.status, waiting.body.state]).toEqual([202, 'running'])
-    const note = { type: 'caller', budget: 'account', reason: 'r' } as const
     await product.guard.ledger.change('ada', ({ definitions }) => ({
       definitions: { ...definitions, callers: {} },
-      note,
+      note: { type: 'caller', budget: 'account', reason: 'r' },
     }))
     product.clock.advance(minutes(6))
     await product.triggers.sweep(product.endsAt())
@@ -94,7 +91,10 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not tak
 
   test('a stop that finds no room is the same problem', async () => {
     const many = callers(4_900, { person: 'p'.repeat(40) })
-    const { call } = await withCallers({ ...many, filler: { person: 'p'.repeat(11_900) } })
+    const { call } = await withCallers(
+      { ...many, filler: { person: 'p'.repeat(11_900) } },
+      { store: await createStore() },
+    )
     const { status, body } = await call('POST', '/budgets/account/freeze', { body: { reason: 'r'.repeat(500) } })
     expect([status, body.detail]).toEqual([409, makesRoom])
   })

@@ -6,7 +6,7 @@ import { enough } from '../../shared/ledger/updates/queue.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
-import { stores } from '../support/store/stores.ts'
+import { createStore } from '../support/store/stores.ts'
 
 const plans = Array.from({ length: 60 }, (_, index) => `p${String(index).padStart(2, '0')}`)
 
@@ -44,25 +44,22 @@ async function sixty(store: Store) {
   return { ledger, round }
 }
 
-test.each(stores)(
-  '%s: each open item has its turn, the oldest first, and every round sees all',
-  async (_name, create) => {
-    const { ledger, round } = await sixty(await create())
-    expect(await round(25)).toEqual(plans.slice(0, 25))
-    const seen: string[] = []
-    expect(await round(25, seen)).toEqual(plans.slice(25, 50))
-    expect(seen).toEqual([...plans.slice(25), ...plans.slice(0, 25)])
-    expect(await round(25)).toEqual([...plans.slice(50), ...plans.slice(0, 15)])
-    expect(await round(60)).toEqual([...plans.slice(15), ...plans.slice(0, 15)])
-    expect(await round(2)).toEqual(['p00', 'p01'])
-    expect(await round(0)).toEqual([])
-    // Its place is kept though it is gone.
-    const found = await ledger.occurrences.get('p01#1')
-    if (!found) throw new Error('it was there')
-    await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
-    expect(await round(2)).toEqual(['p02', 'p03'])
-  },
-)
+test('each open item has its turn, the oldest first, and every round sees all', async () => {
+  const { ledger, round } = await sixty(await createStore())
+  expect(await round(25)).toEqual(plans.slice(0, 25))
+  const seen: string[] = []
+  expect(await round(25, seen)).toEqual(plans.slice(25, 50))
+  expect(seen).toEqual([...plans.slice(25), ...plans.slice(0, 25)])
+  expect(await round(25)).toEqual([...plans.slice(50), ...plans.slice(0, 15)])
+  expect(await round(60)).toEqual([...plans.slice(15), ...plans.slice(0, 15)])
+  expect(await round(2)).toEqual(['p00', 'p01'])
+  expect(await round(0)).toEqual([])
+  // Its place is kept though it is gone.
+  const found = await ledger.occurrences.get('p01#1')
+  if (!found) throw new Error('it was there')
+  await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
+  expect(await round(2)).toEqual(['p02', 'p03'])
+})
 
 test('a round ends early if its reader has enough', async () => {
   const { ledger } = await sixty(createMemoryStore())

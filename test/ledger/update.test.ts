@@ -19,7 +19,7 @@ import {
   withoutBudgets,
 } from '../../shared/ledger/updates/update-item.ts'
 import { toUnits } from '../../shared/platform/words.ts'
-import { updateOf } from '../support/records.ts'
+import { didNotRun, ran, unknown, updateOf } from '../support/records.ts'
 
 const at = Date.parse('2026-11-20T10:00:00Z')
 const later = at + 60_000
@@ -51,25 +51,9 @@ const running = begin(
 )
 
 const sources = ['sender', 'evidence', 'time', 'person'] as const
-type Source = (typeof sources)[number]
-
-const ran = (from: Source, units = 40): RunOutcome => ({
-  kind: 'ran',
-  units: toUnits(units),
-  from,
-  by: from,
-  note: 'ran',
-})
-const didNotRun = (from: 'sender' | 'person'): RunOutcome => ({
-  kind: 'did-not-run',
-  from,
-  by: from,
-  note: 'did not run',
-})
-const unknown = (from: 'sender' | 'sweep'): RunOutcome => ({ kind: 'unknown', from, by: from, note: 'unknown' })
 
 const outcomes: readonly RunOutcome[] = [
-  ...sources.flatMap((from) => [0, 25, 40, 55].map((units) => ran(from, units))),
+  ...sources.flatMap((from) => [0, 25, 40, 55].map((units) => ran(units, from))),
   didNotRun('sender'),
   didNotRun('person'),
   unknown('sender'),
@@ -91,15 +75,15 @@ describe('the edges out of running and in-doubt', () => {
     [
       'running, ran',
       running,
-      ran('sender'),
+      ran(40),
       { state: 'settled', charged: 40, closedBy: 'sender', finishedAt: later },
       { held: -40, spent: 40 },
     ],
-    ['running, ran for less', running, ran('sender', 25), { state: 'settled', charged: 25 }, { held: -40, spent: 25 }],
+    ['running, ran for less', running, ran(25), { state: 'settled', charged: 25 }, { held: -40, spent: 25 }],
     [
       'running, ran for more',
       running,
-      ran('sender', 55),
+      ran(55),
       { state: 'settled', charged: 55, overrun: 15 },
       { held: -40, spent: 55 },
     ],
@@ -127,7 +111,7 @@ describe('the edges out of running and in-doubt', () => {
     [
       'in doubt, the sender: ran',
       inDoubt,
-      ran('sender', 30),
+      ran(30),
       { state: 'settled', charged: 30, closedBy: 'sender' },
       { inDoubt: -40, spent: 30 },
     ],
@@ -141,21 +125,21 @@ describe('the edges out of running and in-doubt', () => {
     [
       'in doubt, evidence',
       inDoubt,
-      ran('evidence'),
+      ran(40, 'evidence'),
       { state: 'settled', charged: 40, closedBy: 'evidence' },
       { inDoubt: -40, spent: 40 },
     ],
     [
       'in doubt, time',
       inDoubt,
-      ran('time'),
+      ran(40, 'time'),
       { state: 'settled', charged: 40, closedBy: 'time' },
       { inDoubt: -40, spent: 40 },
     ],
     [
       'in doubt, a person: ran',
       inDoubt,
-      ran('person', 55),
+      ran(55, 'person'),
       { state: 'settled', charged: 55, overrun: 15, closedBy: 'person' },
       { inDoubt: -40, spent: 55 },
     ],
@@ -182,7 +166,7 @@ describe('the edges out of running and in-doubt', () => {
   })
 
   test.each<[string, Update, RunOutcome]>([
-    ['a person about what is running', running, ran('person')],
+    ['a person about what is running', running, ran(40, 'person')],
     ['a person about what is running, the other way', running, didNotRun('person')],
     ['doubt about what is in doubt', inDoubt, unknown('sender')],
     ['the sweep about what is in doubt', inDoubt, unknown('sweep')],
@@ -195,7 +179,7 @@ describe('the edges out of running and in-doubt', () => {
     const service = { status: 200, contentType: 'application/json', body: '{}', truncated: false }
     const doubted = closedBy({ ...unknown('sender'), problem } as RunOutcome)
     expect(doubted.problem).toEqual(problem)
-    const settled = settlementOf(doubted, { ...ran('sender'), service } as RunOutcome, later)?.update
+    const settled = settlementOf(doubted, { ...ran(40), service } as RunOutcome, later)?.update
     expect(settled).toMatchObject({ state: 'settled', service })
     expect(settled).not.toHaveProperty('problem')
     expect(settlementOf(doubted, didNotRun('person'), later)?.update.problem).toEqual(problem)
@@ -226,7 +210,7 @@ describe('terminal states', () => {
   )
 
   const endings: readonly (readonly RunOutcome[])[] = [
-    ...[ran('sender', 25), ran('sender', 55), didNotRun('sender')].map((outcome) => [outcome]),
+    ...[ran(25), ran(55), didNotRun('sender')].map((outcome) => [outcome]),
     ...outcomes.flatMap((outcome) => (settlementOf(inDoubt, outcome, later) ? [[unknown('sender'), outcome]] : [])),
   ]
 
@@ -248,38 +232,38 @@ describe('terminal states', () => {
   )
 
   test.each<[string, readonly RunOutcome[], RunOutcome, number | null]>([
-    ['the sender is believed after time', [unknown('sender'), ran('time')], ran('sender', 25), -15],
+    ['the sender is believed after time', [unknown('sender'), ran(40, 'time')], ran(25), -15],
     [
       'the sender is believed after time, that it did not run',
-      [unknown('sender'), ran('time')],
+      [unknown('sender'), ran(40, 'time')],
       didNotRun('sender'),
       -40,
     ],
-    ['the sender is believed after evidence', [unknown('sender'), ran('evidence')], ran('sender', 55), 15],
-    ['the sender is believed after a person', [unknown('sender'), didNotRun('person')], ran('sender', 40), 40],
+    ['the sender is believed after evidence', [unknown('sender'), ran(40, 'evidence')], ran(55), 15],
+    ['the sender is believed after a person', [unknown('sender'), didNotRun('person')], ran(40), 40],
     [
       'evidence is believed against a release by a person',
       [unknown('sender'), didNotRun('person')],
-      ran('evidence', 40),
+      ran(40, 'evidence'),
       40,
     ],
     [
       'evidence is not asked about a release by the sender',
       [unknown('sender'), didNotRun('sender')],
-      ran('evidence', 40),
+      ran(40, 'evidence'),
       null,
     ],
     [
       'evidence does not change what a person charged',
-      [unknown('sender'), ran('person', 10)],
-      ran('evidence', 40),
+      [unknown('sender'), ran(10, 'person')],
+      ran(40, 'evidence'),
       null,
     ],
-    ['evidence of nothing changes nothing', [unknown('sender'), didNotRun('person')], ran('evidence', 0), null],
-    ['a second sender does not exist', [ran('sender')], ran('sender', 55), null],
-    ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran('person'), null],
-    ['time corrects no update', [unknown('sender'), didNotRun('person')], ran('time'), null],
-    ['doubt corrects no update', [unknown('sender'), ran('time')], unknown('sweep'), null],
+    ['evidence of nothing changes nothing', [unknown('sender'), didNotRun('person')], ran(0, 'evidence'), null],
+    ['a second sender does not exist', [ran(40)], ran(55), null],
+    ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran(40, 'person'), null],
+    ['time corrects no update', [unknown('sender'), didNotRun('person')], ran(40, 'time'), null],
+    ['doubt corrects no update', [unknown('sender'), ran(40, 'time')], unknown('sweep'), null],
   ])('corrects a closed update: %s', (_name, path, outcome, spent) => {
     const corrected = settlementOf(closedBy(...path), outcome, later)
     expect(corrected ? (corrected.move.spent ?? 0) : null).toBe(spent)
@@ -287,8 +271,8 @@ describe('terminal states', () => {
 })
 
 describe('units that a correction leaves', () => {
-  const byTime = closedBy(unknown('sender'), ran('time'))
-  const overrun = closedBy(unknown('sender'), ran('person', 55))
+  const byTime = closedBy(unknown('sender'), ran(40, 'time'))
+  const overrun = closedBy(unknown('sender'), ran(55, 'person'))
 
   test.each<[string, Update, number, number | undefined]>([
     ['more than was held', byTime, 55, 15],
@@ -296,7 +280,7 @@ describe('units that a correction leaves', () => {
     ['less than was held', overrun, 25, undefined],
     ['more than was held, by another figure', overrun, 41, 1],
   ])('a correction leaves the overrun of its units: %s', (_name, update, units, over) => {
-    const corrected = settlementOf(update, ran('sender', units), later)
+    const corrected = settlementOf(update, ran(units), later)
     expect(corrected?.update.charged).toBe(units)
     expect(corrected?.update.overrun).toBe(over)
     expect(Object.hasOwn(corrected?.update ?? {}, 'overrun')).toBe(over !== undefined)
@@ -304,19 +288,19 @@ describe('units that a correction leaves', () => {
 
   test('a correction keeps the answer of the service, if there is one', () => {
     const service = { status: 200, contentType: null, body: '', truncated: false }
-    expect(settlementOf(byTime, { ...ran('sender', 55), service }, later)?.update.service).toEqual(service)
+    expect(settlementOf(byTime, { ...ran(55), service }, later)?.update.service).toEqual(service)
     const known = { ...byTime, service }
-    expect(settlementOf(known, ran('sender', 55), later)?.update.service).toEqual(service)
-    expect(settlementOf(byTime, ran('sender', 55), later)?.update).not.toHaveProperty('service')
+    expect(settlementOf(known, ran(55), later)?.update.service).toEqual(service)
+    expect(settlementOf(byTime, ran(55), later)?.update).not.toHaveProperty('service')
   })
 
   test('a correction moves nothing if nothing was wrong', () => {
-    expect(settlementOf(byTime, ran('sender', 40), later)?.move).toEqual({})
+    expect(settlementOf(byTime, ran(40), later)?.move).toEqual({})
   })
 
   test('a correction to the held units has no overrun', () => {
-    expect(closedBy(ran('sender', 40))).not.toHaveProperty('overrun')
-    expect(closedBy(ran('sender', 40))).not.toHaveProperty('service')
+    expect(closedBy(ran(40))).not.toHaveProperty('overrun')
+    expect(closedBy(ran(40))).not.toHaveProperty('service')
   })
 })
 
@@ -328,7 +312,7 @@ describe('without a hold', () => {
 
 describe('the stored record', () => {
   test('a stored record comes back unchanged', () => {
-    const settled = closedBy(unknown('sender'), ran('sender'))
+    const settled = closedBy(unknown('sender'), ran(40))
     for (const update of [running, settled]) expect(fromUpdateItem(toUpdateItem(update))).toEqual(update)
   })
 
@@ -353,7 +337,7 @@ describe('the stored record', () => {
       openAs: 'watched',
       openSince: `${new Date(later).toISOString()}#1#seo`,
     })
-    expect(toUpdateItem(closedBy(unknown('sender'), didNotRun('person'), ran('sender'))).openAs).toBeUndefined()
+    expect(toUpdateItem(closedBy(unknown('sender'), didNotRun('person'), ran(40))).openAs).toBeUndefined()
     const unwatched = next(released, 'released', { unwatched: true }, { at: later, by: 'sweep' })
     expect(toUpdateItem(unwatched).openAs).toBeUndefined()
   })
@@ -384,7 +368,7 @@ describe('announcements that are written with the record', () => {
     { month: 'month:2026-11-01' },
     { at, by: 'ada' },
   )
-  const settled = closedBy(unknown('sender'), ran('time'))
+  const settled = closedBy(unknown('sender'), ran(40, 'time'))
   const step = (update: Update, state: State, changes: Partial<Update> = {}) =>
     next(update, state, changes, { at: later, by: 'guard' })
 
@@ -400,27 +384,27 @@ describe('announcements that are written with the record', () => {
     ['it runs', running, null, []],
     ['it is in doubt', inDoubt, running, ['upd_1#in-doubt#2']],
     ['it is in doubt as before', step(inDoubt, 'in-doubt'), inDoubt, []],
-    ['it settled', closedBy(ran('sender')), running, []],
-    ['it cost more', closedBy(ran('sender', 55)), running, ['upd_1#overrun#2']],
+    ['it settled', closedBy(ran(40)), running, []],
+    ['it cost more', closedBy(ran(55)), running, ['upd_1#overrun#2']],
     ['it began with an overrun', step({ ...running, overrun: toUnits(1) }, 'settled'), null, ['upd_1#overrun#2']],
     ['it cost more than was known', step(settled, 'settled', { overrun: toUnits(5) }), settled, ['upd_1#overrun#4']],
-    ['it cost more, as was known', step(closedBy(ran('sender', 55)), 'settled'), closedBy(ran('sender', 55)), []],
+    ['it cost more, as was known', step(closedBy(ran(55)), 'settled'), closedBy(ran(55)), []],
     [
       'it was corrected to more',
-      closedBy(unknown('sender'), ran('time'), ran('sender', 55)),
+      closedBy(unknown('sender'), ran(40, 'time'), ran(55)),
       settled,
       ['upd_1#overrun#4', 'upd_1#correction#4'],
     ],
     [
       'it was corrected to less',
-      closedBy(unknown('sender'), ran('person', 55), ran('sender', 25)),
-      closedBy(unknown('sender'), ran('person', 55)),
+      closedBy(unknown('sender'), ran(55, 'person'), ran(25)),
+      closedBy(unknown('sender'), ran(55, 'person')),
       ['upd_1#correction#4'],
     ],
     ...([60, 41] as const).map((units): [string, Update, Update, readonly string[]] => [
       `it had cost 55 and was corrected to ${units}, more than was held too`,
-      closedBy(unknown('sender'), ran('person', 55), ran('sender', units)),
-      closedBy(unknown('sender'), ran('person', 55)),
+      closedBy(unknown('sender'), ran(55, 'person'), ran(units)),
+      closedBy(unknown('sender'), ran(55, 'person')),
       ['upd_1#overrun#4', 'upd_1#correction#4'],
     ]),
     ['it was corrected from the start', { ...settled, corrected: true }, null, ['upd_1#correction#3']],
@@ -462,9 +446,7 @@ describe('announcements that are written with the record', () => {
     expect(announcedWith(asked, null)).toMatchObject([
       { item: { createdAt: at, about: { kind: 'approval-wanted', update: 'upd_1' } } },
     ])
-    expect(announcedWith(closedBy(ran('sender', 55)), running)).toMatchObject([
-      { item: { about: { kind: 'overrun' } } },
-    ])
+    expect(announcedWith(closedBy(ran(55)), running)).toMatchObject([{ item: { about: { kind: 'overrun' } } }])
     expect(announcedWith({ ...settled, corrected: true }, settled)).toMatchObject([
       { item: { about: { kind: 'correction' } } },
     ])

@@ -1,14 +1,19 @@
+import { runningRecord } from '../../shared/guard/update/records.ts'
 import { bookAsOf, freshCounter } from '../../shared/ledger/book/book.ts'
 import {
   type Budget,
+  chainOf,
   counterOwnerNamed,
   type Definitions,
   limitOf,
   windowKinds,
 } from '../../shared/ledger/book/definitions.ts'
+import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
 import { dayAt, monthAt, newCalendar } from '../../shared/ledger/book/windows.ts'
-import type { Hold, Update } from '../../shared/ledger/updates/update.ts'
+import type { Ledger } from '../../shared/ledger/ledger.ts'
+import type { Hold, Update, UpdateRequest } from '../../shared/ledger/updates/update.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
+import { digest } from '../../shared/platform/ids.ts'
 import type { Units } from '../../shared/platform/words.ts'
 
 export const at = (rfc3339: string): number => Date.parse(rfc3339)
@@ -73,4 +78,39 @@ export const updateOf = (changes: Partial<Update> = {}): Update => ({
   ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T08:00:00Z') },
   ...{ state: 'running', version: 1, month: 'month:2026-11-01', history: [] },
   ...changes,
+})
+
+const options = { serviceTimeoutMs: 5_000, serviceFlightMs: 300_000, cooldown: { ranking: 0, 'keyword-difficulty': 0 } }
+
+/** What a hold of the ledger needs, as the guard decides it from one reading. */
+export async function decidedFrom(
+  ledger: Ledger,
+  request: UpdateRequest,
+  { units, dates = null }: { units: number; dates?: readonly string[] | null },
+) {
+  const { id, kind, project } = request
+  const view = await ledger.view([{ id, work: { kind, project } }])
+  const [asked] = view.results
+  if (!asked) throw new Error('nothing was shown')
+  const update = runningRecord(
+    { view, asked, request, quote: { units: u(units), dates } },
+    {
+      counters: chainOf(view.definitions, request.budget),
+      ...{ attempt: digest('attempt', id), endsAt: view.now + 60_000, options },
+    },
+  )
+  return { view, seen: { update: asked.update, works: asked.works, runs: [] }, update }
+}
+
+type Source = 'sender' | 'person' | 'evidence' | 'time'
+
+export const ran = (units: number, from: Source = 'sender'): RunOutcome => ({
+  ...{ kind: 'ran', units: u(units) },
+  ...{ from, by: from, note: 'ran' },
+})
+export const didNotRun = (from: 'sender' | 'person' = 'sender'): RunOutcome => ({
+  ...{ kind: 'did-not-run', from, by: from, note: 'did not run' },
+})
+export const unknown = (from: 'sender' | 'sweep' = 'sender'): RunOutcome => ({
+  ...{ kind: 'unknown', from, by: from, note: 'no answer' },
 })

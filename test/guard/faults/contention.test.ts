@@ -89,7 +89,8 @@ async function startGuards(count: number) {
 }
 
 describe.runIf(inject('dynamodb') !== null)('one book', () => {
-  test.each([20, 40])('%d processes at once each wait for their turn, and all are done', async (count) => {
+  test('twenty processes at once each wait for their turn, and all are done', async () => {
+    const count = 20
     const { guards, ask, seen, runs } = await startGuards(count)
     let counted = 0
     const answers = await Promise.all(

@@ -80,7 +80,7 @@ describe('rows', () => {
     const product = await startGuard({ units: 80 })
     product.service.run = async () => unknown
     const update = only(await product.ask({ kind: 'keyword-difficulty' }))
-    await product.guard.decide('ran', update.id, { caller: 'eve' }, { reason: 'r' })
+    await product.guard.resolve(update.id, 'eve', { outcome: 'ran', reason: 'r' })
     product.clock.advance(minutes(5))
     await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
@@ -208,22 +208,6 @@ describe('updates that a statement reads', () => {
     expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
   })
 
-  test('an update that was asked for in one month and held in the next is read in the next', async () => {
-    const product = await startGuard()
-    const { guard, clock } = product
-    await product.budget('slow', { approvalAbove: u(1) })
-    clock.set('2026-11-30T20:00:00Z')
-    const { id } = only(await product.ask({ budget: 'slow' }))
-    clock.set('2026-12-01T09:00:00Z')
-    await guard.decide('approve', id, { caller: 'eve' })
-    await guard.start(id, clock.now() + minutes(5))
-    expect(await guard.statement(null, 'budget')).toMatchObject({
-      rows: [{ key: 'slow', charged: 40 }],
-      addsUp: true,
-    })
-    expect(await guard.statement(november, 'budget')).toMatchObject({ rows: [], addsUp: true })
-  })
-
   test('an update that a summary names and that is gone is left out', async () => {
     const product = await startGuard()
     const { guard, clock } = product
@@ -311,18 +295,4 @@ describe('a book that does not add up', () => {
       expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
     },
   )
-})
-
-test('a wrong summary is logged with its month', async () => {
-  const { guard, ask, clock, lines } = await startGuard()
-  await ask({ projects: ['shop'] })
-  clock.advance(days(1))
-  await guard.keepSummaries()
-  await guard.ledger.summaries.write({ ...(await summaryOf(guard.ledger, asked)), rows: [] })
-  lines.length = 0
-  expect(await guard.statement(null, 'budget')).toMatchObject({
-    total: { charged: 40 },
-    addsUp: true,
-  })
-  expect(lines).toEqual([{ level: 'error', event: 'summary-not-ok', month: november }])
 })

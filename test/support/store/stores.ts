@@ -15,7 +15,6 @@ import { createMemoryStore } from './memory-store.ts'
 /** Tests run on every store that this machine has. */
 export const stores: readonly (readonly [name: string, create: () => Promise<Store>])[] = [
   ['memory', async () => createMemoryStore()],
-  ['SQLite in memory', async () => createFileStore(':memory:')],
   ['SQLite in a file', async () => createFileStore(join(await mkdtemp(join(tmpdir(), 'ledger-')), 'ledger.db'))],
   ...(inject('dynamodb') === null ? [] : [['DynamoDB Local', createLocalStore] as const]),
 ]
