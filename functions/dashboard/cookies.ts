@@ -38,50 +38,46 @@ export function createOrigins(dashboardUrl: string | null) {
 
 export type Origins = ReturnType<typeof createOrigins>
 
-type CookieName = 'unit-guard' | 'unit-guard-said'
-
-/** Not readable by scripts, not sent by other sites and, with https, not set by other hosts. */
-export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
-  const attributes = (c: Context<FaceEnv>, lastsMs: number) =>
-    ({ secure: isSecure(c), httpOnly: true, maxAge: Math.floor(lastsMs / 1000) }) as const
-
-  function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
-    const prefix = isSecure(c) && ({ prefix: 'host' } as const)
-    setCookie(c, name, value, { ...attributes(c, lastsMs), ...prefix, path: '/', sameSite: 'Strict' })
-  }
-
-  /** One for each start. Lax, because the provider's redirect brings no strict cookie along. */
-  function writeStart(c: Context<FaceEnv>, state: string, value: string, lastsMs: number): void {
-    const earlier = Object.keys(getCookie(c)).filter((name) => name.includes(startPrefix))
-    if (earlier.length >= maxStarts)
-      for (const name of earlier) deleteCookie(c, name, { path: startPath, secure: name.startsWith('__Secure-') })
-    const prefix = isSecure(c) && ({ prefix: 'secure' } as const)
-    setCookie(c, startName(state), value, { ...attributes(c, lastsMs), ...prefix, path: startPath, sameSite: 'Lax' })
-  }
-
-  return {
-    read: (c: Context<FaceEnv>, name: CookieName): string | undefined =>
-      isSecure(c) ? getCookie(c, name, 'host') : getCookie(c, name),
-
-    write,
-
-    remove: (c: Context<FaceEnv>, name: CookieName): void => write(c, name, '', 0),
-
-    readStart: (c: Context<FaceEnv>, state: string): string | undefined =>
-      isSecure(c) ? getCookie(c, startName(state), 'secure') : getCookie(c, startName(state)),
-
-    writeStart,
-
-    removeStart: (c: Context<FaceEnv>, state: string): void => writeStart(c, state, '', 0),
-  }
-}
-
-const startPath = '/login'
 const startPrefix = 'unit-guard-login-'
 /** Servers refuse a header of many cookies. */
 const maxStarts = 8
 
-const startName = (state: string): string => `${startPrefix}${digest('start', state).slice(0, 10)}`
+/** One for each start of a login. */
+export const startCookie = (state: string) => `${startPrefix}${digest('start', state).slice(0, 10)}` as const
+
+type CookieName = 'unit-guard' | 'unit-guard-said' | ReturnType<typeof startCookie>
+
+/** Lax for a start, because the provider's redirect brings no strict cookie along. */
+const kindOf = (name: CookieName) =>
+  name.startsWith(startPrefix)
+    ? ({ prefix: 'secure', path: '/login', sameSite: 'Lax' } as const)
+    : ({ prefix: 'host', path: '/', sameSite: 'Strict' } as const)
+
+/** Not readable by scripts, not sent by other sites and, with https, not set by other hosts. */
+export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
+  function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
+    const { prefix, ...kind } = kindOf(name)
+    const secure = isSecure(c)
+    const maxAge = Math.floor(lastsMs / 1000)
+    setCookie(c, name, value, { ...kind, ...(secure && { prefix }), secure, httpOnly: true, maxAge })
+  }
+
+  return {
+    write,
+
+    remove: (c: Context<FaceEnv>, name: CookieName): void => write(c, name, '', 0),
+
+    read: (c: Context<FaceEnv>, name: CookieName): string | undefined =>
+      isSecure(c) ? getCookie(c, name, kindOf(name).prefix) : getCookie(c, name),
+
+    /** Before a further start. */
+    removeManyStarts(c: Context<FaceEnv>): void {
+      const earlier = Object.keys(getCookie(c)).filter((name) => name.includes(startPrefix))
+      if (earlier.length < maxStarts) return
+      for (const name of earlier) deleteCookie(c, name, { path: '/login', secure: name.startsWith('__Secure-') })
+    },
+  }
+}
 
 export type Cookies = ReturnType<typeof createCookies>
 

@@ -31,8 +31,6 @@ const maxSentences = 100
 /** Enough for a project of 512 characters and its outcome. */
 const maxSentenceLength = 700
 
-export type FlashCookie = ReturnType<typeof createFlash>
-
 /** In a cookie, because an address can be forged and would show it again on reload. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {

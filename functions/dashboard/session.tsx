@@ -16,8 +16,8 @@ import type { Scope } from '../../shared/platform/words.ts'
 import { setHeaders, show, showProblem } from './answer.tsx'
 import { type Frame, maxWaiting } from './components/layout.tsx'
 import { findPath } from './components/parts.tsx'
-import { createCookies, createOrigins, createSessions, type Session, type Sessions } from './cookies.ts'
-import { createFlash, type Flash, type FlashCookie } from './flash.ts'
+import { createCookies, createOrigins, createSessions, type Session } from './cookies.ts'
+import { createFlash, type Flash } from './flash.ts'
 import { readForm } from './forms.ts'
 
 type Method = 'GET' | 'POST'
@@ -54,11 +54,8 @@ const sessionEndedPath = '/login?ended'
 
 /** Sessions, headers, failures and the origin of forms, for all pages. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
-  const { guard, callerKey, clock, log, issuers } = services
-  const origins = createOrigins(services.dashboardUrl)
-  const cookies = createCookies(origins)
-  const sessions = createSessions({ key: callerKey, clock, ids: systemIds })
-  const flashes = createFlash({ sessions, cookies })
+  const parts = partsOf(services)
+  const { log, issuers, origins, cookies, sessions } = parts
 
   app.use((c, next) => {
     setHeaders(c)
@@ -66,8 +63,6 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return next()
   })
 
-  const closeSession = (c: Context<FaceEnv>): void => cookies.remove(c, 'unit-guard')
-  const parts = { ...{ guard, log, issuers, sessions, flashes, closeSession }, ...ownParts(services) }
   const showFailure = (c: Context<FaceEnv>, error: unknown) => answerFailure(log, c, error)
   const publicPage = (path: string, handlers: Handlers<Context<FaceEnv>>) => addPublicPage(app, log, path, handlers)
 
@@ -112,16 +107,23 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     return session !== null
   }
 
-  return {
-    ...{ publicPage, page, showFailure, showNotFound, sessionOf },
-    ...{ mustBeSameOrigin, openSession, closeSession, cookies },
-  }
+  return { publicPage, page, showFailure, showNotFound, sessionOf, mustBeSameOrigin, openSession, cookies }
 }
 
-const ownParts = (services: Services) => ({ rates: createRequestRates(services), hasEvents: hasEvents(services) })
+type Parts = ReturnType<typeof partsOf>
 
-const hasEvents = ({ eventSettings: { EVENT_TARGETS: file, EVENT_BUS: bus } }: Services): boolean =>
-  (file ?? bus) !== undefined
+function partsOf(services: Services) {
+  const { callerKey: key, clock, dashboardUrl, eventSettings } = services
+  const origins = createOrigins(dashboardUrl)
+  const cookies = createCookies(origins)
+  const sessions = createSessions({ key, clock, ids: systemIds })
+  return {
+    ...{ ...services, origins, cookies, sessions },
+    flashes: createFlash({ sessions, cookies }),
+    rates: createRequestRates(services),
+    hasEvents: (eventSettings.EVENT_TARGETS ?? eventSettings.EVENT_BUS) !== undefined,
+  }
+}
 
 function addPublicPage(app: Hono<FaceEnv>, log: Log, path: string, handlers: Handlers<Context<FaceEnv>>): void {
   const methods = Object.keys(handlers).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -161,15 +163,6 @@ async function countWaiting({ ledger }: Guard): Promise<number | undefined> {
   )
 }
 
-interface PageParts extends Pick<Services, 'guard' | 'log' | 'issuers'> {
-  /** A target or a bus is set. */
-  readonly hasEvents: boolean
-  readonly sessions: Sessions
-  readonly flashes: FlashCookie
-  readonly rates: ReturnType<typeof createRequestRates>
-  closeSession(c: Context<FaceEnv>): void
-}
-
 /** The claim of the issuer's tokens that gives scopes. */
 async function scopesFromOf({ token }: Session, issuers: Services['issuers']): Promise<Caller['scopesFrom']> {
   if (!token?.issuer) return undefined
@@ -179,7 +172,7 @@ async function scopesFromOf({ token }: Session, issuers: Services['issuers']): P
 }
 
 async function showPage(
-  { guard, log, issuers, sessions, flashes, rates, closeSession, hasEvents }: PageParts,
+  { guard, log, issuers, sessions, flashes, rates, cookies, hasEvents }: Parts,
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
@@ -199,7 +192,7 @@ async function showPage(
     const identity = { caller: session.sub, ...(session.token && { token: session.token }) }
     const permissions = await guard.permissions(identity, { atOnce: c.req.method === 'POST' })
     if (permissions.isDisabled) {
-      closeSession(c)
+      cookies.remove(c, 'unit-guard')
       throw new Refusal(problem('forbidden', `${session.sub} is disabled; ask an administrator.`))
     }
     const { scopes, isAdmin, guard: seen } = permissions

@@ -164,7 +164,7 @@ describe('asking for an update in the browser', () => {
     const eve = await as('eve', 'read run admin')
     const { html } = await eve.get(`/dashboard/updates/${id}`)
     expect(html).toContain(
-      'href="/dashboard/budgets/seo/book?type=grant&amp;window=month&amp;units=200#grant">Grant 200 to seo…',
+      'href="/dashboard/budgets/seo/book?type=grant&amp;units=200&amp;window=month#grant">Grant 200 to seo…',
     )
     expect(html).toContain('href="/dashboard/ask?kind=ranking&amp;project=dear">Ask again…')
     const reader = await (await as('rita', 'read')).get(`/dashboard/updates/${id}`)

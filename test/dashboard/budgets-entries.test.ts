@@ -38,7 +38,7 @@ describe('a grant', () => {
     expect(await booked(product)).toEqual([['grant', 1_500, 'eve', 'Christmas']])
     expect(await product.figures('acme')).toMatchObject({ granted: 1_500, available: 3_500 })
     expect((await fill('globex', 'grant', { units: '30,000' })).text).toContain(
-      'agency has 20,000 left for the month, so updates of globex can cost no more than that together.',
+      'agency has 20,000 left this month, so updates of globex can cost no more than that together.',
     )
   })
 

@@ -62,7 +62,7 @@ describe('callers', () => {
       )
     const page = await eve.get('/dashboard/callers')
     expect(page.text).toContain(
-      'newcomer Last update 20 Nov 2026 10:00 via http Token from Unit Guard Limit… Disable or enable',
+      'newcomer Last update 20 Nov 2026 10:00 via http Token from Unit Guard Limit what newcomer may do Disable or enable',
     )
     expect(page.html).toContain('href="/dashboard/callers/edit?sub=newcomer"')
     const stopped = await press(eve, page, 'Disable', { sub: 'newcomer', reason: 'unknown' })

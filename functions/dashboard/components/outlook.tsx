@@ -206,29 +206,30 @@ const budgetLinks = (names: readonly string[]): Child => [
   names.length > maxNamed ? ` and ${count(names.length - maxNamed)} more` : '',
 ]
 
-/** Leads to the form, filled in. */
 function RemedyLink({ remedy, row }: { remedy: Remedy; row: string }) {
   const [label, address] = remedyLink(remedy, row)
   return (
     <a class="button small" href={address}>
-      {label}…
+      {label}
     </a>
   )
 }
 
-function remedyLink(remedy: Remedy, row: string): readonly [label: string, address: string] {
+/** Leads to the form, filled in. @param row what is named beside the link. */
+export function remedyLink(remedy: Remedy, row?: string): readonly [label: string, address: string] {
+  const named = (name: string, before = '') => (name === row ? '' : ` ${before}${name}`)
   switch (remedy.kind) {
     case 'grant': {
       const { budget, window, units } = remedy
-      const to = budget === row ? '' : ` to ${budget}`
-      return [`Grant ${count(units)}${to}`, bookAddress(budget, 'grant', { units: String(units), window })]
+      const address = bookAddress(budget, 'grant', { units: String(units), window })
+      return [`Grant ${count(units)}${named(budget, 'to ')}…`, address]
     }
     case 'unfreeze':
-      return [`Unfreeze${remedy.budget === row ? '' : ` ${remedy.budget}`}`, budgetAddress(remedy.budget, '/unfreeze')]
+      return [`Unfreeze${named(remedy.budget)}…`, budgetAddress(remedy.budget, '/unfreeze')]
     case 'resume':
-      return ['Resume', planAddress(remedy.plan, '#stopping')]
+      return [`Resume${named(remedy.plan)}…`, planAddress(remedy.plan, '#stopping')]
     case 'reconcile':
-      return ['Reconcile', bookAddress(rootBudget, 'reconcile')]
+      return ['Reconcile…', bookAddress(rootBudget, 'reconcile')]
   }
 }
 

@@ -11,17 +11,10 @@ import {
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { runBefore } from './cost.tsx'
-import {
-  askAddress,
-  bookAddress,
-  budgetAddress,
-  callerAddress,
-  LinkButtons,
-  planAddress,
-  updateAddress,
-} from './parts.tsx'
+import { remedyLink } from './outlook.tsx'
+import { askAddress, bookAddress, budgetAddress, callerAddress, LinkButtons, updateAddress } from './parts.tsx'
 
-type Remedy = readonly [label: string, to: string]
+type Link = ReturnType<typeof remedyLink>
 
 type RefusedWork = Pick<Update, 'kind' | 'project' | 'budget' | 'byDefault' | 'plan' | 'problem'>
 
@@ -30,12 +23,12 @@ export function Remedies(props: { update: RefusedWork; view: View; permissions: 
   const { kind, project, budget, byDefault, plan, problem } = update
   const mayAsk = mayAskAgain && (permissions.scopes.has('run') || permissions.scopes.has('propose'))
   const isDefault = byDefault || plan !== undefined || budget === unseenBudget
-  const again: Remedy = ['Ask again…', askAddress({ kind, project, ...(!isDefault && { budget }) })]
+  const again: Link = ['Ask again…', askAddress({ kind, project, ...(!isDefault && { budget }) })]
   const remedies = problem ? remediesOf(problem, view, permissions.scopes.has('admin')) : []
   return <LinkButtons links={[...remedies, ...(mayAsk ? [again] : [])]} />
 }
 
-function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): readonly Remedy[] {
+function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): readonly Link[] {
   const { update, budget, plan } = members
   if ((slug === 'already-updated' || slug === 'duplicate-work') && typeof update === 'string')
     return [['See that update', updateAddress(update)]]
@@ -43,14 +36,14 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
   if (slug === 'over-budget') return shortCounters(members.budgets).flatMap((each) => grantOf(each, view))
   if (slug === 'project-unowned') return [changeOf(rootBudget, view)]
   if (slug === 'plan-paused' && typeof plan === 'string' && pauseOf(view.definitions, plan))
-    return [[`Resume ${plan}…`, planAddress(plan)]]
+    return [remedyLink({ kind: 'resume', plan })]
   if (typeof budget !== 'string') return []
   if (slug === 'budget-frozen' && view.definitions.budgets[budget]?.frozen)
-    return [[`Unfreeze ${budget}…`, budgetAddress(budget, '/unfreeze')]]
+    return [remedyLink({ kind: 'unfreeze', budget })]
   return slug === 'over-update-limit' || slug === 'kind-not-allowed' ? [changeOf(budget, view)] : []
 }
 
-const changeOf = (name: string, { definitions }: View): Remedy => [
+const changeOf = (name: string, { definitions }: View): Link => [
   `Change the rules of ${shownCaller(definitions, name)}…`,
   Object.hasOwn(definitions.budgets, name) ? budgetAddress(name, '/edit') : callerAddress(name),
 ]
@@ -87,14 +80,13 @@ function missingNow({ budget, window, short, available }: ShortCounter, view: Vi
 
 const lastPrice = ({ results: [asked], now }: View): number | null => (asked && runBefore(asked, now)?.units) ?? null
 
-function grantOf(counter: ShortCounter, view: View): readonly Remedy[] {
+function grantOf(counter: ShortCounter, view: View): readonly Link[] {
   const { budget, window } = counter
   const caller = callerOfCounter(budget)
   if (caller !== null) return [[`Raise the limit of ${shownCaller(view.definitions, caller)}…`, callerAddress(caller)]]
   const missing = missingNow(counter, view)
-  if (missing !== null && missing <= 0) return []
-  const address = bookAddress(budget, 'grant', { window, ...(missing !== null && { units: String(missing) }) })
-  return [[`Grant ${missing === null ? 'units' : count(missing)} to ${budget}…`, address]]
+  if (missing === null) return [[`Grant units to ${budget}…`, bookAddress(budget, 'grant', { window })]]
+  return missing <= 0 ? [] : [remedyLink({ kind: 'grant', budget, window, units: missing })]
 }
 
 export function PriceNote({ problem: { slug, members }, view }: { problem: Problem; view: View }) {

@@ -9,6 +9,7 @@ import { dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { show } from '../answer.tsx'
 import { HiddenFields } from '../components/fields.tsx'
 import { Sign } from '../components/parts.tsx'
+import { startCookie } from '../cookies.ts'
 import { readForm } from '../forms.ts'
 import { Buttons } from '../kit/action.tsx'
 import { type PageRoutes, showOneMoment } from '../session.tsx'
@@ -16,7 +17,7 @@ import type { LoginRefused } from './provider-login.ts'
 
 /** Only POST redeems the code of a link, because link previews would use it up with GET. */
 export function addLogin(routes: PageRoutes, services: Services): void {
-  const { publicPage, page, openSession, closeSession, sessionOf, mustBeSameOrigin } = routes
+  const { publicPage, page, openSession, cookies, sessionOf, mustBeSameOrigin } = routes
   const { guard, clock, isLocal, login } = services
   const tokens = createTokens(services)
   const showLogin = createLoginPage(services)
@@ -42,7 +43,7 @@ export function addLogin(routes: PageRoutes, services: Services): void {
 
   page('/logout', {
     POST: async ({ c, session }) => {
-      closeSession(c)
+      cookies.remove(c, 'unit-guard')
       const isOfProvider = login !== null && session.token?.issuer?.name === login.issuer
       return c.redirect(isOfProvider ? '/login?out' : '/login', 303)
     },
@@ -98,7 +99,8 @@ function addProviderLogin(
       const { startLogin, LoginRefused } = await import('./provider-login.ts')
       try {
         const { address, state, cookie } = await startLogin(partsOf(), to, startLastsMs)
-        cookies.writeStart(c, state, cookie, startLastsMs)
+        cookies.removeManyStarts(c)
+        cookies.write(c, startCookie(state), cookie, startLastsMs)
         return c.redirect(address, 303)
       } catch (error) {
         if (error instanceof LoginRefused) return refuse(c, error, to)
@@ -111,8 +113,8 @@ function addProviderLogin(
     GET: async (c) => {
       const query = new URL(c.req.url).searchParams
       const state = query.get('state') ?? ''
-      const cookie = cookies.readStart(c, state)
-      if (cookie !== undefined) cookies.removeStart(c, state)
+      const cookie = cookies.read(c, startCookie(state))
+      if (cookie !== undefined) cookies.remove(c, startCookie(state))
       const parts = partsOf()
       const { finishLogin, LoginRefused, readStart } = await import('./provider-login.ts')
       const start = cookie === undefined ? null : await readStart(parts, cookie)

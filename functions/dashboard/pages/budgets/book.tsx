@@ -23,7 +23,7 @@ import { inputOf, step, toNumber } from '../../forms.ts'
 import { action, ConfirmForm } from '../../kit/action.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 import { BudgetTrail } from './chain.tsx'
-import { EffectTable } from './effect.tsx'
+import { boundText, EffectTable } from './effect.tsx'
 import { EntryForms, entryFields, readEntry } from './entry-forms.tsx'
 
 const noKey = 'is missing: load the page again'
@@ -75,7 +75,10 @@ export function addBook({ page }: PageRoutes): void {
         const outcome = await (isReconciliation ? reads.inTurn(book) : book())
         switch (outcome.kind) {
           case 'entered': {
-            const done = [outcome.again ? alreadyBooked : bookedText(outcome.entry), ...boundText(outcome.entry)]
+            const { entry, again } = outcome
+            const { type, binds, to = budget.name } = entry
+            const isBound = binds && binds.budget !== to && ['grant', 'transfer'].includes(type)
+            const done = [again ? alreadyBooked : bookedText(entry), ...(isBound ? [boundText(binds, to)] : [])]
             return { done, failed: [], to: budgetAddress(budget.name) }
           }
           case 'possible':
@@ -119,13 +122,6 @@ function bookedText({ type, budget, units: number, to }: Entry): string {
     default:
       return `Booked: ${units(number)} on ${budget}.`
   }
-}
-
-/** The tightest limit above what got the units. */
-function boundText({ type, binds, budget, to = budget }: Entry): readonly string[] {
-  if (!binds || binds.budget === to || !['grant', 'transfer'].includes(type)) return []
-  const has = `${binds.budget} has ${count(Math.max(0, binds.available))} left ${binds.window === 'day' ? 'for the day' : 'for the month'}`
-  return [`${has}, so updates of ${to} can cost no more than that together.`]
 }
 
 interface PreviewProps extends Extract<EntryPreview, { kind: 'possible' }> {

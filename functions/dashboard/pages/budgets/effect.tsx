@@ -68,16 +68,14 @@ const fromTo = (from: string | undefined, to: string) =>
 
 export function TightestLimit({ budget, tightest }: { budget: string; tightest: Entry['binds'] }) {
   if (!tightest) return <p>Nothing limits what updates of {budget} can cost then.</p>
-  const left = Math.max(0, tightest.available)
-  const when = thisWindow(tightest.window)
-  if (tightest.budget === budget) return <p>{`Updates of ${budget} can then cost ${units(left)} together ${when}.`}</p>
-  return (
-    <Warning>
-      <strong>{`${tightest.budget} has ${count(left)} left`}</strong>
-      {` ${when}, so updates of ${budget} can cost no more than that together.`}
-    </Warning>
-  )
+  if (tightest.budget !== budget) return <Warning>{boundText(tightest, budget)}</Warning>
+  const left = units(Math.max(0, tightest.available))
+  return <p>{`Updates of ${budget} can then cost ${left} together ${thisWindow(tightest.window)}.`}</p>
 }
+
+/** Of the tightest limit above a budget. */
+export const boundText = ({ budget, available, window }: NonNullable<Entry['binds']>, below: string): string =>
+  `${budget} has ${count(Math.max(0, available))} left ${thisWindow(window)}, so updates of ${below} can cost no more than that together.`
 
 const thisMonth = 'this month'
 

@@ -126,8 +126,8 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
   const isSelf = sub === visit.session.sub
   const seen = seenAt.get(sub)
   return (
-    <ChoosableCaller
-      {...{ sub, isSelf, link: 'Change', linkLabel: `Change what ${sub} may do` }}
+    <CallerItem
+      {...{ sub, isDisabled: disabled, link: 'Change', isChoosable: !isSelf }}
       title={[
         <Who name={sub} definitions={{}} />,
         person === undefined ? null : <span class="note"> is {person}</span>,
@@ -145,13 +145,11 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
         ],
         ...mayFacts(sub, caller),
       ]}
-      isDisabled={disabled}
-    >
-      {disabled ? null : <p>{stops.get(sub)?.sentence}</p>}
-      {ownLimitsLeft(view, sub).map((sentence) => (
-        <p>{sentence}.</p>
-      ))}
-    </ChoosableCaller>
+      sentences={[
+        disabled ? '' : (stops.get(sub)?.sentence ?? ''),
+        ...ownLimitsLeft(view, sub).map((each) => `${each}.`),
+      ]}
+    />
   )
 }
 
@@ -174,37 +172,36 @@ const limitFacts = ({ perUpdate, ratePerMinute }: CallerDefaults): readonly Fact
   ratePerMinute !== undefined && ['Requests a minute', count(ratePerMinute)],
 ]
 
-export const Disabled = () => (
-  <p class="failed">
-    <Sign name="cross" /> Disabled: every request is refused.
-  </p>
-)
-
-interface ChoosableProps {
+interface CallerProps {
   readonly sub: string
-  readonly isSelf?: boolean
-  readonly isDisabled?: boolean | undefined
-  readonly title: Child
+  readonly title?: Child
   readonly facts: readonly FactRow[]
-  readonly link: string
-  /** For screen readers, as the link stands in every row. */
-  readonly linkLabel: string
-  readonly children?: Child
+  readonly isDisabled?: boolean | undefined
+  readonly sentences?: readonly string[]
+  /** Leads administrators to its form. */
+  readonly link?: 'Change' | 'Limit' | null
+  /** `false`: not this one of a list. */
+  readonly isChoosable?: boolean
 }
 
-const ChoosableCaller = ({ sub, isSelf, isDisabled, title, facts, link, linkLabel, children }: ChoosableProps) => (
+export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ...told }: CallerProps) => (
   <li>
-    {isSelf ? <span class="no-box" /> : <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} />}
+    {isChoosable ? <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} /> : null}
+    {isChoosable === false ? <span class="no-box" /> : null}
     <div>
       <p class="what">{title}</p>
-      {isDisabled ? <Disabled /> : null}
-      <Facts rows={facts} />
-      {children}
-      <p>
-        <a href={callerAddress(sub)} aria-label={linkLabel}>
-          {link}
-        </a>
-      </p>
+      {isDisabled ? (
+        <p class="failed">
+          <Sign name="cross" /> Disabled: every request is refused.
+        </p>
+      ) : null}
+      <Facts rows={told.facts} />
+      {told.sentences?.map((sentence) => sentence && <p>{sentence}</p>)}
+      {link && (
+        <p>
+          <a href={callerAddress(sub)}>{`${link} what ${sub} may do`}</a>
+        </p>
+      )}
     </div>
   </li>
 )
@@ -220,8 +217,8 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
       <p class="note">Callers of the latest {recentUpdates} updates. Their tokens allow what they say.</p>
       <ul class="waiting-list">
         {latest.map(({ caller, createdAt, token, via }) => (
-          <ChoosableCaller
-            {...{ sub: caller, title: caller, link: 'Limit…', linkLabel: `Limit what ${caller} may do` }}
+          <CallerItem
+            {...{ sub: caller, link: 'Limit', isChoosable: true }}
             facts={[
               ['Last update', [<Time at={createdAt} zone={zoneOf(view)} />, ` via ${via}`]],
               ['Token from', token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'],

@@ -8,7 +8,6 @@ import { callerNamed, topsOf } from '../../../../shared/ledger/book/definitions.
 import { SpentSection } from '../../components/charts.tsx'
 import {
   BudgetLink,
-  callerAddress,
   inboxPath,
   ProjectLink,
   personAddress,
@@ -23,7 +22,7 @@ import { inView } from '../../components/people.tsx'
 import { LatestUpdates } from '../../components/update-table.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
-import { Disabled, mayFacts } from './callers.tsx'
+import { CallerItem, mayFacts } from './callers.tsx'
 
 export function addPerson({ page }: PageRoutes): void {
   page('/dashboard/people/:name', {
@@ -116,17 +115,13 @@ function NamesSection({ profile: { names, next, view }, visit }: { profile: Pers
         {names.map((name) => {
           const listed = callerNamed(view.definitions, name)
           const isSelf = name === caller
-          const stop = isAdmin || isSelf ? (next.get(name)?.sentence ?? ownLimitsLeft(view, name).join('. ')) : ''
+          const isSeen = isAdmin || isSelf
           return (
-            <li>
-              <div>
-                <p class="what">{name}</p>
-                {isAdmin && listed?.disabled ? <Disabled /> : null}
-                {isAdmin || isSelf ? <Facts rows={mayFacts(name, isAdmin ? (listed ?? {}) : own)} /> : null}
-                {stop === '' ? null : <p>{stop}</p>}
-                {isAdmin ? <a href={callerAddress(name)}>{`Change what ${name} may do`}</a> : null}
-              </div>
-            </li>
+            <CallerItem
+              {...{ sub: name, isDisabled: isAdmin && listed?.disabled, link: isAdmin ? 'Change' : null }}
+              facts={isSeen ? mayFacts(name, isAdmin ? (listed ?? {}) : own) : []}
+              sentences={isSeen ? [next.get(name)?.sentence ?? ownLimitsLeft(view, name).join('. ')] : []}
+            />
           )
         })}
       </ul>
