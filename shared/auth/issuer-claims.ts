@@ -10,13 +10,13 @@ export type Claims = { readonly [name: string]: Json }
 const leewaySeconds = 60
 
 /** Times are whole seconds (RFC 7519, NumericDate), and all but `nbf` are required. `null`: in time. */
-export function timeFault({ exp, iat, nbf }: Claims, { maxLifetimeMs }: Issuer, nowMs: number): TokenFault | null {
+export function timeFault({ exp, iat, nbf }: Claims, { maxLifetime }: Issuer, nowMs: number): TokenFault | null {
   const now = nowMs / 1000
   if (!isTime(exp) || !isTime(iat) || (nbf !== undefined && !isTime(nbf))) return 'lifetime'
   if (exp <= now) return 'expired'
   if (iat > now + leewaySeconds || (nbf !== undefined && nbf > now + leewaySeconds)) return 'not-yet'
   const lifetime = exp - iat
-  return lifetime > 0 && lifetime * 1000 <= maxLifetimeMs ? null : 'lifetime'
+  return lifetime > 0 && lifetime * 1000 <= maxLifetime ? null : 'lifetime'
 }
 
 const isTime = (value: Json | undefined): value is number => Number.isSafeInteger(value) && Number(value) > 0

@@ -1,36 +1,8 @@
 import * as z from 'zod/mini'
 import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
-import { allFaults, type Fault, textFaults } from '../platform/faults.ts'
 import { isLoopback } from '../platform/http.ts'
-import { isObject, type Json, parseStrictJson, placeIn } from '../platform/json.ts'
-import { readSettingsFile } from '../platform/settings-file.ts'
-import { type Scope, scopes, shortName } from '../platform/words.ts'
-
-/** A list from the file, or from a claim of the token. */
-export type Mapped<T> = readonly T[] | { readonly claim: string }
-
-/** An identity provider whose tokens are accepted. */
-export interface Issuer {
-  /** The first part of its callers' names. */
-  readonly name: string
-  /** Equal to the claim `iss`, byte by byte. */
-  readonly issuer: string
-  readonly audience: string
-  readonly algorithms: readonly string[]
-  /** The claim that names the caller. */
-  readonly subject: string
-  /** The claim that names the person behind the caller. Absent: the caller is a person of its own. */
-  readonly person?: string
-  readonly trustUnverifiedEmail: boolean
-  readonly maxLifetimeMs: number
-  readonly scopes:
-    | readonly Scope[]
-    | { readonly claim: string; readonly map: Readonly<Record<string, readonly Scope[]>> }
-  /** Absent: as in a token of Unit Guard. With a claim, `*` counts only with `mayBeAll`. */
-  readonly budgets?: '*' | readonly string[] | { readonly claim: string; readonly mayBeAll: boolean }
-  /** Absent: all. A token without the claim may read no budget. */
-  readonly readsBudgets?: Mapped<string>
-}
+import { parseList, readSettingsFile } from '../platform/settings-file.ts'
+import { scopes, shortName } from '../platform/words.ts'
 
 /** The message names every fault by issuer and field. */
 export class WrongIssuers extends Error {
@@ -83,16 +55,22 @@ const budgets = z
   .array(z.string(takesBudgets).check(z.regex(shortName, 'must be the name of a budget')))
   .check(z.maxLength(200, 'must have at most 200 budgets'))
 
+/** An identity provider whose tokens are accepted. */
 const issuer = z.strictObject({
+  /** The first part of its callers' names. */
   name,
+  /** Equal to the claim `iss`, byte by byte. */
   issuer: address,
   audience: z.string('must be a string').check(z.minLength(1, 'must not be empty'), z.maxLength(500, 'is too long')),
   algorithms: z
     .array(z.enum(algorithms, `must be of ${algorithms.join(', ')}`), 'must be a list of algorithms')
     .check(z.minLength(1, 'must name an algorithm')),
+  /** The claim that names the caller. */
   subject: z._default(claim, 'sub'),
+  /** The claim that names the person behind the caller. Absent: the caller is a person of its own. */
   person: z.exactOptional(claim),
   trustUnverifiedEmail: z._default(z.boolean('must be true or false'), false),
+  /** In milliseconds. */
   maxLifetime: z._default(lifetime, 12 * hourMs),
   scopes: z.union(
     [
@@ -106,6 +84,7 @@ const issuer = z.strictObject({
     ],
     'must be a list of scopes, or {"claim": …, "map": {…}}',
   ),
+  /** Absent: as in a token of Unit Guard. With a claim, `*` counts only with `mayBeAll`. */
   budgets: z.exactOptional(
     z.union(
       [
@@ -116,8 +95,10 @@ const issuer = z.strictObject({
       `${takesBudgets}, or "*"`,
     ),
   ),
+  /** Absent: all. A token without the claim may read no budget. */
   readsBudgets: z.exactOptional(z.union([budgets, z.strictObject({ claim })], takesBudgets)),
 })
+export type Issuer = Readonly<z.output<typeof issuer>>
 
 const issuersFile = z
   .array(issuer, 'must be a list of issuers')
@@ -128,38 +109,13 @@ const issuersFile = z
  *
  * @throws WrongIssuers with all faults.
  */
-export function parseIssuers(text: string): readonly Issuer[] {
-  const read = parseStrictJson(text)
-  if (!read.ok) throw new WrongIssuers(`it is not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
-  const parsed = issuersFile.safeParse(read.value)
-  const faults = allFaults([...textFaults(read.value), ...repeated(read.value)], parsed.error?.issues)
-  if (parsed.success && faults.length === 0) {
-    return parsed.data.map(({ maxLifetime, ...rest }) => ({ ...rest, maxLifetimeMs: maxLifetime }))
-  }
-  throw new WrongIssuers(faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '))
-}
+export const parseIssuers = (text: string): readonly Issuer[] =>
+  parseList(text, { schema: issuersFile, keys }, (message) => new WrongIssuers(message))
 
-/** Finds two entries with one name, or with one issuer and audience. */
-function repeated(file: Json): Fault[] {
-  const rows = Array.isArray(file) ? file : []
-  return [
-    ...repeatedIn(rows, ['name'], 'is the name'),
-    ...repeatedIn(rows, ['issuer', 'audience'], 'is, with its issuer, the audience'),
-  ]
-}
-
-function repeatedIn(rows: readonly Json[], fields: readonly string[], is: string): Fault[] {
-  const keys = rows.map((row) => {
-    const values = fields.map((field) => (isObject(row) ? row[field] : undefined))
-    return values.every((value) => typeof value === 'string') ? values.join(' ') : null
-  })
-  return keys.flatMap((key, index) => {
-    const first = keys.indexOf(key)
-    return key === null || first === index
-      ? []
-      : [{ path: `${index}.${fields.at(-1)}`, message: `${is} of entry ${first} too` }]
-  })
-}
+const keys = [
+  [['name'], 'is the name'],
+  [['issuer', 'audience'], 'is, with its issuer, the audience'],
+] as const
 
 interface IdentitySettings {
   readonly MINTED_TOKENS?: string | undefined

@@ -1,21 +1,8 @@
 import * as z from 'zod/mini'
-import { allFaults, type Fault, textFaults } from '../platform/faults.ts'
 import { isLoopback } from '../platform/http.ts'
-import { isObject, type Json, parseStrictJson, placeIn } from '../platform/json.ts'
-import { readSettingsFile } from '../platform/settings-file.ts'
+import { parseList, readSettingsFile } from '../platform/settings-file.ts'
 import { isRefusedHost } from './addresses.ts'
 import { eventTypes, passes } from './types.ts'
-
-/** Another system that gets events over HTTPS. */
-export interface WebhookTarget {
-  readonly kind: 'webhook'
-  readonly name: string
-  readonly url: string
-  /** Its name in Secrets Manager. */
-  readonly secret: string
-  /** Such as `update.settled` or `budget.*`. */
-  readonly types: readonly string[]
-}
 
 /** An event bus of EventBridge. */
 export interface BusTarget {
@@ -24,8 +11,6 @@ export interface BusTarget {
   readonly bus: string
   readonly types: readonly string[]
 }
-
-export type Target = WebhookTarget | BusTarget
 
 /** The message names every fault by target and field. */
 export class WrongTargets extends Error {
@@ -72,8 +57,13 @@ function isFilter(text: string): boolean {
   return /^[a-z]+\.(\*|[a-z-]+)$/.test(text) && eventTypes.some((type) => passes([text], type))
 }
 
+/** Another system that gets events over HTTPS. `secret`: its name in Secrets Manager. */
+const webhook = z.strictObject({ name, url, secret, types })
+export type WebhookTarget = Readonly<z.output<typeof webhook>> & { readonly kind: 'webhook' }
+export type Target = WebhookTarget | BusTarget
+
 const targetsFile = z
-  .array(z.strictObject({ name, url, secret, types }), 'must be a list of targets')
+  .array(webhook, 'must be a list of targets')
   .check(z.maxLength(maxTargets, `must have at most ${maxTargets} targets`))
 
 /**
@@ -81,24 +71,12 @@ const targetsFile = z
  *
  * @throws WrongTargets with all faults.
  */
-export function parseTargets(text: string): readonly WebhookTarget[] {
-  const read = parseStrictJson(text)
-  if (!read.ok) throw new WrongTargets(`it is not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
-  const parsed = targetsFile.safeParse(read.value)
-  const faults = allFaults([...textFaults(read.value), ...repeatedNames(read.value)], parsed.error?.issues)
-  if (parsed.success && faults.length === 0) return parsed.data.map((row) => ({ kind: 'webhook', ...row }))
-  throw new WrongTargets(faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '))
-}
-
-function repeatedNames(file: Json): Fault[] {
-  const names = (Array.isArray(file) ? file : []).map((row) => (isObject(row) ? row.name : undefined))
-  return names.flatMap((each, index) => {
-    const first = names.indexOf(each)
-    return typeof each !== 'string' || first === index
-      ? []
-      : [{ path: `${index}.name`, message: `is the name of entry ${first} too` }]
-  })
-}
+export const parseTargets = (text: string): readonly WebhookTarget[] =>
+  parseList(
+    text,
+    { schema: targetsFile, keys: [[['name'], 'is the name']] },
+    (message) => new WrongTargets(message),
+  ).map((row) => ({ kind: 'webhook', ...row }))
 
 export interface EventSettings {
   readonly EVENT_TARGETS?: string | undefined

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { fromUtf8 } from './json.ts'
+import type * as z from 'zod/mini'
+import { allFaults, type Fault, textFaults } from './faults.ts'
+import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from './json.ts'
 
 /**
  * Reads a file that a setting names. Messages show only its base name.
@@ -24,4 +26,40 @@ export function readSettingsFile(
   const text = fromUtf8(bytes)
   if (text === null) throw wrong(`the ${what} ${file} is not UTF-8`)
   return { text, file }
+}
+
+/** Members that no two rows may share together, and how the fault begins that says so. */
+type Key = readonly [members: readonly string[], is: string]
+
+/**
+ * Parses a JSON list.
+ *
+ * @throws what `wrong` makes of all faults, each with its place.
+ */
+export function parseList<Row>(
+  text: string,
+  { schema, keys }: { schema: z.ZodMiniType<Row[]>; keys: readonly Key[] },
+  wrong: (message: string) => Error,
+): readonly Row[] {
+  const read = parseStrictJson(text)
+  if (!read.ok) throw wrong(`it is not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
+  const { value } = read
+  const parsed = schema.safeParse(value)
+  const repeated = Array.isArray(value) ? keys.flatMap((key) => repeatedIn(value, key)) : []
+  const faults = allFaults([...textFaults(value), ...repeated], parsed.error?.issues)
+  if (parsed.success && faults.length === 0) return parsed.data
+  throw wrong(faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '))
+}
+
+function repeatedIn(rows: readonly Json[], [members, is]: Key): Fault[] {
+  const keys = rows.map((row) => {
+    const values = members.map((member) => (isObject(row) ? row[member] : undefined))
+    return values.every((value) => typeof value === 'string') ? values.join(' ') : null
+  })
+  return keys.flatMap((key, index) => {
+    const first = keys.indexOf(key)
+    return key === null || first === index
+      ? []
+      : [{ path: `${index}.${members.at(-1)}`, message: `${is} of entry ${first} too` }]
+  })
 }

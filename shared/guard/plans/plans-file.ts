@@ -1,31 +1,12 @@
 import * as z from 'zod/mini'
-import type { Leave, Tags } from '../../ledger/updates/update.ts'
 import { allFaults, type Fault, textFaults } from '../../platform/faults.ts'
 import { isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
 import { readSettingsFile } from '../../platform/settings-file.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { budgetName, kindOf, planName, project, query, units } from '../../records/fields.ts'
-import { type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
+import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { tags } from '../tags.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
-
-export interface Plan {
-  readonly name: string
-  readonly kind: Kind
-  readonly projects: readonly string[]
-  /** Absent: each project's owner pays. */
-  readonly budget?: string
-  readonly schedule: Schedule
-  /** `fit` updates what fits, `refuse` judges each project alone, `ask` asks a person. */
-  readonly whenShort: 'fit' | 'refuse' | 'ask'
-  readonly query?: Readonly<Record<string, string>>
-  /** Whether the plan may charge its budget for projects of descendant budgets. */
-  readonly mayChargeAncestors: boolean
-  readonly leave?: Leave
-  readonly tags?: Tags
-  /** A disabled plan cannot be run at all. */
-  readonly enabled: boolean
-}
 
 export class WrongPlans extends Error {
   override readonly name = 'WrongPlans'
@@ -89,15 +70,21 @@ const planOf = (kinds: Kinds) =>
       z.maxLength(maxProjects, sizeOfProjects),
       z.refine((names) => new Set(names).size === names.length, 'names a project twice'),
     ),
+    /** Absent: each project's owner pays. */
     budget: z.exactOptional(budgetName),
     schedule,
+    /** `fit` updates what fits, `refuse` judges each project alone, `ask` asks a person. */
     whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'must be fit, refuse or ask'), 'fit'),
     query: z.exactOptional(query),
+    /** Whether the plan may charge its budget for projects of descendant budgets. */
     mayChargeAncestors: z._default(z.boolean('must be true or false'), false),
     leave: z.exactOptional(leave),
     tags: z.exactOptional(tags),
+    /** A disabled plan cannot be run at all. */
     enabled: z._default(z.boolean('must be true or false'), true),
   })
+
+export type Plan = Readonly<z.output<ReturnType<typeof planOf>>>
 
 const plansFileOf = (kinds: Kinds) =>
   z.strictObject({

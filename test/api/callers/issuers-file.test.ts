@@ -21,7 +21,7 @@ const faultsOf = (rows: unknown): string => {
 describe('the issuers file', () => {
   test('an entry gets its defaults', () => {
     expect(parseIssuers(JSON.stringify([okta]))).toEqual([
-      { ...okta, subject: 'sub', trustUnverifiedEmail: false, maxLifetimeMs: 12 * 3600_000 },
+      { ...okta, subject: 'sub', trustUnverifiedEmail: false, maxLifetime: 12 * 3600_000 },
     ])
   })
 
