@@ -1,19 +1,16 @@
 import * as z from 'zod/mini'
-import { ledgerOnlySettings } from '../../shared/platform/settings.ts'
+import { ledgerOnlySettings, wholeNumber } from '../../shared/platform/settings.ts'
+import { maxUnits } from '../../shared/platform/words.ts'
 
 export const sandboxTableKey = { partition: 'pk', sort: 'sk' } as const
 
 const { SERVICE_TOKEN_SECRET, DYNAMODB_ENDPOINT, DYNAMODB_ACCESS_KEY, SECRETS_ENDPOINT, SECRETS_ACCESS_KEY } =
   ledgerOnlySettings.shape
-const unitsTakes = 'must be a whole number of units'
 
 /** The sandbox reads its token from the guard's secret. */
 export const sandboxSettings = z.object({
   SANDBOX_TABLE: z._default(z.string(), 'unit-guard-sandbox'),
-  SANDBOX_UNITS_PER_MONTH: z._default(
-    z.pipe(z.string().check(z.regex(/^\d{1,12}$/, unitsTakes)), z.transform(Number)),
-    100_000,
-  ),
+  SANDBOX_UNITS_PER_MONTH: z._default(wholeNumber('must be a whole number of units', 0, maxUnits), 100_000),
   SERVICE_TOKEN_SECRET,
   DYNAMODB_ENDPOINT,
   DYNAMODB_ACCESS_KEY,

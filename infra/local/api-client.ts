@@ -24,11 +24,16 @@ export function apiAccess() {
   return { url, token }
 }
 
+export interface Refused {
+  readonly detail?: string
+  readonly errors?: readonly { readonly path: string; readonly message: string }[]
+}
+
 /** @throws CannotContinue that says why the guard refuses. */
-export async function answerOf(response: Response): Promise<unknown> {
-  const answer = (await response.json().catch(() => ({}))) as { readonly detail?: string }
+export async function answerOf(response: Response, inWords = ({ detail }: Refused) => detail): Promise<unknown> {
+  const answer = (await response.json().catch(() => ({}))) as Refused
   if (response.ok) return answer
-  throw new CannotContinue(answer.detail ?? `Unit Guard answers with status ${response.status}.`)
+  throw new CannotContinue(inWords(answer) ?? `Unit Guard answers with status ${response.status}.`)
 }
 
 type Fetch = (address: string, how: RequestInit) => Promise<Response>

@@ -10,7 +10,7 @@ import { guardSettings } from '../../shared/guard/options.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
 import { isLoopback } from '../../shared/platform/http.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
-import { mustFitLimit, parseSettings, WrongSettings } from '../../shared/platform/settings.ts'
+import { matching, mustFitLimit, parseSettings, WrongSettings, wholeNumber } from '../../shared/platform/settings.ts'
 import { targetOf } from '../../shared/slack/tell/client.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
@@ -55,9 +55,7 @@ export const defaults = {
 const loopback = '127.0.0.1'
 
 const text = (isRight: (text: string) => boolean, takes: string) => z.string().check(z.refine(isRight, takes))
-const isPort = (text: string) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535
-const port = z.pipe(text(isPort, 'must be a port, 0 to 65535 (0: any)'), z.transform(Number))
-const visible = (text: string) => /^[\x21-\x7e]+$/.test(text)
+const port = wholeNumber('must be a port, 0 to 65535 (0: any)', 0, 65_535)
 const isWebhook = (text: string) => targetOf(text, { allowLoopback: true }) !== null
 
 export const localSettings = z.object({
@@ -72,11 +70,9 @@ export const localSettings = z.object({
   SLACK_WEBHOOK_URL: z.optional(
     text(isWebhook, 'must be the address of an incoming webhook: https://hooks.slack.com/services/…'),
   ),
-  SLACK_BOT_TOKEN: z.optional(
-    text((token) => /^xox[\w.-]+$/.test(token), 'must be a bot token, which begins with xoxb-'),
-  ),
+  SLACK_BOT_TOKEN: z.optional(matching(/^xox[\w.-]+$/, 'must be a bot token, which begins with xoxb-')),
   /** The secret `unit-guard/login-client`: locally `unit-guard/x/y` is read from `X_Y`. */
-  LOGIN_CLIENT: z.optional(text(visible, 'must be visible ASCII characters')),
+  LOGIN_CLIENT: z.optional(matching(/^[\x21-\x7e]+$/, 'must be visible ASCII characters')),
   TRACKING_TOKEN: z.optional(text(isUsableToken, 'must be visible ASCII characters')),
   CALLER_KEY: z.optional(keySetting),
   QUOTE_KEY: z.optional(keySetting),

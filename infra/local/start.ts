@@ -1,5 +1,4 @@
 import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
-import type { GuardSettings } from '../../shared/guard/options.ts'
 import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../shared/guard/plans/verdict.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
@@ -95,7 +94,11 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
   const hasLittle = isKept && hasSandbox && first !== null && hasNoBudgetOfItsOwn(first)
   tellWhatToTry(env, { login, hasSandbox, hasLittle, plans: isKept ? plans : [], ...local })
   console.log(`ready ${main.url}`)
-  if (sandbox === null) checkTokenLater(local, settings)
+  // Not awaited, because a hanging service must not delay the start.
+  if (sandbox === null && local.serviceToken !== null)
+    checkToken(local.serviceToken, settings).catch((error) =>
+      console.error('unit-guard: the token could not be checked:', reasonOf(error)),
+    )
 }
 
 /** For the env file, without the user's own secrets. */
@@ -110,14 +113,6 @@ function environmentOf(local: LocalSettings, at: { url: string; token: string; s
     ...(sandbox !== null && local.serviceToken === sandboxToken && { SANDBOX_TOKEN: sandboxToken }),
     ...(local.slack.signingSecret === localSigningSecret && { SLACK_SIGNING_SECRET: localSigningSecret }),
   }
-}
-
-/** Not awaited, because a hanging service must not delay the start. */
-function checkTokenLater({ serviceToken }: LocalSettings, settings: GuardSettings): void {
-  if (serviceToken === null) return
-  const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
-  const failed = (error: unknown) => console.error('unit-guard: the token could not be checked:', reasonOf(error))
-  void checkToken({ baseUrl, token: serviceToken, timeoutMs }).catch(failed)
 }
 
 const hasNoBudgetOfItsOwn = ({ definitions }: View): boolean =>

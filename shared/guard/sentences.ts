@@ -19,7 +19,10 @@ import { grouped, issuerForm, reservedNames } from '../platform/words.ts'
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
 
-export const units = (number: number): string => `${count(number)} ${number === 1 ? 'unit' : 'units'}`
+export const countOf = (number: number, one: string, many = `${one}s`): string =>
+  `${count(number)} ${number === 1 ? one : many}`
+
+export const units = (number: number): string => countOf(number, 'unit')
 
 /** Rounds down, so that 100 % means all. */
 export const percent = (used: number, of: number): string =>
@@ -94,6 +97,14 @@ export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 /** Which way a reconciliation goes. */
+const maxNamed = 5
+
+/** A long list is cut, unless only one name would be left out. */
+export function few(names: readonly string[]): string {
+  const more = names.length - maxNamed
+  return list(more > 1 ? [...names.slice(0, maxNamed), `${count(more)} more`] : names)
+}
+
 export function differenceToVendor({ difference }: { readonly difference: number }): string {
   if (difference === 0) return 'The book and the vendor agree: no units are moved.'
   const [number, more, effect] =

@@ -1,6 +1,6 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
-import { count, list, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, countOf, list, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 
@@ -55,13 +55,13 @@ async function decisionsOf({ ledger }: Guard, zone: string): Promise<readonly st
   const until = waiting.flatMap(({ approvableUntil }) => approvableUntil ?? [])
   const since = doubts.flatMap(({ doubt }) => doubt?.at ?? [])
   const first = (times: readonly number[]) => when(Math.min(...times), zone)
-  const updates = ({ length }: readonly number[], [one, many]: readonly [string, string]) =>
-    `${count(length)} ${length === 1 ? `update ${one}` : `updates ${many}`}`
   return [
-    ...(until.length > 0 ? [`${updates(until, ['needs', 'need'])} approval, the first until ${first(until)}.`] : []),
+    ...(until.length > 0
+      ? [`${countOf(until.length, 'update needs', 'updates need')} approval, the first until ${first(until)}.`]
+      : []),
     ...(since.length > 0
       ? [
-          `${updates(since, ['is', 'are'])} in doubt, the first since ${first(since)}: someone has to say what happened.`,
+          `${countOf(since.length, 'update is', 'updates are')} in doubt, the first since ${first(since)}: someone has to say what happened.`,
         ]
       : []),
   ]

@@ -77,12 +77,11 @@ interface Row {
   readonly cells: Cells
 }
 
-interface How {
-  readonly current: readonly ShownBudget[]
-  readonly prune: boolean
-}
-
-function fromCsv(file: string, text: string, { current, prune }: How): BudgetsFile {
+function fromCsv(
+  file: string,
+  text: string,
+  { current, prune }: { current: readonly ShownBudget[]; prune: boolean },
+): BudgetsFile {
   const { names, rows, faults } = readRows(file, text)
   const named = new Map<string, Row[]>()
   for (const row of rows) {
@@ -118,13 +117,7 @@ const inOrder = (faults: readonly Fault[]): string[] =>
 const columnOf: Partial<Record<RemovableMember, string>> = { projects: 'project' }
 const isLimited = (names: readonly string[]) => names.includes('month') || names.includes('day')
 
-interface Rows {
-  readonly names: readonly string[]
-  readonly rows: readonly Row[]
-  readonly faults: Fault[]
-}
-
-function readRows(file: string, text: string): Rows {
+function readRows(file: string, text: string): { names: string[]; rows: Row[]; faults: Fault[] } {
   const [header, ...records] = parseCsv(file, text)
   if (!header) throw new CannotContinue(`${file} is empty; its first line names the columns: ${columns.join(',')}`)
   const names = header.record.map((name) => name.trim())

@@ -1,9 +1,10 @@
 import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
 import { type Moves, membersInWords, movesIn } from '../../../shared/guard/people/differences.ts'
+import { countOf } from '../../../shared/guard/sentences.ts'
 import { folded } from '../../../shared/ledger/book/definitions.ts'
 import type { Member } from '../../../shared/ledger/book/difference.ts'
 import { parseStrictJson } from '../../../shared/platform/json.ts'
-import { answerOf, apiAccess, createSend } from '../api-client.ts'
+import { answerOf, apiAccess, createSend, type Refused } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
 import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv, type WantedBudget } from './budgets-file.ts'
 import { mustBeOneOf, WrongUsage } from './command.ts'
@@ -12,27 +13,17 @@ import type { Run } from './table.ts'
 
 type Service = ReturnType<typeof createBudgetsService>
 
-interface How {
-  readonly etag: string
-  readonly dryRun: boolean
-  readonly move?: boolean
-  readonly prune?: boolean
-  readonly release?: boolean
-  readonly reason?: string
-}
+type Flags = Parameters<Run<'budgets'>>[0]
+type How = Flags & { readonly etag: string }
 
-export const run: Run<'budgets'> = async (
-  { 'dry-run': dryRun = false, move = false, prune = false, release = false, reason },
-  verb = '',
-  file,
-) => {
+export const run: Run<'budgets'> = async (flags, verb = '', file) => {
   const what = mustBeOneOf(verb, ['apply', 'ids', 'export'])
   if (what !== 'apply' && file !== undefined) throw new WrongUsage(`${what} takes no file`)
   if (what === 'apply' && file === undefined) throw new WrongUsage('apply needs a file, such as clients.csv')
   if (file !== undefined && !/\.(csv|json)$/i.test(file)) throw new WrongUsage('The file must end in .csv or .json')
   const service = createBudgetsService(apiAccess())
   const read = await service.read()
-  const how = { ...read, dryRun, move, prune, release, ...(reason && { reason }) }
+  const how = { ...read, ...flags }
   if (what === 'export') process.stdout.write(toBudgetsCsv(read.budgets))
   else if (what === 'apply') await apply(service, await readBudgetsFile(file ?? '', read.budgets, how), how)
   else await apply(service, allBudgets(read.budgets), { ...how, prune: false })
@@ -53,7 +44,7 @@ async function apply(
   file: BudgetsFile,
   how: How & { readonly budgets: readonly ShownBudget[] },
 ): Promise<void> {
-  const asked = { ...how, dryRun: true }
+  const asked = { ...how, 'dry-run': true }
   const { differences: before } = await service.apply(file, asked)
   const seen = { budgets: how.budgets, differences: before }
   const { file: wanted, lines: aboutIds } = withIds(file, seen, await service.listProjects())
@@ -61,17 +52,17 @@ async function apply(
   const unnamed = how.prune ? 0 : countUnnamed(wanted.budgets, how.budgets)
   const lines = [
     ...linesOf(differences, wanted.budgets),
-    ...(unnamed > 0 ? [`= ${staying(unnamed)} that the file does not name; --prune removes them`] : []),
+    ...(unnamed > 0
+      ? [`= ${countOf(unnamed, 'project stays', 'projects stay')} that the file does not name; --prune removes them`]
+      : []),
     ...aboutIds,
     ...notes.map((note) => `! ${note}`),
   ]
   for (const line of lines) console.log(line)
   if (differences.length === 0) return console.log(`Nothing to apply; revision ${revision}.`)
-  if (how.dryRun) return console.log(`Not applied (--dry-run); revision ${revision}.`)
-  console.log(`Applied: revision ${(await service.apply(wanted, { ...how, dryRun: false })).revision}.`)
+  if (how['dry-run']) return console.log(`Not applied (--dry-run); revision ${revision}.`)
+  console.log(`Applied: revision ${(await service.apply(wanted, how)).revision}.`)
 }
-
-const staying = (count: number): string => `${count} ${count === 1 ? 'project stays' : 'projects stay'}`
 
 export interface Applied {
   readonly revision: number
@@ -98,21 +89,15 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
 
   /** @throws CannotContinue also if a budget changed since `etag`. */
   async function apply(file: BudgetsFile, how: How): Promise<Applied> {
-    const reason = how.reason ?? file.reason
+    const reason = how.reason || file.reason
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
-    const query = new URLSearchParams(how.dryRun ? { 'dry-run': 'true' } : {})
-    if (how.move) query.set('move', 'true')
-    if (how.release) query.set('release', 'true')
+    const query = new URLSearchParams()
+    for (const flag of ['dry-run', 'move', 'release'] as const) if (how[flag]) query.set(flag, 'true')
     for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
     const response = await request('PUT', `/budgets?${query}`, { etag: how.etag, body })
     if (response.status === 412)
       throw new CannotContinue('The budgets have changed meanwhile, and nothing was applied; run it again.')
-    const { errors } = (await response
-      .clone()
-      .json()
-      .catch(() => ({}))) as Refused
-    if (errors) throw new CannotContinue(`Nothing was applied:\n  ${placed(errors, file).join('\n  ')}`)
-    return (await answerOf(response)) as Applied
+    return (await answerOf(response, (refused) => inWords(refused, file))) as Applied
   }
 
   /** The second list has ids that the first may lack. `null` if unavailable. */
@@ -131,18 +116,15 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   return { read, apply, listProjects }
 }
 
-interface Refused {
-  readonly errors?: readonly { readonly path: string; readonly message: string }[]
-}
-
-function placed(errors: NonNullable<Refused['errors']>, file: BudgetsFile): string[] {
-  return errors.map(({ path, message }) => {
+function inWords({ detail, errors }: Refused, file: BudgetsFile): string | undefined {
+  const lines = errors?.map(({ path, message }) => {
     const [, position, row, member] = /^budgets\.(\d+)(?:\.projects\.(\d+))?\.?(.*)$/.exec(path) ?? []
     const at = row === undefined ? undefined : Number(row)
     const place =
       position === undefined ? path : [file.placeOf(Number(position), at), member].filter(Boolean).join(', ')
     return `${place}: ${message}`
   })
+  return lines ? `Nothing was applied:\n  ${lines.join('\n  ')}` : detail
 }
 
 export function linesOf(differences: readonly BudgetDifference[], named: readonly WantedBudget[]): string[] {

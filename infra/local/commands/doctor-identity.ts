@@ -2,14 +2,13 @@ import { fetchJson, type JsonObject } from '../../../shared/auth/fetch-json.ts'
 import { mayFetch } from '../../../shared/auth/issuer-keys.ts'
 import { type Issuer, readTrustedIssuers } from '../../../shared/auth/issuers-file.ts'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
-import { count, list } from '../../../shared/guard/sentences.ts'
+import { count, countOf, few, list } from '../../../shared/guard/sentences.ts'
 import type { IssuerKeys } from '../../../shared/ledger/issuer-keys.ts'
 import type { Clock } from '../../../shared/platform/clock.ts'
 import { isObject } from '../../../shared/platform/json.ts'
 import { reasonOf } from '../failures.ts'
 import { readSecret } from '../secrets.ts'
 import { type Findings, found, joined } from './doctor-service.ts'
-import { named } from './projects.ts'
 
 interface Seen {
   /** Absent: the ledger cannot be read. */
@@ -54,8 +53,7 @@ async function examineIssuer(
     const all = Array.isArray(keys) ? keys.filter(isObject) : []
     const fitting = all.filter((key) => algorithms.some((algorithm) => fits(key, algorithm)))
     const seconds = date === null ? 0 : Math.round((clock.now() - date) / 1000)
-    const gives = all.length === 1 ? '1 key' : `${count(all.length)} keys`
-    const line = `${name}: ${issuer.issuer} gives ${gives}, ${count(fitting.length)} for ${list(algorithms)}`
+    const line = `${name}: ${issuer.issuer} gives ${countOf(all.length, 'key')}, ${count(fitting.length)} for ${list(algorithms)}`
     return found(line, [...noKey(issuer, all, fitting), ...clockFault(name, seconds)])
   } catch (error) {
     const reason = reasonOf(error)
@@ -129,7 +127,7 @@ async function examineName({ name, issuer }: Issuer, { keys, names }: Pick<Seen,
   const own = names.filter((each) => each.startsWith(`${name}:`))
   if (kept || own.length === 0) return found([])
   return found(
-    `${name}: ${named(own)} ${own.length === 1 ? 'is' : 'are'} known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name`,
+    `${name}: ${few(own)} ${own.length === 1 ? 'is' : 'are'} known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name`,
   )
 }
 
@@ -142,7 +140,7 @@ async function examineOthers(
   const prefixes = new Set(names.flatMap((each) => prefixOf(each) ?? []).filter((each) => !known.includes(each)))
   const unknown = await Promise.all([...prefixes].map(async (each) => ((await keys?.read(each)) ? [] : [each])))
   const others = names.filter((each) => unknown.flat().includes(prefixOf(each) ?? ''))
-  const toDo = `give these callers names without a colon, and new tokens: ${named(others)}; such names belong to trusted issuers, so their tokens are refused`
+  const toDo = `give these callers names without a colon, and new tokens: ${few(others)}; such names belong to trusted issuers, so their tokens are refused`
   return found([], others.length === 0 ? null : toDo)
 }
 

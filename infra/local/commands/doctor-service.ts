@@ -1,9 +1,10 @@
 import { decodeJwt } from 'jose'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
-import { count, when } from '../../../shared/guard/sentences.ts'
+import { count, countOf, when } from '../../../shared/guard/sentences.ts'
 import { whyWrongClock } from '../../../shared/guard/update/quote.ts'
 import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
 import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../shared/tracking/kinds.ts'
+import type { DatesReading } from '../../../shared/tracking/read-answer.ts'
 import {
   createReader,
   createTracking,
@@ -12,7 +13,6 @@ import {
   targetOf,
 } from '../../../shared/tracking/tracking.ts'
 import { createTransport, type Exchange } from '../../../shared/tracking/transport.ts'
-import { CannotContinue } from '../failures.ts'
 import { readSecret } from '../secrets.ts'
 import { type OwnedProject, pointersToUnits, readProjects } from './projects.ts'
 
@@ -39,11 +39,8 @@ export async function examineService(
   wanted: { project: string | undefined; id: string | undefined },
   kinds: Kinds = productKinds,
 ): Promise<Findings & { readonly lists?: readonly (readonly OwnedProject[])[] }> {
-  const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings).catch((error) => {
-    if (error instanceof CannotContinue) return error
-    throw error
-  })
-  if (token instanceof CannotContinue) {
+  const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings).catch((error: Error) => error)
+  if (token instanceof Error) {
     const where =
       settings.SECRETS_ENDPOINT === undefined
         ? settings.SERVICE_TOKEN_SECRET
@@ -138,7 +135,7 @@ function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): st
   return `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`
 }
 
-function describeDates(reading: Awaited<ReturnType<ReturnType<typeof createTracking>['dates']>>): Findings {
+function describeDates(reading: DatesReading): Findings {
   const advice = 'updates run without knowing whether data is fresh, and people decide about doubts'
   const line =
     reading.kind === 'dates'
@@ -182,7 +179,7 @@ export function describeToken(token: string, listing: Exchange, now: number): Fi
 function expiry(expiresAt: number, left: number): string {
   const at = when(expiresAt, 'UTC')
   const days = Math.floor(left / dayMs)
-  return left <= 0 ? `expired ${at}` : `expires ${at}, ${count(days)} ${days === 1 ? 'day' : 'days'} left`
+  return left <= 0 ? `expired ${at}` : `expires ${at}, ${countOf(days, 'day')} left`
 }
 
 /** `null` for a token that is not a JWT or never expires. Checks no signature. */
@@ -195,8 +192,9 @@ function expiryOf(token: string): number | null {
   }
 }
 
-export async function checkToken(service: { baseUrl: string; token: string; timeoutMs: number }): Promise<void> {
-  const { baseUrl, token, timeoutMs } = service
+/** Says what is wrong with the service's token. */
+export async function checkToken(token: string, settings: GuardSettings): Promise<void> {
+  const { TRACKING_BASE_URL: baseUrl, SERVICE_TIMEOUT_MS: timeoutMs } = settings
   const read = createReader({ transport: createTransport(baseUrl), token: tokenInHand(token), timeoutMs })
   const { exchange } = await read('/projects')
   const { lines, toDo } = describeToken(token, exchange, systemClock.now())

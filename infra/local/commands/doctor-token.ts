@@ -6,7 +6,7 @@ import { type Issuer, readTrustedIssuers } from '../../../shared/auth/issuers-fi
 import { type Caller, createTokens, type RefusedToken, readToken } from '../../../shared/auth/tokens.ts'
 import { requestLine } from '../../../shared/guard/log-lines.ts'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
-import { count, list } from '../../../shared/guard/sentences.ts'
+import { count, countOf, list } from '../../../shared/guard/sentences.ts'
 import { createServices } from '../../../shared/guard/services.ts'
 import type { IssuerKeys } from '../../../shared/ledger/issuer-keys.ts'
 import { type Clock, hourMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
@@ -28,7 +28,7 @@ export async function examineRefused(file: string | null, clock: Clock): Promise
   }
   const sum = [...counts.values()].reduce((total, each) => total + each, 0)
   const each = [...counts].toSorted(([, a], [, b]) => b - a).map(([key, times]) => `${count(times)} ${key}`)
-  const refused = sum === 1 ? '1 token was refused' : `${count(sum)} tokens were refused`
+  const refused = countOf(sum, 'token was refused', 'tokens were refused')
   return found(
     sum === 0 ? null : `in the last hour ${refused}: ${list(each)} (docs/identity.md, "My token is refused")`,
   )

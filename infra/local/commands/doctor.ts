@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import type { GuardSettings } from '../../../shared/guard/options.ts'
-import { guardSettings } from '../../../shared/guard/options.ts'
-import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
-import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { type GuardSettings, guardSettings } from '../../../shared/guard/options.ts'
+import { type Plan, readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/unlisted.ts'
-import { count, figuresOf, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, countOf, few, figuresOf, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/limits.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
 import { whyNotPaidBy } from '../../../shared/guard/update/unowned.ts'
@@ -40,7 +38,7 @@ import { examineService, type Findings, found, joined } from './doctor-service.t
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
 import { isOnAws, openGuard, openStore } from './open.ts'
-import { findIds, named, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
+import { findIds, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
 import type { Run } from './table.ts'
 import { commandEnvironment, whereIs } from './where.ts'
 
@@ -191,7 +189,7 @@ const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: stri
       return detail === undefined ? [] : [{ project, detail }]
     })
     const [first] = refused
-    const names = named(refused.map(({ project }) => project))
+    const names = few(refused.map(({ project }) => project))
     return first ? [`correct the plan ${plan.name}, which is refused for ${names}: ${first.detail}`] : []
   })
 
@@ -202,7 +200,7 @@ function ownership({ definitions }: View, lists: Seen['lists']): Findings {
   return {
     lines: unowned.length > 0 ? [unownedInWords(unowned, budgetNamed(definitions, rootBudget)?.unowned)] : [],
     toDo: [
-      ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${named(ids)})`] : []),
+      ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${few(ids)})`] : []),
       ...twice.map((sentence) => `keep one of two listings: ${sentence}`),
       ...(unknown.length > 0 && lists.length > 0 ? [`look at budgets: ${unknownInWords(unknown)}`] : []),
     ],
@@ -232,8 +230,7 @@ function* linesOf(view: View): Generator<string> {
     }
   }
   const others = all.length - told.length
-  const budgets = others === 1 ? 'budget' : 'budgets'
-  if (others > 0) yield `and ${count(others)} ${budgets} of which nothing was used this month`
+  if (others > 0) yield `and ${countOf(others, 'budget')} of which nothing was used this month`
 }
 
 function isTouched(view: View, budget: Budget): boolean {

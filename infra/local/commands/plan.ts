@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import type { ResultKind, Results } from '../../../shared/guard/plans/attempts.ts'
+import { countsInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { list, units } from '../../../shared/guard/sentences.ts'
 import { type Occurrence, occurrenceId } from '../../../shared/ledger/updates/tasks.ts'
@@ -15,18 +15,6 @@ import type { Run } from './table.ts'
 
 const lookEveryMs = 500
 const worthWaitingMs = 10_000
-
-const words: Readonly<Record<ResultKind, string>> = {
-  settled: 'updated',
-  upToDate: 'up to date',
-  refused: 'refused',
-  released: 'did not run',
-  inDoubt: 'in doubt',
-  awaitingApproval: 'waiting for approval',
-  requested: 'not begun yet',
-  expired: 'expired',
-  unsent: 'not tried',
-}
 
 const { now } = systemClock
 const endsAt = () => now() + workLastsMs
@@ -98,7 +86,7 @@ function createProgress(guard: Guard, heading: string) {
     const report = await guard.report(occurrence)
     const { state, reason, doneAt, nextAt } = occurrence
     if (state === 'missed' || state === 'paused') return note(`not run, ${reason}`)
-    note(summary(report))
+    note(`${countsInWords(report.counts).join(', ')}; ${units(report.unitsCharged)} charged`)
     if (state === 'stopped') note(`stopped before its end, ${reason}`)
     if (doneAt === undefined) {
       note(
@@ -120,10 +108,4 @@ function lineOf(update: Update): string {
   if (state === 'in-doubt') return `in doubt: it may have run, and its ${units(hold?.units ?? 0)} stay counted`
   const words = wasUpToDate(update) ? 'up to date' : state.replace('-', ' ')
   return problem ? `${words}: ${problem.detail}` : words
-}
-
-function summary({ counts, unitsCharged }: Results): string {
-  const kinds = (Object.keys(words) as ResultKind[]).filter((kind) => counts[kind] > 0)
-  const parts = kinds.map((kind) => `${counts[kind]} ${words[kind]}`)
-  return `${parts.join(', ')}; ${units(unitsCharged)} charged`
 }

@@ -1,5 +1,5 @@
 import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
-import { count, list } from '../../../shared/guard/sentences.ts'
+import { few } from '../../../shared/guard/sentences.ts'
 import { folded, rootBudget, type Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { isObject, type Json, parseStrictJson } from '../../../shared/platform/json.ts'
 import { textOf } from '../../../shared/tracking/answer.ts'
@@ -116,21 +116,13 @@ function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string
   return rows.every(({ length }) => length <= 1) && ids.size === 1 ? [...ids][0] : undefined
 }
 
-const maxNamed = 5
-
-/** A long list is cut, unless that saves one name only. */
-export function named(names: readonly string[]): string {
-  const more = names.length - maxNamed
-  return list(more > 1 ? [...names.slice(0, maxNamed), `${count(more)} more`] : names)
-}
-
 const effects = { pay: 'pays for', approve: 'wants approval for', refuse: 'refuses' } as const
 
 export const unownedInWords = (names: readonly string[], rule: Unowned = 'pay'): string =>
-  `no budget owns ${named(names)}; account ${effects[rule]} ${names.length === 1 ? 'its' : 'their'} updates`
+  `no budget owns ${few(names)}; account ${effects[rule]} ${names.length === 1 ? 'its' : 'their'} updates`
 
 export const unknownInWords = (listings: readonly string[]): string =>
-  `the service does not list ${named(listings)}; correct the name, or create the project there`
+  `the service does not list ${few(listings)}; correct the name, or create the project there`
 
 /**
  * Adds the service's ids.

@@ -1,5 +1,5 @@
-import * as z from 'zod/mini'
-import { createSend } from '../api-client.ts'
+import type { Update } from '../../../shared/client/answers.ts'
+import { answerOf, createSend } from '../api-client.ts'
 import { reasonOf } from '../failures.ts'
 
 const budget = 'demo'
@@ -16,13 +16,6 @@ const requests = [
 export const demonstration = { budget, unitsPerMonth, reason, requests } as const
 
 export const fillAMonth = ['  DATA_DIR=.local/month npm run demo:month', '  DATA_DIR=.local/month npm start'].join('\n')
-
-const updateSchema = z.object({
-  state: z.string(),
-  units: z.object({ estimated: z.nullable(z.number()), charged: z.nullable(z.number()) }),
-})
-type Update = z.output<typeof updateSchema>
-const answerSchema = z.object({ detail: z.optional(z.string()), updates: z.optional(z.array(updateSchema)) })
 
 type Call = (method: string, path: string, options?: { body: object; key?: string }) => Promise<Response>
 
@@ -46,16 +39,14 @@ async function makeBudget(call: Call): Promise<void> {
   await existing.body?.cancel()
   if (existing.status !== 404) return
   const body = { limits: [{ window: 'month', units: unitsPerMonth }], reason: 'for the demonstration' }
-  const creation = await call('PUT', `/budgets/${budget}`, { body })
-  if (!creation.ok) throw new Error(`PUT /budgets/${budget} returned ${creation.status}: ${await detailOf(creation)}`)
-  await creation.body?.cancel()
+  await answerOf(await call('PUT', `/budgets/${budget}`, { body }))
   console.log(`  The budget ${budget} was made; it may spend ${unitsPerMonth} units a month.`)
 }
 
 async function submit(call: Call, project: string, key: string): Promise<void> {
   const body = { kind: 'ranking', project, budget, reason }
   const response = await call('POST', '/updates', { body, key })
-  const { detail, updates = [] } = answerSchema.parse(await response.json())
+  const { detail, updates = [] } = (await response.json()) as { detail?: string; updates?: readonly Update[] }
   const [update] = updates
   console.log(`  POST /updates: a ranking update of ${project}, charged to ${budget}`)
   console.log(`    ${response.status} ${update?.state ?? 'not recorded'}. ${detail ?? unitsOf(update)}`)
@@ -67,8 +58,4 @@ async function submit(call: Call, project: string, key: string): Promise<void> {
 function unitsOf(update: Update | undefined): string {
   const { estimated, charged } = update?.units ?? { estimated: null, charged: null }
   return `Estimated at ${estimated ?? 'unknown'} units; ${charged ?? 'not yet known how many'} were charged.`
-}
-
-async function detailOf(response: Response): Promise<string> {
-  return answerSchema.parse(await response.json()).detail ?? 'no reason given'
 }

@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import * as z from 'zod/mini'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
-import { count, units } from '../../../shared/guard/sentences.ts'
+import type { Audit, Budget, Estimate, Problem, Update } from '../../../shared/client/answers.ts'
+import { count, countOf, units } from '../../../shared/guard/sentences.ts'
 import { minuteMs, systemClock } from '../../../shared/platform/clock.ts'
 import { createSend } from '../api-client.ts'
 import { workLastsMs } from '../background.ts'
@@ -27,26 +27,22 @@ const limit = 100
 const request = { key: 'demo-kill', body: { kind: 'ranking', project, reason: 'demonstration' } }
 const withinMs = 60_000
 
-const anything = z.unknown()
-const estimateSchema = z.object({ units: z.number() })
-const countersSchema = z.object({ spent: z.number(), held: z.number(), inDoubt: z.number(), available: z.number() })
-const budgetSchema = z.object({ windows: z.tuple([countersSchema], anything) })
-const line = z.object({ note: z.optional(z.string()) })
-const updatesSchema = z.object({ updates: z.tuple([z.object({ state: z.string(), history: z.array(line) })]) })
-const problemSchema = z.object({ type: z.string() })
-const auditSchema = z.object({ ok: z.nullable(z.boolean()), books: z.array(anything) })
-const accountSchema = z.object({ runs: z.array(anything), used: z.number() })
+type Counters = Pick<Budget['windows'][number], 'spent' | 'held' | 'inDoubt' | 'available'>
+type Updates = { readonly updates: readonly [Update] }
+/** Of the stand-in. */
+type Account = { readonly runs: readonly unknown[]; readonly used: number }
 
 export const run: Run<'demo:kill'> = () => withShutdown(demonstrateKill)
 
 async function demonstrateKill(shutdown: Shutdown): Promise<boolean> {
   const { start, callGuard, callService, sweepAfter } = await openParts(shutdown)
   const { tell, isAsPromised } = createTeller()
-  const counters = async () => showCounters((await callGuard(budgetSchema, 'GET', `/budgets/${budget}`)).windows[0])
-  const account = async () => showAccount(await callService(accountSchema, 'GET', '/sandbox/account'))
-  const found = async () => (await callGuard(updatesSchema, 'GET', `/updates?project=${project}`)).updates[0]
+  const counters = async () =>
+    showCounters((await callGuard<{ windows: [Counters] }>('GET', `/budgets/${budget}`)).windows[0])
+  const account = async () => showAccount(await callService<Account>('GET', '/sandbox/account'))
+  const found = async () => (await callGuard<Updates>('GET', `/updates?project=${project}`)).updates[0]
   const ask = async () => {
-    const answer = await callGuard(z.union([problemSchema, updatesSchema]), 'POST', '/updates', request)
+    const answer = await callGuard<Problem | Updates>('POST', '/updates', request)
     const outcome = 'type' in answer ? answer.type.split('/').at(-1) : answer.updates[0].state
     return `${outcome}; the service has ${await account()}`
   }
@@ -54,8 +50,8 @@ async function demonstrateKill(shutdown: Shutdown): Promise<boolean> {
   console.log('Unit Guard is killed in the middle of a run, in front of a stand-in of the service:')
   const first = await start()
   const pays = { limits: [{ window: 'month', units: limit }], projects: [{ name: project }] }
-  await callGuard(anything, 'PUT', `/budgets/${budget}`, { body: pays })
-  const { units: cost } = await callGuard(estimateSchema, 'GET', `/estimates?kind=ranking&project=${project}`)
+  await callGuard('PUT', `/budgets/${budget}`, { body: pays })
+  const { units: cost } = await callGuard<Estimate>('GET', `/estimates?kind=ranking&project=${project}`)
   const none = { spent: 0, held: 0, inDoubt: 0 }
   const all = showCounters({ ...none, available: limit })
   const paid = (of: Partial<typeof none>) => showCounters({ ...none, ...of, available: limit - cost })
@@ -63,7 +59,7 @@ async function demonstrateKill(shutdown: Shutdown): Promise<boolean> {
   tell(`The budget ${budget} for the updates of ${project} has`, await counters(), all)
 
   // The stand-in runs the update, and never answers.
-  await callService(anything, 'PUT', '/sandbox/faults', { body: { faults: [{ operation: 'run', fault: 'hang' }] } })
+  await callService('PUT', '/sandbox/faults', { body: { faults: [{ operation: 'run', fault: 'hang' }] } })
   const answer = ask().catch(() => 'no answer')
   await until('the run arrives at the service', async () => (await account()) !== showAccount({ runs: [], used: 0 }))
   tell(`A caller asks for an update of ${units(cost)}. The guard sends it; the service has`, await account(), runs)
@@ -84,20 +80,19 @@ async function demonstrateKill(shutdown: Shutdown): Promise<boolean> {
   const evidence = `A quarter of an hour later, the sweep says: ${history.at(-1)?.note}. The update is`
   tell(evidence, `${state}; ${await counters()}`, `settled; ${paid({ spent: cost })}`)
   tell('The caller repeats the request:', await ask(), `settled; the service has ${runs}`)
-  const { ok, books } = await callGuard(auditSchema, 'GET', '/audit')
+  const { ok, books } = await callGuard<Audit>('GET', '/audit')
   tell(`The audit compares ${books.length} counters with the sums of their lines:`, ok ? 'exact' : 'NOT exact', 'exact')
   const kept = 'Nothing was sent twice, and no unit was lost. Try next: npm start'
   console.log(`\n${isAsPromised() ? kept : 'This is not what Unit Guard promises.'}`)
   return isAsPromised()
 }
 
-const showCounters = ({ spent, held, inDoubt, available }: z.output<typeof countersSchema>): string =>
-  Object.entries({ spent, held, 'in doubt': inDoubt, left: available })
+const showCounters = ({ spent, held, inDoubt, available }: Counters): string =>
+  Object.entries({ spent, held, 'in doubt': inDoubt, left: available ?? 0 })
     .flatMap(([name, of]) => (of === 0 ? [] : [`${count(of)} ${name}`]))
     .join(', ')
 
-const showAccount = ({ runs, used }: z.output<typeof accountSchema>): string =>
-  `${count(runs.length)} ${runs.length === 1 ? 'run' : 'runs'} of ${units(used)}`
+const showAccount = ({ runs, used }: Account): string => `${countOf(runs.length, 'run')} of ${units(used)}`
 
 /** Prints what was seen, and says so where something else was promised. */
 export function createTeller() {
@@ -145,9 +140,9 @@ async function openParts(shutdown: Shutdown) {
 
 const caller =
   (place: () => { url: string; token: string }) =>
-  async <T>(schema: z.ZodMiniType<T>, method: string, path: string, options: object = {}): Promise<T> => {
+  async <Shown>(method: string, path: string, options: object = {}): Promise<Shown> => {
     const answer = await createSend(place())(method, path, { ...options, signal: AbortSignal.timeout(withinMs) })
-    return schema.parse(await answer.json())
+    return (await answer.json()) as Shown
   }
 
 /** Another command of this program, in the repository or in the folder of `npm run bundle`. */

@@ -1,13 +1,10 @@
 import type { State } from '../../../functions/sandbox/state.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
-import { newCalendar } from '../../../shared/ledger/book/windows.ts'
-import { NoDefinitions } from '../../../shared/ledger/errors.ts'
 import { openLedger as openLedgerAt } from '../../../shared/ledger/open-ledger.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { states } from '../../../shared/ledger/updates/update.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
-import { createViews } from '../../../shared/ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, systemClock } from '../../../shared/platform/clock.ts'
 import { digest } from '../../../shared/platform/ids.ts'
 import { workLastsMs } from '../background.ts'
@@ -34,7 +31,8 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
     throw new CannotContinue('The month is made up, so it is for the stand-in alone: unset TRACKING_BASE_URL.')
   if (local.keptIn === null) throw new CannotContinue('A ledger in memory keeps no month: unset DATA_DIR.')
   const { file, store, where } = await openLedger(local.keptIn, shutdown)
-  if (!(await isNew(store))) throw new CannotContinue(notNew(where))
+  // Opening an empty ledger would set it up.
+  if ((await store.get([definitionsKey]))[0]) throw new CannotContinue(notNew(where))
 
   console.log(`A month for the ledger: ${where}`)
   const plans = local.ownPlans === null ? {} : { PLANS: local.ownPlans }
@@ -50,18 +48,6 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
   file.db.exec('CREATE TEMP TRIGGER untold BEFORE INSERT ON changes BEGIN SELECT raise(IGNORE); END')
   await keepMonth(scenario, { store, sandbox, unitsPerMonth: local.sandboxUnitsPerMonth })
   return printSummary(scenario, store, local.keptIn)
-}
-
-/** Reads the store directly, because opening an empty ledger would set it up. */
-async function isNew(store: Store): Promise<boolean> {
-  const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })
-  try {
-    await createViews({ store, clock: systemClock, calendar }).look()
-    return false
-  } catch (error) {
-    if (error instanceof NoDefinitions) return true
-    throw error
-  }
 }
 
 function notNew(where: string): string {

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import * as z from 'zod/mini'
 import { createApi } from '../../../functions/api/app.ts'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
 import type { Fault } from '../../../functions/sandbox/faults.ts'
 import { createState } from '../../../functions/sandbox/state.ts'
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import type { Budget } from '../../../shared/client/answers.ts'
 import { createEvents } from '../../../shared/events/events.ts'
 import { type GuardSettings, guardSettings } from '../../../shared/guard/options.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
@@ -13,7 +13,7 @@ import { createServices } from '../../../shared/guard/services.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { monthAt, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { accountOf, sandboxService } from '../../../shared/ledger/identity.ts'
-import type { State } from '../../../shared/ledger/updates/update.ts'
+import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { type Clock, dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { createLog } from '../../../shared/platform/log.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
@@ -126,10 +126,9 @@ export interface DemoRequest {
 
 export type Actors = ReturnType<typeof createActors>
 
-const updatesSchema = z.object({ updates: z.array(z.object({ id: z.string(), state: z.string() })) })
-const accountSchema = z.object({ windows: z.array(z.object({ window: z.string(), available: z.number() })) })
+type Shown = Pick<Update, 'id' | 'state'>
 
-function idOf(update: { id: string; state: string } | undefined, expected: State, of: string): string {
+function idOf(update: Shown | undefined, expected: State, of: string): string {
   if (update?.state !== expected) throw new Error(`${of}: expected ${expected}, got ${update?.state}`)
   return update.id
 }
@@ -139,14 +138,14 @@ function createCall({ clock, api, callerKey }: Scenario, callerScopes: CallerSco
   const tokenOf = (sub: string) =>
     signCallerToken({ ...claimsOf(sub), key: callerKey, now: clock.now(), lastsMs: tokenLastsMs })
 
-  return async (sub: string, method: string, path: string, body?: object, key?: string): Promise<unknown> => {
+  return async <T>(sub: string, method: string, path: string, body?: object, key?: string): Promise<T> => {
     const send = createSend({ url: '', token: await tokenOf(sub), ask: async (...asked) => api.request(...asked) })
     const response = await send(method, path, { ...(body && { body }), key })
     const text = await response.text()
     // A refused update is an outcome.
     if (!response.ok && key === undefined)
       throw new Error(`${sub}: ${method} ${path} returned ${response.status}: ${text}`)
-    return text === '' ? null : JSON.parse(text)
+    return (text === '' ? null : JSON.parse(text)) as T
   }
 }
 
@@ -158,9 +157,11 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   const nextKey = () => `month-${++keys}`
 
   async function submit(sub: string, update: DemoRequest, expected: State, key = nextKey()): Promise<string> {
-    const answer = await call(sub, 'POST', '/updates', { kind: 'ranking', ...update }, key)
+    const answer = await call<{ updates?: readonly Shown[] }>(
+      ...([sub, 'POST', '/updates', { kind: 'ranking', ...update }, key] as const),
+    )
     const of = `${sub} and ${update.project} (${JSON.stringify(answer)})`
-    return idOf(updatesSchema.safeParse(answer).data?.updates[0], expected, of)
+    return idOf(answer.updates?.[0], expected, of)
   }
 
   async function submitInSlack(user: string, { project, kind = 'ranking', reason }: DemoRequest, expected: State) {
@@ -185,7 +186,7 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
     sweep: () => triggers.sweep(endsAt()),
     wait: (minutes: number) => clock.moveTo(clock.now() + minutes * minuteMs),
     unitsLeft: async (): Promise<number> => {
-      const { windows } = accountSchema.parse(await call('mira', 'GET', `/budgets/${rootBudget}`))
+      const { windows } = await call<Budget>('mira', 'GET', `/budgets/${rootBudget}`)
       return windows.find(({ window }) => window === 'month')?.available ?? 0
     },
   }

@@ -203,8 +203,8 @@ export const scenes: readonly Scene[] = [
   on(16, '08:45', async ({ call, unitsLeft }) => {
     const usedElsewhere = 137
     const figure = { unitsLeft: (await unitsLeft()) - usedElsewhere, reason: 'the vendor’s screen, this morning' }
-    const preview = await call('mira', 'POST', '/budgets/account/reconcile?dry-run=true', figure)
-    const { units: difference } = preview as { readonly units: number }
+    const preview = '/budgets/account/reconcile?dry-run=true'
+    const { units: difference } = await call<{ units: number }>('mira', 'POST', preview, figure)
     await call('mira', 'POST', '/budgets/account/reconcile', { ...figure, difference })
   }),
   on(17, '15:10', decided(newsletter, 12, 'cancel', { reason: 'the spa was meant' }, 'dora')),

@@ -96,7 +96,7 @@ export const resultKinds = {
   ...{ settled: 'settled', upToDate: 'up to date', refused: 'refused', released: 'released', inDoubt: 'in doubt' },
   ...{ awaitingApproval: 'awaiting approval', requested: 'requested', expired: 'expired', unsent: 'not sent' },
 } as const
-export type ResultKind = keyof typeof resultKinds
+type ResultKind = keyof typeof resultKinds
 
 /** After the occurrence's end no requested update starts. */
 export function resultsOf(tried: readonly ProjectAttempts[], { doneAt }: Pick<Occurrence, 'doneAt'>): Results {

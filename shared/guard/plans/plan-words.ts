@@ -86,14 +86,14 @@ function inMonths(text: string): string | null {
 
 type Outcome = Pick<Occurrence, 'state' | 'reason' | 'counts' | 'charged'>
 
+export const countsInWords = (counts: Outcome['counts'] = {}): string[] =>
+  Object.entries(resultKinds).flatMap(([name, words]) => (counts[name] ? [`${count(counts[name])} ${words}`] : []))
+
 /** `3 refused`, because “done” says nothing about the projects. */
 export function occurrenceInWords({ state, reason, counts, charged = 0 }: Outcome): string {
   if (state !== 'done')
     return reason === undefined || reason.startsWith(state) ? (reason ?? state) : `${state}: ${reason}`
-  const parts = Object.entries(resultKinds).flatMap(([name, words]) => {
-    const number = counts?.[name] ?? 0
-    return number > 0 ? [`${count(number)} ${words}`] : []
-  })
+  const parts = countsInWords(counts)
   if (charged > 0) parts.push(units(charged))
   return parts.length === 0 ? 'ended' : parts.join(', ')
 }

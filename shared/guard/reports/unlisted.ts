@@ -4,7 +4,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { BudgetDifference } from '../people/apply-budgets.ts'
 import type { Plan } from '../plans/plans-file.ts'
-import { count, list } from '../sentences.ts'
+import { count, few } from '../sentences.ts'
 import { whyNear } from '../update/projects.ts'
 import { figuresOf, type Recent, ranIn } from './figures.ts'
 
@@ -51,15 +51,10 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
 export function unlistedInWords(projects: readonly string[]): string | null {
   if (projects.length === 0) return null
   const them = projects.length === 1 ? 'it' : 'them'
-  return `No budget lists ${namesIn(projects)}, and ${rootBudget} pays for ${them} without asking. List ${them} in a budget, or set unowned of ${rootBudget} to approve or refuse.`
+  return `No budget lists ${few(projects)}, and ${rootBudget} pays for ${them} without asking. List ${them} in a budget, or set unowned of ${rootBudget} to approve or refuse.`
 }
 
 const maxNamed = 5
-
-function namesIn(projects: readonly string[]): string {
-  const more = projects.length - maxNamed
-  return list([...projects.slice(0, maxNamed), ...(more > 0 ? [`${count(more)} more`] : [])])
-}
 
 type Budgets = Pick<Definitions, 'budgets'>
 
@@ -88,7 +83,7 @@ export function nearInWords(definitions: Budgets, projects: readonly string[]): 
   })
   const [first] = refused
   if (!first) return null
-  return `Requests for ${namesIn(refused.map(({ project }) => project))} are refused: ${first.why}`
+  return `Requests for ${few(refused.map(({ project }) => project))} are refused: ${first.why}`
 }
 
 /** The lists on one side of the differences. */

@@ -1,10 +1,10 @@
-import { count, list, percent } from '../../guard/sentences.ts'
+import { count, countOf, list, percent } from '../../guard/sentences.ts'
 import type { About } from '../../ledger/updates/tasks.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout } from './links.ts'
 import { quote } from './updates.ts'
-import { bar, bold, boldUnits, capital, countOf, person, stops } from './words.ts'
+import { bar, bold, boldUnits, capital, person, stops } from './words.ts'
 
 type News<Kind extends About['kind'], Without extends string = never> = Omit<
   Extract<About, { kind: Kind }>,

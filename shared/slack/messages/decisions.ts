@@ -1,4 +1,4 @@
-import { count, units as inUnits } from '../../guard/sentences.ts'
+import { count, countOf, units as inUnits } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { toUnits } from '../../platform/words.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout } from './links.ts'
 import { quote, summaryOf } from './updates.ts'
-import { bold, boldUnits, capital, countOf, mentions, person, stayCounted, tagsText, updateOf } from './words.ts'
+import { bold, boldUnits, capital, mentions, person, stayCounted, tagsText, updateOf } from './words.ts'
 
 interface ApprovalRow {
   readonly update: Update

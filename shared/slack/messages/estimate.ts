@@ -1,5 +1,6 @@
 import {
   count,
+  countOf,
   differenceToVendor,
   units as inUnits,
   list,
@@ -28,7 +29,7 @@ import {
 } from '../blocks.ts'
 import { code, prose } from '../text.ts'
 import { quote } from './updates.ts'
-import { bold, boldUnits, capital, countOf, tagsText, updateOf } from './words.ts'
+import { bold, boldUnits, capital, tagsText, updateOf } from './words.ts'
 
 export function acceptedMessage({ kind, projects }: { kind: Kind; projects: readonly string[] }): Message {
   const lead = `Asking the tracking service what ${whatOf(kind, projects)} would cost. The answer comes here in a few seconds.`

@@ -1,5 +1,5 @@
 import type { Digest } from '../../guard/reports/digest.ts'
-import { count, type Figures, units as inUnits, left, percent } from '../../guard/sentences.ts'
+import { count, countOf, type Figures, units as inUnits, left, percent } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
@@ -17,7 +17,7 @@ import {
 import { clean, code, date, prose } from '../text.ts'
 import { type Links, pageOrId } from './links.ts'
 import { summaryOf } from './updates.ts'
-import { bar, bold, boldUnits, countOf } from './words.ts'
+import { bar, bold, boldUnits } from './words.ts'
 
 export interface BudgetFigures {
   readonly budget: string

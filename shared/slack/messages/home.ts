@@ -1,10 +1,10 @@
-import { count, type Figures } from '../../guard/sentences.ts'
+import { count, countOf, type Figures } from '../../guard/sentences.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { type Block, context, fields, firstLines, header, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { approvalButtons, doubtButtons } from './decisions.ts'
 import { type Links, linkBlocks, moreAbout } from './links.ts'
-import { bold, boldUnits, budgetName, countOf, person } from './words.ts'
+import { bold, boldUnits, budgetName, person } from './words.ts'
 
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 export interface HomeView {

@@ -1,12 +1,12 @@
 import type { PersonProfile, ProjectProfile } from '../../guard/reports/profiles.ts'
-import { count, percent, zoneOf } from '../../guard/sentences.ts'
+import { count, countOf, percent, zoneOf } from '../../guard/sentences.ts'
 import { spentOnTops } from '../../ledger/book/book.ts'
 import { topsOf } from '../../ledger/book/definitions.ts'
 import { type Block, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, linkBlocks, personPath, projectPath } from './links.ts'
 import { summaryOf } from './updates.ts'
-import { bold, boldUnits, countOf } from './words.ts'
+import { bold, boldUnits } from './words.ts'
 
 const maxShown = 5
 export const maxSentence = 600

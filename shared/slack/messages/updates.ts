@@ -1,4 +1,4 @@
-import { count, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
+import { count, countOf, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
 import { stateTexts } from '../../guard/states.ts'
 import { foldRefusals, type Repeated } from '../../guard/update/repeats.ts'
 import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
@@ -17,7 +17,7 @@ import {
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout, moreUpdates, pageOrId } from './links.ts'
-import { actor, bold, boldUnits, budgetName, capital, countOf, person, tagsText, updateOf } from './words.ts'
+import { actor, bold, boldUnits, budgetName, capital, person, tagsText, updateOf } from './words.ts'
 
 /** Two blocks each, of 50. */
 const maxRows = 15

@@ -1,4 +1,4 @@
-import { count, type Decided, units as inUnits, shownCaller, shownIn } from '../../guard/sentences.ts'
+import { type Decided, units as inUnits, shownCaller, shownIn } from '../../guard/sentences.ts'
 import { type ListOfCallers, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
@@ -21,9 +21,6 @@ export const boldUnits = (units: number): string => bold(inUnits(units))
 
 export const stayCounted = (units: number | undefined): string =>
   units === undefined ? 'Its units stay counted' : `${boldUnits(units)} ${units === 1 ? 'stays' : 'stay'} counted`
-
-export const countOf = (number: number, one: string, many = `${one}s`): string =>
-  `${count(number)} ${number === 1 ? one : many}`
 
 /** A record with the names of persons in place of callers, for messages alone. */
 export const named = (definitions: ListOfCallers, update: Update): Update => ({

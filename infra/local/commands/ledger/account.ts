@@ -179,12 +179,7 @@ async function mark({ ledger, marker, table: tableName, tableId }: OperatorLedge
 function toRenewal(given: { readonly [name in 'day' | 'time' | 'zone']?: string }): Partial<Renewal> {
   if (Object.keys(given).length === 0) throw new WrongUsage('needs at least one of --day, --time and --zone')
   try {
-    const { day, time, zone } = parseSettings(renewalFlags, given)
-    return {
-      ...(day !== undefined && { day }),
-      ...(time !== undefined && { time }),
-      ...(zone !== undefined && { zone }),
-    }
+    return parseSettings(renewalFlags, given) as Partial<Renewal>
   } catch (error) {
     throw error instanceof WrongSettings ? new WrongUsage(error.message) : error
   }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { DescribeTableCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb'
-import { count, list } from '../../../../shared/guard/sentences.ts'
+import { count, countOf, list } from '../../../../shared/guard/sentences.ts'
 import type { AuditedCounter } from '../../../../shared/ledger/book/audit.ts'
 import type { Identity } from '../../../../shared/ledger/book/definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from '../../../../shared/ledger/book/definitions-item.ts'
@@ -105,18 +105,15 @@ function mustBeAtRest({ db }: SqliteFile): void {
   const open = db.prepare<[string]>('SELECT count(*) FROM items WHERE open_as = ?').raw()
   const found = Object.entries(restless).flatMap(([as, words]) => {
     const [number = 0] = open.get(as) as [number]
-    return number === 0 ? [] : [`${several(number, 'update')} ${words}`]
+    return number === 0 ? [] : [`${countOf(number, 'update is', 'updates are')} ${words}`]
   })
   const unread = Number(firstValue(db, 'SELECT count(*) FROM changes'))
-  if (unread > 0) found.push(`${several(unread, 'change')} unread`)
+  if (unread > 0) found.push(`${countOf(unread, 'change is', 'changes are')} unread`)
   if (found.length === 0) return
   throw new CannotContinue(
     `The ledger cannot move now: ${list(found)}. Let Unit Guard finish them, resolve what is in doubt, stop it, and repeat this command.`,
   )
 }
-
-const several = (number: number, what: string): string =>
-  number === 1 ? `1 ${what} is` : `${count(number)} ${what}s are`
 
 /** Nothing is written to the file from here on: the look and the mark are one transaction, and each later one looks at the mark. */
 async function leave({ file, source, target }: Move, { ledger, epoch = 0 }: Identity): Promise<void> {
