@@ -1,15 +1,8 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { UnitGuard, type Update } from '../../shared/client/client.ts'
-import { stateTexts } from '../../shared/guard/states.ts'
-import { runLocal } from '../support/process/local.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -30,6 +23,22 @@ async function start(
   const as = async (sub: string, scope: string) =>
     new UnitGuard({ url, token: await product.signed({ sub, scope, budgets: '*', exp }), deadlineMs: 15_000 })
   return { product, url, as, guard: await as('tool', 'read run'), runs: () => product.seen('run').length }
+}
+
+/** The product has done all of it by the time it writes its answer, which is lost. */
+function lose(request: IncomingMessage, response: ServerResponse, pass: Listener): true {
+  response.writeHead = () => {
+    request.socket.destroy()
+    return response
+  }
+  void pass(request, response)
+  return true
+}
+
+function refuse(response: ServerResponse, status: number, slug: string, retryAfter = 60): true {
+  response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': String(retryAfter) })
+  response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'not now' }))
+  return true
 }
 
 async function listen(listener: Listener): Promise<string> {
@@ -73,13 +82,7 @@ describe('an update', () => {
       if (request.method !== 'POST') return false
       keys.push(request.headers['idempotency-key'])
       if (keys.length > 1) return false
-      // The product has done all of it by the time it writes its answer.
-      response.writeHead = () => {
-        request.socket.destroy()
-        return response
-      }
-      void pass(request, response)
-      return true
+      return lose(request, response, pass)
     })
     expect(await guard.update(initech)).toMatchObject({ kind: 'settled', units: 40, earlier: false })
     expect(keys).toEqual([keys[0], keys[0]])
@@ -95,17 +98,7 @@ describe('an update', () => {
     let asked = 0
     const { guard, runs } = await start({}, (request, response, pass) => {
       asked++
-      if (asked > 1) {
-        response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
-        response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'not now' }))
-        return true
-      }
-      response.writeHead = () => {
-        request.socket.destroy()
-        return response
-      }
-      void pass(request, response)
-      return true
+      return asked > 1 ? refuse(response, status, slug) : lose(request, response, pass)
     })
     expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
     expect([asked, runs()]).toEqual([2, 1])
@@ -194,23 +187,15 @@ describe('no answer:', () => {
     [500, 'internal'],
     [409, 'in-progress'],
   ])('client.update is unanswered with its key after %i %s until the deadline', async (status, slug) => {
-    const { guard } = await start({}, (_request, response) => {
-      response.writeHead(status, { 'content-type': 'application/problem+json', 'retry-after': '60' })
-      response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status, detail: 'lost' }))
-      return true
-    })
-    expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'lost', key: 'k' })
+    const { guard } = await start({}, (_request, response) => refuse(response, status, slug))
+    expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
   })
 
   test('the client waits as long as 503 and 429 say and repeats the request', async () => {
     let times = 0
     const { guard, runs } = await start({}, (_request, response) => {
       times++
-      if (times > 2) return false
-      const body = { type: '/problems/ledger-unavailable', title: 'x', status: 503, detail: 'x' }
-      response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '0' })
-      response.end(JSON.stringify(body))
-      return true
+      return times <= 2 && refuse(response, 503, 'ledger-unavailable', 0)
     })
     expect(await guard.update(initech)).toMatchObject({ kind: 'settled' })
     expect([times, runs()]).toEqual([3, 1])
@@ -220,10 +205,7 @@ describe('no answer:', () => {
     let times = 0
     const { guard } = await start({}, (_request, response) => {
       times++
-      const body = { type: '/problems/too-many-requests', title: 'x', status: 429, detail: 'x', ratePerMinute: 1 }
-      response.writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '60' })
-      response.end(JSON.stringify(body))
-      return true
+      return refuse(response, 429, 'too-many-requests')
     })
     const { kind } = await guard.update(initech)
     expect([kind, times]).toEqual(['problem', 1])
@@ -331,12 +313,7 @@ describe('cancelling', () => {
     let losses = 0
     const { guard, queue } = await queued((request, response, pass) => {
       if (request.url !== '/updates/cancel' || ++losses > 1) return false
-      response.writeHead = () => {
-        request.socket.destroy()
-        return response
-      }
-      void pass(request, response)
-      return true
+      return lose(request, response, pass)
     })
     const id = await queue('tool', 'a')
     const done = await guard.cancel([id, 'upd_none'])
@@ -351,10 +328,7 @@ describe('cancelling', () => {
     'client.cancel is unanswered after %s, because some updates may be cancelled',
     async (slug) => {
       const { guard } = await queued((request, response) => {
-        if (request.url !== '/updates/cancel') return false
-        response.writeHead(503, { 'content-type': 'application/problem+json', 'retry-after': '60' })
-        response.end(JSON.stringify({ type: `/problems/${slug}`, title: 'x', status: 503, detail: 'not now' }))
-        return true
+        return request.url === '/updates/cancel' && refuse(response, 503, slug)
       })
       expect(await guard.cancel(['upd_a', 'upd_b'])).toEqual({ kind: 'unanswered', why: 'not now' })
     },
@@ -420,99 +394,6 @@ describe('mistakes of the program throw:', () => {
     const url = await listen((_request, response) => void response.end('<html>'))
     await expect(new UnitGuard({ url, token: 't' }).update(initech)).rejects.toThrow('not from Unit Guard')
   })
-})
-
-test('`npm run client` makes a folder that needs nothing else, and its README does what it says', async () => {
-  const { product, url } = await start({ units: { initech: 120, globex: 640 } })
-  const home = await mkdtemp(join(tmpdir(), 'client-'))
-  onTestFinished(() => rm(home, { recursive: true }))
-  const folder = join(home, 'node_modules', 'unit-guard-client')
-  const run = promisify(execFile)
-  expect(await runLocal('client', [folder], {})).toMatchObject({ code: 0, err: '' })
-  const readme = await readFile(join(folder, 'README.md'), 'utf8')
-  const { requested: _requested, running: _running, ...outcomes } = stateTexts
-  for (const [state, { means }] of Object.entries(outcomes)) expect(readme).toContain(`| \`${state}\` | It ${means}`)
-  const [, example = ''] = /```js\n(.*?)```/s.exec(readme) ?? []
-  expect(example.trim().split('\n').length).toBeLessThanOrEqual(22)
-  const { engines } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-  expect(engines).toEqual({ node: '>=20.3' })
-  expect(readme).toMatch(/Node 20\.3\sor newer/)
-  await mkdir(join(home, 'src'))
-  await writeFile(join(home, 'src', 'example.mjs'), example)
-  const token = await product.signed({ sub: 'tool', scope: 'run', budgets: '*' })
-  const says = async (env: object) =>
-    (await run(process.execPath, [join(home, 'src', 'example.mjs')], { env: { PATH: process.env.PATH, ...env } }))
-      .stdout
-  await expect(says({})).rejects.toThrow('url must be the address of Unit Guard, such as http://127.0.0.1:8787; it is')
-  const at = { UNIT_GUARD_URL: url }
-  await expect(says(at)).rejects.toThrow('token must be a bearer token, as npm run --silent token prints it')
-  const needed = 'This address needs a valid bearer token of Unit Guard.\n'
-  expect(await says({ ...at, UNIT_GUARD_TOKEN: 'wrong' })).toBe(needed + needed)
-  expect(await says({ ...at, UNIT_GUARD_TOKEN: token })).toBe('initech: 120 units\nglobex: 640 units\n')
-  // Types, as a stranger's compiler finds them.
-  await writeFile(join(home, 'src', 'typed.mts'), typed)
-  const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
-  const strict = '--ignoreConfig --noEmit --strict --module nodenext --target es2022 --lib es2023,dom'.split(' ')
-  await run(process.execPath, [tsc, ...strict, '--types', '', join(home, 'src', 'typed.mts')])
-  // They are those of the answers.
-  await writeFile(join(home, 'src', 'same.mts'), sameTypes)
-  const here = ['--lib', 'es2024,dom', '--allowImportingTsExtensions', '--types', 'node', '--typeRoots']
-  await run(process.execPath, [
-    tsc,
-    ...strict,
-    ...here,
-    join(process.cwd(), 'node_modules/@types'),
-    join(home, 'src', 'same.mts'),
-  ])
-})
-
-const sameTypes = `import type * as Built from 'unit-guard-client'
-import type * as Here from '${join(process.cwd(), 'shared/client/client.ts')}'
-type Same<A, B> = [A, B] extends [B, A] ? true : false
-${[
-  'Update',
-  'Budget',
-  'Entry',
-  'Plan',
-  'Audit',
-  'Status',
-  'Estimate',
-  'Problem',
-  'ProblemMembers',
-  'ShortCounter',
-  'UnitGuardEvent',
-]
-  .map((name) => `true satisfies Same<Built.${name}, Here.${name}>`)
-  .join('\n')}
-// @ts-expect-error they differ
-true satisfies Same<Built.Update, Here.Budget>
-`
-
-const typed = `import { type Outcome, UnitGuard } from 'unit-guard-client'
-const guard = new UnitGuard({ url: 'http://127.0.0.1:8787', token: async () => 'x' })
-const outcome: Outcome = await guard.update({ kind: 'ranking', project: 'initech' })
-if (outcome.kind === 'refused' && outcome.problem.type === '/problems/over-budget') outcome.problem.budgets satisfies object[]
-// @ts-expect-error there is no such kind
-await guard.update({ kind: 'rankings', project: 'initech' })
-export {}
-`
-
-test('`npm run client` replaces an earlier build and leaves any other folder as it is', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'client-'))
-  onTestFinished(() => rm(home, { recursive: true }))
-  const mine = join(home, 'mine')
-  await mkdir(mine)
-  await writeFile(join(mine, 'package.json'), '{"name": "report"}')
-  const refused = await runLocal('client', [mine], {})
-  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('holds something else')])
-  expect(await readdir(mine)).toEqual(['package.json'])
-  const built = join(home, 'built')
-  await mkdir(join(built, 'types'), { recursive: true })
-  await writeFile(join(built, 'types', 'of-yesterday.d.ts'), '')
-  await writeFile(join(built, 'package.json'), '{"name": "unit-guard-client"}')
-  expect(await runLocal('client', [built], {})).toMatchObject({ code: 0, err: '' })
-  expect(await readdir(built)).toContain('index.js')
-  expect(await readdir(join(built, 'types'))).not.toContain('of-yesterday.d.ts')
 })
 
 async function all<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {

@@ -1,16 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { EventError, type UnitGuardEvent, type Update, verifyEvent } from '../../shared/client/client.ts'
 import { updateEvent } from '../../shared/events/event.ts'
 import { readSigningKeys, signatureHeaders } from '../../shared/events/signature.ts'
 import { eventTypes } from '../../shared/events/types.ts'
-import { runLocal } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 
 const secretOf = (letter: string) => `whsec_${Buffer.from(letter.repeat(24)).toString('base64')}`
@@ -151,37 +144,3 @@ test('the client knows the type of every event', () => {
   expectTypeOf<Settled['data']>().toEqualTypeOf<Update>()
   expect(eventTypes).toContain('update.corrected')
 })
-
-test('the receiver of the client’s README answers events, and prints what a settled update cost', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'receiver-'))
-  onTestFinished(() => rm(home, { recursive: true }))
-  const folder = join(home, 'node_modules', 'unit-guard-client')
-  expect(await runLocal('client', [folder], {})).toMatchObject({ code: 0 })
-  const examples = [...(await readFile(join(folder, 'README.md'), 'utf8')).matchAll(/```js\n(.*?)```/gs)]
-  const receiver = examples.find(([, code = '']) => code.includes('verifyEvent'))?.[1] ?? ''
-  await writeFile(join(home, 'receiver.mjs'), receiver)
-  const port = await freePort()
-  const env = { PATH: process.env.PATH, PORT: String(port), EVENT_SECRET: current }
-  const child = spawn(process.execPath, [join(home, 'receiver.mjs')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill())
-  let printed = ''
-  child.stdout.on('data', (chunk) => {
-    printed += chunk
-  })
-  const post = async (headers: Record<string, string>) =>
-    (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body })).status
-  const headers = () => signed(body, { at: Date.now() })
-  await expect.poll(() => post(headers()).catch(() => 0)).toBe(204)
-  expect(await post(headers())).toBe(204)
-  expect(await post({ ...headers(), 'webhook-signature': 'v1,AAAA' })).toBe(400)
-  await expect.poll(() => printed).toMatch(/^tea – é: 40 units\nno signature in webhook-signature matches/)
-})
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
-}

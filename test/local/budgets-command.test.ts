@@ -87,6 +87,7 @@ describe('a CSV of budgets', () => {
       'budget,months,day,day',
       /line 1: there is no column "months"\n {2}line 1: day twice\n {2}line 1: the columns are budget,/,
     ],
+    ['budget|month', /line 1: there is no column "budget\|month"/],
     ['name,month', /line 1: there is no column "name"\n {2}line 1: the column budget is missing/],
     ['budget,month', /line 1: no budget stands below the header/],
     ['', /is empty; its first line names the columns: budget,parent,month,day,/],
@@ -308,7 +309,7 @@ describe('npm run budgets', () => {
     const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), [])
     const { etag } = await service.read()
     await product.call('PUT', '/budgets/globex', { body: { limits: [{ window: 'month', units: 1 }] } })
-    await expect(service.apply(file, { etag, dryRun: false })).rejects.toThrow(
+    await expect(service.apply(file, { etag })).rejects.toThrow(
       'The budgets have changed meanwhile, and nothing was applied; run it again.',
     )
     expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
@@ -319,7 +320,7 @@ describe('npm run budgets', () => {
     const service = createBudgetsService({ url, token })
     const { budgets, etag } = await service.read()
     const apply = async (text: string, name?: string) =>
-      service.apply(await readBudgetsFile(await fileOf(text, name), budgets), { etag, dryRun: true })
+      service.apply(await readBudgetsFile(await fileOf(text, name), budgets), { etag, 'dry-run': true })
     await expect(apply(lines('budget,month', 'acme,5', 'globex,9999999999999'))).rejects.toThrow(
       'Nothing was applied:\n  line 3, globex, limits.0.units: must be a whole number of units, or unlimited',
     )
@@ -344,6 +345,6 @@ describe('npm run budgets', () => {
     )
     const reader = createBudgetsService({ url, token: await product.signed({ sub: 'bob', scope: 'read' }) })
     const file = await readBudgetsFile(await fileOf(lines('budget,month', 'acme,5')), budgets)
-    await expect(reader.apply(file, { etag, dryRun: true })).rejects.toThrow('bob needs the scope admin')
+    await expect(reader.apply(file, { etag, 'dry-run': true })).rejects.toThrow('bob needs the scope admin')
   })
 })

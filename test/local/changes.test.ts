@@ -22,7 +22,7 @@ import { systemIds } from '../../shared/platform/ids.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { isFor } from '../support/infra/stream-filter.ts'
 import { patienceMs } from '../support/patience.ts'
-import { temporaryDirectory } from '../support/process/local.ts'
+import { builtProgram, temporaryDirectory } from '../support/process/local.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 
 const put = (store: Store, ...items: readonly Item[]) =>
@@ -230,7 +230,7 @@ describe('changes in the ledger’s file', () => {
     const kills = 4
     let written = 0
     for (let life = 0; life <= kills; life++) {
-      const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/process/follower.ts', directory, notes], {
+      const child = spawn(process.execPath, [builtProgram('follower'), directory, notes], {
         stdio: ['ignore', 'inherit', 'inherit'],
       })
       onTestFinished(() => void child.kill('SIGKILL'))

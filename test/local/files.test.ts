@@ -9,13 +9,7 @@ import { holderOf, takeServer } from '../../infra/local/database/server-lock.ts'
 import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { runHere } from '../support/process/here.ts'
-import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
-
-async function newFolder(): Promise<string> {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
-  return directory
-}
+import { newFolder, runLocal, startGuard } from '../support/process/local.ts'
 
 const openIn = (directory: string, how: Parameters<typeof openFile>[2] = {}) => openFile(directory, 'ledger.db', how)
 
@@ -103,17 +97,6 @@ describe('a file that is not a ledger of this version is named in one sentence, 
     const { ino, size } = await stat(path)
     expect([ino, size]).toEqual([before.ino, before.size])
   })
-
-  test('npm start names a file that is no ledger with exit code 1, and a command too', async () => {
-    const directory = await newFolder()
-    await writeFile(join(directory, 'ledger.db'), 'spend '.repeat(1_000))
-    const [start, command] = await Promise.all([
-      runLocal('start', [], { DATA_DIR: directory }),
-      runHere('account', ['adopt'], { DATA_DIR: directory }),
-    ])
-    for (const { code, out, err } of [start, command])
-      expect([code, out, err.trim().split('\n')]).toEqual([1, '', [expect.stringContaining('is damaged')]])
-  })
 })
 
 describe('a file after a process that was killed', () => {
@@ -128,11 +111,7 @@ describe('a file after a process that was killed', () => {
 
   test('a file after a killed process is checked whole, at each start until it is sound', async () => {
     const directory = await damaged()
-    const killed = spawnLocal('start', { env: { DATA_DIR: join(directory, 'other'), DEMO: 'off' } })
-    onTestFinished(() => killed.signalGroup('SIGKILL'))
-    await killed.ready()
-    killed.signalGroup('SIGKILL')
-    await killed.ended
+    await (await startGuard({ DATA_DIR: join(directory, 'other'), DEMO: 'off' })).kill()
     await rm(join(directory, 'other', 'ledger.db-journal'))
     await rename(join(directory, 'ledger.db'), join(directory, 'other', 'ledger.db'))
     for (let round = 0; round < 2; round++) {
@@ -160,9 +139,9 @@ describe('a folder', () => {
 
   test('a folder is not used with DYNAMODB_ENDPOINT', async () => {
     const directory = await newFolder()
-    for (const script of ['start', 'sandbox', 'demo:month']) {
+    for (const script of ['start', 'sandbox', 'demo:month', 'serve'] as const) {
       const env = { DATA_DIR: directory, DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }
-      const { code, err } = await runLocal(script, [], env)
+      const { code, err } = await runHere(script, [], env)
       expect([code, err.trim().split('\n')]).toEqual([1, [expect.stringContaining('unset DYNAMODB_ENDPOINT')]])
     }
     expect(existsSync(join(directory, 'ledger.db'))).toBe(false)
@@ -172,18 +151,20 @@ describe('a folder', () => {
 describe('one process serves a folder', () => {
   test('a second start names the process of the first, which a killed process does not hold up', async () => {
     const env = { DATA_DIR: await newFolder(), DEMO: 'off' }
-    const first = spawnLocal('start', { env })
-    onTestFinished(() => first.signalGroup('SIGKILL'))
-    await first.ready()
+    const first = await startGuard(env)
     const words = holderOf(env.DATA_DIR)
     expect(words).toMatch(/^process \d+ on \S+$/)
-    for (const script of ['start', 'demo:month']) {
-      const { code, out, err } = await runLocal(script, [], env)
+    const served = {
+      TRACKING_BASE_URL: 'https://service.example/v3',
+      TRACKING_TOKEN: 'any',
+      CALLER_KEY: 'k'.repeat(32),
+    }
+    for (const [script, more] of [['start'], ['demo:month'], ['serve', served]] as const) {
+      const { code, out, err } = await runHere(script, [], { ...env, ...more })
       expect([code, out]).toEqual([1, ''])
       expect(err).toContain(`another Unit Guard is using ${env.DATA_DIR} (${words}); stop it, or set DATA_DIR\n`)
     }
-    first.signalGroup('SIGKILL')
-    await first.ended
+    await first.kill()
     const { wasKilled, release } = await takeServer(env.DATA_DIR)
     expect(wasKilled).toBe(true)
     release()

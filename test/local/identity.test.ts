@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { copyFile, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { readEnvFile } from '../../infra/local/data-directory.ts'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readSettings } from '../../infra/local/settings.ts'
 import { runHere } from '../support/process/here.ts'
-import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
+import { startGuard, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -31,25 +30,17 @@ describe('the identity of a ledger that is kept', () => {
 
 describe('the ledger of a trial', () => {
   const data = join(directory, 'trial')
-  const begin = async (env: object = {}) => {
-    const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off', ...env } })
-    onTestFinished(() => local.signalGroup('SIGKILL'))
-    await local.ready()
-    return async () => {
-      local.signal('SIGTERM')
-      await local.ended
-    }
-  }
+  const begin = (env: object = {}) => startGuard({ DATA_DIR: data, DEMO: 'off', ...env })
   const refused = async (env: object) => {
-    const { code, out, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off', ...env })
+    const { code, out, err } = await runHere('start', [], { DATA_DIR: data, DEMO: 'off', ...env })
     expect([code, out]).toEqual([1, ''])
     return err
   }
 
   it('the sandbox’s ledger is refused for a real account, and for another renewal until an operator changes it', async () => {
-    const stop = await begin()
-    expect(readEnvFile(data)).toMatchObject({ LEDGER_SERVICE: 'sandbox' })
-    await stop()
+    const first = await begin()
+    expect(first.env).toMatchObject({ LEDGER_SERVICE: 'sandbox' })
+    await first.stop()
 
     expect(await refused(ofAnAccount)).toBe(
       'This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt.\n',
@@ -73,7 +64,7 @@ describe('the ledger of a trial', () => {
       code: 1,
       err: 'The month turns on day 12 at 00:00 UTC already.\n',
     })
-    await again()
+    await again.stop()
     expect(await runHere('account', ['adopt'], { DATA_DIR: data, ...ofAnAccount })).toMatchObject({
       code: 1,
       err: expect.stringContaining('so it becomes no ledger of a real account'),
@@ -90,16 +81,7 @@ describe('the ledger of a trial', () => {
 
 describe('a file that was restored', () => {
   const data = join(directory, 'restored')
-  const begin = async () => {
-    const local = spawnLocal('start', { env: { DATA_DIR: data, DEMO: 'off' } })
-    onTestFinished(() => local.signalGroup('SIGKILL'))
-    const url = await local.ready()
-    const stop = async () => {
-      local.signal('SIGTERM')
-      await local.ended
-    }
-    return { url, env: readEnvFile(data), stop }
-  }
+  const begin = () => startGuard({ DATA_DIR: data, DEMO: 'off' })
 
   it('a snapshot of the disk, which brings back file and marker, is accepted as restored', async () => {
     const first = await begin()
@@ -120,7 +102,7 @@ describe('a file that was restored', () => {
 
     await copyFile(join(data, 'ledger.db'), join(data, 'backup'))
     await rename(join(data, 'backup'), join(data, 'ledger.db'))
-    const { code, err } = await runLocal('start', [], { DATA_DIR: data, DEMO: 'off' })
+    const { code, err } = await runHere('start', [], { DATA_DIR: data, DEMO: 'off' })
     expect([code, err]).toEqual([1, expect.stringContaining('is a copy of the ledger')])
     expect((await restore('accept', '--to', to, '--dry-run')).out).toContain('Nothing was changed (--dry-run).')
     const accepted = await restore('accept', '--to', to)
@@ -130,9 +112,7 @@ describe('a file that was restored', () => {
     )
     expect(await restore('accept', '--to', to)).toMatchObject({ code: 1, err: 'ledger.db holds the ledger already.\n' })
     const second = await begin()
-    const authorization = `Bearer ${second.env.UNIT_GUARD_TOKEN}`
-    const found = await fetch(`${second.url}/budgets/account`, { headers: { authorization } })
-    expect(await found.json()).toMatchObject({
+    expect((await second.call('/budgets/account')).body).toMatchObject({
       frozen: { by: 'setup', reason: expect.stringContaining('restored to 2026-11-20T09:55:00.000Z') },
     })
     await second.stop()

@@ -22,15 +22,10 @@ import { createSecret, createSecretsClient } from '../../shared/platform/secrets
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days } from '../support/clock.ts'
-import { runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runHere } from '../support/process/here.ts'
+import { newFolder } from '../support/process/local.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
-
-async function newDirectory(): Promise<string> {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
-  return directory
-}
 
 const answered = (body: unknown, status = 200) =>
   ({ kind: 'answered', status, headers: {}, body: Buffer.from(JSON.stringify(body)) }) as const
@@ -39,7 +34,7 @@ describe('the env file', () => {
   const odd = `it's "$HOME" \`x\` \\ é\nand more`
 
   it('the env file means the same to a shell and to the commands', async () => {
-    const directory = await newDirectory()
+    const directory = await newFolder()
     const file = await writeEnvFile(directory, { TABLE_NAME: odd, RUN_POINTER_RANKING: '' }, { SECRETS_ENDPOINT: 'a' })
     const shown = execFileSync('/bin/sh', ['-c', `. '${file}'; printf %s "$TABLE_NAME"`], { encoding: 'utf8' })
     expect(shown).toBe(odd)
@@ -56,7 +51,7 @@ describe('the env file', () => {
 
   it('the env file explains its lines: each stands below a comment of one line', async () => {
     const file = await writeEnvFile(
-      await newDirectory(),
+      await newFolder(),
       { DATA_DIR: 'd', UNIT_GUARD_URL: 'u', TABLE_NAME: '# no comment', COOLDOWN_RANKING: 'day' },
       { SECRETS_ENDPOINT: 'a' },
     )
@@ -86,7 +81,7 @@ describe('a command', () => {
   const here = { UNIT_GUARD_URL: 'http://127.0.0.1:1', UNIT_GUARD_TOKEN: 'here' }
 
   it('a command keeps the directory of the sourced env file after restarts', async () => {
-    const directory = await newDirectory()
+    const directory = await newFolder()
     await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { SECRETS_ENDPOINT: 'old' })
     const sourced = readEnvFile(directory)
     await writeEnvFile(directory, { ...here, DATA_DIR: directory }, { SECRETS_ENDPOINT: 'new' })
@@ -95,7 +90,7 @@ describe('a command', () => {
   })
 
   it('a command takes the service of its env file for no other service', async () => {
-    const directory = await newDirectory()
+    const directory = await newFolder()
     const sandbox = { TRACKING_BASE_URL: 'http://127.0.0.1:1/v3', LEDGER_SERVICE: 'sandbox' }
     await writeEnvFile(directory, {}, sandbox)
     expect(commandEnvironment({ DATA_DIR: directory })).toMatchObject(sandbox)
@@ -104,7 +99,7 @@ describe('a command', () => {
   })
 
   it('a command sends the token of its env file to no other guard', async () => {
-    const directory = await newDirectory()
+    const directory = await newFolder()
     await writeEnvFile(directory, here, {})
     const given = { DATA_DIR: directory }
     expect(commandEnvironment(given)).toMatchObject(here)
@@ -118,8 +113,8 @@ describe('a command', () => {
 
 describe('a command before npm start', () => {
   it('a command before npm start says to start it or to set AWS_REGION', async () => {
-    const { code, out, err } = await runLocal('token', ['--sub', 'a', '--scope', 'read'], {
-      DATA_DIR: await newDirectory(),
+    const { code, out, err } = await runHere('token', ['--sub', 'a', '--scope', 'read'], {
+      DATA_DIR: await newFolder(),
     })
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(
@@ -129,10 +124,10 @@ describe('a command before npm start', () => {
 })
 
 describe('a DATA_DIR that can be none', () => {
-  it.each(['start', 'sandbox', 'demo:month'])('%s names a DATA_DIR that cannot be made', async (script) => {
-    const file = join(await newDirectory(), 'file')
+  it.each(['start', 'sandbox', 'demo:month'] as const)('%s names a DATA_DIR that cannot be made', async (script) => {
+    const file = join(await newFolder(), 'file')
     await writeFile(file, '')
-    const { code, err } = await runLocal(script, [], { DATA_DIR: file })
+    const { code, err } = await runHere(script, [], { DATA_DIR: file })
     expect([code, err.trim().split('\n')]).toEqual([1, [expect.stringMatching(/cannot be made.*set DATA_DIR/)]])
   })
 })
@@ -189,7 +184,7 @@ describe('the secrets endpoint', () => {
 
 describe('the caller key', () => {
   it('the caller key is long, random and kept across starts', async () => {
-    const directory = await newDirectory()
+    const directory = await newFolder()
     const keys = await readKeys(directory)
     expect(keys.callerKey.current).toMatch(/^[\w-]{64}$/)
     expect(await readKeys(directory)).toEqual(keys)
@@ -200,7 +195,7 @@ describe('the caller key', () => {
   })
 
   it('a damaged file with the caller key is not replaced', async () => {
-    const directory = await newDirectory()
+    const directory = await newFolder()
     const file = join(directory, 'secrets.json')
     await writeFile(file, '{"callerKey": {"current": "short"}}')
     await expect(readKeys(directory)).rejects.toThrow('does not hold both keys')
@@ -248,6 +243,11 @@ describe('the doctor', () => {
     expect(told('opaque', 401)).toEqual({
       lines: ['token: refused by the service (status 401); does not say when it expires'],
       toDo: ["renew the service's token: the service refuses it"],
+    })
+    const unreachable = { kind: 'failed', sent: 'no', reason: 'no answer', cause: 'connection', status: null } as const
+    expect(describeToken('opaque', unreachable, now)).toEqual({
+      lines: ['token: not known whether the service takes it; does not say when it expires'],
+      toDo: [],
     })
     expect(told(jwt(1e308)).lines).toEqual(['token: accepted by the service; does not say when it expires'])
   })

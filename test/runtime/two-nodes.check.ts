@@ -3,8 +3,8 @@ import { projectsOf, startTogether } from '../support/process/together.ts'
 
 test('processes of the developer’s Node and of Lambda’s Node use one file at once, and nothing is lost or run twice', async () => {
   const nodes = ['node', process.execPath] as const
-  const { ask, runs, mustBeExact } = await startTogether({ units: 30 * 40, nodes, asIs: true })
-  const { counts, versions } = await ask([projectsOf('a', 17), projectsOf('b', 17), projectsOf('c', 16)])
+  const { ask, runs, versions, mustBeExact } = await startTogether({ units: 30 * 40, nodes, asIs: true })
+  const counts = await ask([projectsOf('a', 17), projectsOf('b', 17), projectsOf('c', 16)])
   expect(versions).toEqual([expect.stringMatching(/^v\d+\./), process.version])
   expect(counts).toEqual({ settled: 30, 'over-budget': 20 })
   expect(new Set(runs()).size).toBe(30)

@@ -133,9 +133,10 @@ describe('sandbox: a week', () => {
       if (day === '21') await json('/v3/on-demand/o,d/run')
       expect((await dates('d')).at(-1)).toBe(`2026-11-${day}`)
     }
+    at('2026-11-22T23:59:59Z')
+    expect([(await dates('d')).length, await dates('w')]).toEqual([7, ['2026-11-16']])
     at('2026-11-23T00:00:00Z')
-    expect(await dates('d')).toHaveLength(8)
-    expect(await dates('w')).toEqual(['2026-11-16', '2026-11-23'])
+    expect([(await dates('d')).length, await dates('w')]).toEqual([8, ['2026-11-16', '2026-11-23']])
     expect(await dates('o')).toEqual(['2026-11-18', '2026-11-21'])
     expect(await used()).toBe(2 * 3 + 1)
     const exported = await rows('/v3/projects/o/export-rankings?startDate=2026-11-01&stopDate=2026-11-30')

@@ -33,8 +33,9 @@ describe('sandbox: every operation', () => {
     expect(operations).toHaveLength(23)
   })
 
-  it.each(operations)('%s %s answers under its method and no other', async (method, path, body) => {
-    const { send, used } = sandbox()
+  it.each(operations)('%s %s answers under its method and no other, with a token', async (method, path, body) => {
+    const { app, send, used } = sandbox()
+    expect((await app.request(`/v3${path}`, { method })).status).toBe(401)
     const init = method === 'POST' ? { body: JSON.stringify(body) } : {}
     for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((each) => each !== method)) {
       const refused = await send(`/v3${path}`, { method: other })
@@ -47,12 +48,6 @@ describe('sandbox: every operation', () => {
     expect(answer.status).toBe(path.endsWith('/create') ? 201 : 200)
     expect(answer.headers.get('content-type')).toBe('application/json')
     expect(JSON.parse(await answer.text())).toBeTypeOf('object')
-  })
-
-  it.each(operations)('%s %s is 401 without a token', async (method, path) => {
-    const { app } = sandbox()
-    const answer = await app.request(`/v3${path}`, { method })
-    expect([answer.status, await answer.json()]).toEqual([401, { response_code: 401, error: 'Unauthorized' }])
   })
 
   const ofProject = operations.filter(([, path]) => /globex|100/.test(path))

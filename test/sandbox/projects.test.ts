@@ -2,19 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { input, sandbox } from '../support/sandbox.ts'
 
 describe('sandbox: projects', () => {
-  it('the sandbox begins with five demonstration projects', async () => {
-    const { json } = sandbox()
-    expect((await json('/v3/projects')).body).toEqual({
-      projects: [
-        { id: '1001', name: 'acme.example', frequency: 'ondemand' },
-        { id: '1002', name: 'globex', frequency: 'ondemand' },
-        { id: '1003', name: 'initech', frequency: 'ondemand' },
-        { id: '1004', name: 'café & co/paris', frequency: 'ondemand' },
-        { id: '1005', name: 'daily.example', frequency: 'daily' },
-      ],
-    })
-  })
-
   it('create applies the defaults of the interface and gives an id', async () => {
     const { post, json } = sandbox()
     const created = await post('/v3/projects/shoes/create?frequency=weekly&country=FR', input)
@@ -90,13 +77,6 @@ describe('sandbox: projects', () => {
     expect(refused.body.errors).toEqual([{ path: 'frequency', message: 'must be one of ondemand, daily, weekly' }])
     const huge = { ...input, websites: [{ name: 'x'.repeat(1024 * 1024) }] }
     expect((await post('/v3/projects/shoes/create', huge)).status).toBe(413)
-  })
-
-  it('details and dates of an unknown project are 404', async () => {
-    const { json } = sandbox()
-    const unknown = { status: 404, body: { response_code: 404, error: 'There is no project called missing' } }
-    expect(await json('/v3/projects/missing/details')).toEqual(unknown)
-    expect(await json('/v3/projects/missing/dates')).toEqual(unknown)
   })
 
   it('names keep their slashes, percent signs and broken escapes', async () => {

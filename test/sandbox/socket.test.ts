@@ -86,17 +86,14 @@ it('delay: the units are taken, although the caller has gone', async () => {
   expect(await used()).toBe(640)
 })
 
-it('hang: no answer, units taken', async () => {
-  const { get, giveUp, used } = await serve({ operation: 'run', times: 1, fault: 'hang' })
+it.each([
+  [{}, 640],
+  [{ consumes: false }, 0],
+])('hang %j: no answer, %i units taken', async (how, units) => {
+  const { get, giveUp, used } = await serve({ operation: 'run', times: 1, fault: 'hang', ...how })
   await giveUp(runPath)
-  expect(await used()).toBe(640)
+  expect(await used()).toBe(units)
   expect((await get(runPath)).statusCode).toBe(200)
-})
-
-it('hang: takes nothing when told so', async () => {
-  const { giveUp, used } = await serve({ operation: 'run', fault: 'hang', consumes: false })
-  await giveUp(runPath)
-  expect(await used()).toBe(0)
 })
 
 it('hang: the units are taken late, although the caller has gone long ago', async () => {
@@ -106,17 +103,14 @@ it('hang: the units are taken late, although the caller has gone long ago', asyn
   await expect.poll(used, { timeout: 3_000 }).toBe(640)
 })
 
-it('reset: no answer, units taken', async () => {
-  const { get, used } = await serve({ operation: 'run', times: 1, fault: 'reset' })
+it.each([
+  [{}, 640],
+  [{ consumes: false }, 0],
+])('reset %j: no answer, %i units taken', async (how, units) => {
+  const { get, used } = await serve({ operation: 'run', times: 1, fault: 'reset', ...how })
   await expect(get(runPath)).rejects.toMatchObject({ code: 'ECONNRESET' })
-  expect(await used()).toBe(640)
+  expect(await used()).toBe(units)
   expect((await get(runPath)).statusCode).toBe(200)
-})
-
-it('reset: takes nothing when told so', async () => {
-  const { get, used } = await serve({ operation: 'run', fault: 'reset', consumes: false })
-  await expect(get(runPath)).rejects.toMatchObject({ code: 'ECONNRESET' })
-  expect(await used()).toBe(0)
 })
 
 it('reset-mid-body: a good status, half a body, units taken', async () => {

@@ -6,33 +6,38 @@ const hasDynamoDb = inject('dynamodb') !== null
 describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
   it('the sandbox’s state begins with the demonstration, once', async () => {
     const { json } = sandbox({ state: await create() })
-    const { projects } = (await json('/v3/projects')).body
-    expect(projects.map(({ id, name }: { id: string; name: string }) => [id, name])).toEqual([
-      ['1001', 'acme.example'],
-      ['1002', 'globex'],
-      ['1003', 'initech'],
-      ['1004', 'café & co/paris'],
-      ['1005', 'daily.example'],
-    ])
+    expect((await json('/v3/projects')).body).toEqual({
+      projects: [
+        { id: '1001', name: 'acme.example', frequency: 'ondemand' },
+        { id: '1002', name: 'globex', frequency: 'ondemand' },
+        { id: '1003', name: 'initech', frequency: 'ondemand' },
+        { id: '1004', name: 'café & co/paris', frequency: 'ondemand' },
+        { id: '1005', name: 'daily.example', frequency: 'daily' },
+      ],
+    })
   })
 
-  it('exactly as many of 20 simultaneous runs happen as the account can pay for', async () => {
-    const { json, used } = sandbox({ state: await create(), unitsPerMonth: 7 * 640 + 639 })
-    const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await json(`${globex}/run`)).status))
-    expect([statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 402).length]).toEqual([
-      7, 13,
-    ])
-    expect(await used()).toBe(7 * 640)
-    expect((await json('/v3/on-demand/acme.example/run')).status).toBe(200)
-  })
+  it.each([0, 639])(
+    'exactly as many of 20 simultaneous runs happen as the account can pay for, with %i left',
+    async (left) => {
+      const { json, used } = sandbox({ state: await create(), unitsPerMonth: 7 * 640 + left })
+      const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await json(`${globex}/run`)).status))
+      expect([statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 402).length]).toEqual([
+        7, 13,
+      ])
+      expect(await used()).toBe(7 * 640)
+      expect((await json('/v3/on-demand/acme.example/run')).status).toBe(left === 0 ? 402 : 200)
+    },
+  )
 
   it('a month’s units are its own', async () => {
     const { json, at } = sandbox({ state: await create(), unitsPerMonth: 700 })
     expect((await json(`${globex}/run`)).status).toBe(200)
+    at('2026-11-30T23:59:59Z')
     expect((await json(`${globex}/run`)).status).toBe(402)
     at('2026-12-01T00:00:00Z')
     expect((await json(`${globex}/run`)).status).toBe(200)
-    expect((await json('/sandbox/account')).body).toMatchObject({ used: 640, runs: [{}, {}] })
+    expect((await json('/sandbox/account')).body).toMatchObject({ used: 640, left: 60, runs: [{}, {}] })
   })
 
   it('a run of several projects is one run and gives each its date', async () => {

@@ -8,7 +8,7 @@ import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { runHere } from '../../support/process/here.ts'
-import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { temporaryDirectory } from '../../support/process/local.ts'
 
 const service = { TRACKING_BASE_URL: 'https://service.example/v3' }
 const opening = {
@@ -142,7 +142,7 @@ describe('npm run account -- moved', () => {
     return { folder, target }
   }
   const refusedStart = async (folder: string) => {
-    const { code, out, err } = await runLocal('start', [], { DATA_DIR: folder, ...service })
+    const { code, out, err } = await runHere('start', [], { DATA_DIR: folder, ...service })
     expect([code, out]).toEqual([1, ''])
     return err
   }

@@ -8,7 +8,7 @@ import { openForCommand } from '../../../infra/local/database/open.ts'
 import { connect, firstValue, noteIn, setNote } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { runHere } from '../../support/process/here.ts'
-import { runLocal } from '../../support/process/local.ts'
+import { builtProgram, runLocal } from '../../support/process/local.ts'
 import { begun, lookInto, newFolder, service, spend } from './ledger.ts'
 
 const backUp = (folder: string, target: string) => runHere('backup', [target], { DATA_DIR: folder })
@@ -127,9 +127,7 @@ test('npm run doctor asks for a backup after a day without one, but not for a le
 
 test('a backup that is made while another process writes is one moment of it, and the writer waits for less than its patience', async () => {
   const folder = await begun()
-  const writer = spawn(process.execPath, ['--import', 'tsx', 'test/support/process/writer.ts', folder], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const writer = spawn(process.execPath, [builtProgram('writer'), folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void writer.kill('SIGKILL'))
   const waits: number[] = []
   writer.stdout.setEncoding('utf8').on('data', (text: string) => waits.push(...text.trim().split('\n').map(Number)))

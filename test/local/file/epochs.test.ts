@@ -3,24 +3,18 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readEnvFile } from '../../../infra/local/data-directory.ts'
 import { createBell, followChanges } from '../../../infra/local/database/changes.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { acceptance, replacement, WrongLedger } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
-import { runLocal, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { runHere } from '../../support/process/here.ts'
+import { newFolder, startGuard } from '../../support/process/local.ts'
 import { json } from '../../support/product.ts'
 import { u } from '../../support/records.ts'
 import { gate, startScriptedService } from '../../support/scripted-service.ts'
 import { createFileStore } from '../../support/store/stores.ts'
-
-async function newFolder(): Promise<string> {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
-  return directory
-}
 
 const account = { unitsPerMonth: u(1_000), usedAtStart: u(0), renewal: { day: 1, time: '00:00', zone: 'UTC' } }
 
@@ -92,29 +86,21 @@ describe('a process whose ledger was accepted or replaced after it began', () =>
       ...{ DATA_DIR: directory, TRACKING_BASE_URL: service.baseUrl, TRACKING_TOKEN: 'canary-service-token' },
       SERVICE_TIMEOUT_MS: '10000',
     }
-    const server = spawnLocal('start', { env })
-    onTestFinished(() => server.signalGroup('SIGKILL'))
-    const url = await server.ready()
-    const headers = {
-      authorization: `Bearer ${readEnvFile(directory).UNIT_GUARD_TOKEN}`,
-      'content-type': 'application/json',
-    }
-    const body = JSON.stringify({ kind: 'ranking', project: 'acme.example' })
-    const asked = fetch(`${url}/updates`, { method: 'POST', headers, body })
+    const { call } = await startGuard(env)
+    const asked = call('/updates', { body: { kind: 'ranking', project: 'acme.example' } })
     while (!service.requests.some((request) => request.url.endsWith('/run'))) await sleep(5)
 
     // As if an older file had been put back in place.
     const marker = await readFile(join(directory, 'ledger'), 'utf8')
     await writeFile(join(directory, 'ledger'), marker.replace(' 0 ', ' 1 '))
-    const accepted = await runLocal('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], env)
+    const accepted = await runHere('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], env)
     expect(accepted).toMatchObject({ code: 0, err: '' })
     const before = contentsOf(join(directory, 'ledger.db'))
     answered.open()
-    const answer = await asked
+    expect(await asked).toMatchObject({ status: 202, body: { updates: [{ state: 'running' }] } })
     expect(contentsOf(join(directory, 'ledger.db'))).toEqual(before)
-    expect([answer.status, await answer.json()]).toMatchObject([202, { updates: [{ state: 'running' }] }])
-    const later = await fetch(`${url}/budgets`, { headers })
-    expect([later.status, await later.text()]).toEqual([503, expect.stringContaining('accepted as restored (epoch 2)')])
+    const refused = { detail: expect.stringContaining('accepted as restored (epoch 2)') }
+    expect(await call('/budgets')).toMatchObject({ status: 503, body: refused })
     expect(contentsOf(join(directory, 'ledger.db'))).toEqual(before)
   })
 })

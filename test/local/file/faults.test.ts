@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readEnvFile } from '../../../infra/local/data-directory.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { connect, createSqliteFile, firstValue } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
-import { runLocal, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { newFolder, runLocal, startGuard, temporaryDirectory } from '../../support/process/local.ts'
 
 const item = (number: number, size = 10) => ({ pk: `item#${number}`, sk: 'item', text: 'x'.repeat(size) })
 
@@ -202,26 +201,17 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
 
   test('a full disk is 503 at the server, which continues once there is room', async () => {
     const disk = smallDisk('4m')
-    const { folder, free } = disk
-    const server = spawnLocal('start', { env: { DATA_DIR: folder, DEMO: 'off' } })
-    onTestFinished(() => server.signalGroup('SIGKILL'))
-    const url = await server.ready()
-    const headers = {
-      authorization: `Bearer ${readEnvFile(folder).UNIT_GUARD_TOKEN}`,
-      ...{ 'content-type': 'application/json', 'idempotency-key': 'monday' },
-    }
-    const body = JSON.stringify({ kind: 'ranking', project: 'initech' })
-    const ask = () => fetch(`${url}/updates`, { method: 'POST', headers, body })
-    const statement = async () => (await fetch(`${url}/budgets/account`, { headers })).json()
+    const { call, stop } = await startGuard({ DATA_DIR: disk.folder, DEMO: 'off' })
+    const ask = () => call('/updates', { body: { kind: 'ranking', project: 'initech' }, key: 'monday' })
+    const statement = async () => (await call('/budgets/account')).body
     const before = await statement()
     await fillBesideServer(disk)
     expect((await ask()).status).toBe(503)
     expect(await statement()).toEqual(before)
-    free()
+    disk.free()
     expect((await ask()).status).toBe(201)
     await fillBesideServer(disk)
-    server.signal('SIGTERM')
-    expect(await server.ended).toMatchObject({ code: 0, err: expect.not.stringContaining('SqliteError') })
+    expect(await stop()).toMatchObject({ code: 0, err: expect.not.stringContaining('SqliteError') })
   })
 
   test('a full disk ends a start with one sentence', async () => {
@@ -235,40 +225,22 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
 
 describe('an error of the disk', () => {
   test('an error of the disk ends the server before it answers, and the next start checks the file', async () => {
-    const { directory, remove } = await temporaryDirectory()
-    onTestFinished(remove)
-    const env = { DATA_DIR: directory, DEMO: 'off' }
+    const env = { DATA_DIR: await newFolder(), DEMO: 'off' }
     // No file may grow above 150 blocks of 1 KB: SQLite gets EFBIG, an error of input and output to it.
-    const server = spawnLocal('start', { env, under: ['bash', '-c', 'ulimit -f 150; exec "$@"', 'bash'] })
-    onTestFinished(() => server.signalGroup('SIGKILL'))
-    const url = await server.ready()
-    const headers = {
-      authorization: `Bearer ${readEnvFile(directory).UNIT_GUARD_TOKEN}`,
-      'content-type': 'application/json',
+    const { call, ended } = await startGuard(env, { under: ['bash', '-c', 'ulimit -f 150; exec "$@"', 'bash'] })
+    const ask = (number: number) => {
+      const projects = [{ name: `p${number}${'x'.repeat(90)}` }]
+      const body = { limits: [{ window: 'month', units: 10 }], projects }
+      return call(`/budgets/b${number}`, { method: 'PUT', body }).catch(() => ({ status: 'ended' }))
     }
-    const ask = (number: number) =>
-      fetch(`${url}/budgets/b${number}`, {
-        ...{ method: 'PUT', headers },
-        body: JSON.stringify({
-          limits: [{ window: 'month', units: 10 }],
-          projects: [{ name: `p${number}${'x'.repeat(90)}` }],
-        }),
-      }).then(
-        async (answer) => (answer.ok ? null : answer.text()),
-        () => 'ended',
-      )
-    let failure: string | null = null
-    for (let number = 0; number < 300 && failure === null; number++) failure = await ask(number)
-    expect(failure).toBe('ended')
-    const { code, err } = await server.ended
+    let status: number | string = 201
+    for (let number = 0; number < 300 && status === 201; number++) status = (await ask(number)).status
+    expect(status).toBe('ended')
+    const { code, err } = await ended
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(/^unit-guard: .*ledger\.db cannot be read or written \(disk I\/O error\): check its disk/m),
     ])
-    const again = spawnLocal('start', { env })
-    onTestFinished(() => again.signalGroup('SIGKILL'))
-    await again.ready()
-    again.signal('SIGTERM')
-    expect((await again.ended).code).toBe(0)
+    expect((await (await startGuard(env)).stop()).code).toBe(0)
   })
 })

@@ -1,38 +1,33 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, chown, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { takeServer } from '../../../infra/local/database/server-lock.ts'
-import { spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
-
-async function newFolder(): Promise<string> {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
-  return directory
-}
+import { runHere } from '../../support/process/here.ts'
+import { newFolder, spawnLocal, startGuard } from '../../support/process/local.ts'
 
 const openIn = (directory: string) => openFile(directory, 'ledger.db')
 
 /** A folder of `npm start` that has ended, without what a killed one leaves. */
 async function begun(): Promise<string> {
   const directory = await newFolder()
-  const server = spawnLocal('start', { env: { DATA_DIR: directory, DEMO: 'off' } })
-  onTestFinished(() => server.signalGroup('SIGKILL'))
-  await server.ready()
-  server.signal('SIGTERM')
-  await server.ended
+  await (await startGuard({ DATA_DIR: directory, DEMO: 'off' })).stop()
   return directory
 }
 
-/** In a folder whose files this user may not write even as root. */
-async function sentenceOf(directory: string, script = 'start', args: string[] = []): Promise<string> {
-  const bare = ['setpriv', '--bounding-set=-dac_override,-dac_read_search']
+/** Of a command that is refused; `start` without another one. */
+async function sentenceOf(directory: string, how: { day?: string; isBare?: boolean } = {}): Promise<string> {
   const env = { DATA_DIR: directory, DEMO: 'off' }
-  const { ended } = spawnLocal(script, { env, args, ...(process.getuid?.() === 0 && { under: bare }) })
+  // Even root may not write what others own.
+  const under = ['setpriv', '--bounding-set=-dac_override,-dac_read_search']
+  const ended = how.isBare
+    ? spawnLocal('start', { env, ...(process.getuid?.() === 0 && { under }) }).ended
+    : runHere(how.day ? 'account' : 'start', how.day ? ['renewal', '--day', how.day] : [], env)
   const { code, out, err } = await ended
   expect([code, out, err.trim().split('\n')]).toEqual([1, '', [err.trim()]])
   return err
@@ -62,12 +57,12 @@ describe('a start in a folder where something is missing or strange says one sen
     db.exec("UPDATE items SET item = json_remove(item, '$.form') WHERE pk = 'definitions'")
     db.close()
     const otherForm = `${path} was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins (form none instead of 1)\n`
-    expect(await sentenceOf(directory)).toBe(otherForm)
-    expect(await sentenceOf(directory, 'account', ['renewal', '--day', '3'])).toBe(otherForm)
+    expect(await sentenceOf(directory, { isBare: true })).toBe(otherForm)
+    expect(await sentenceOf(directory, { day: '3' })).toBe(otherForm)
 
     if (process.getuid?.() === 0) await chown(path, 65_534, 65_534)
     await chmod(path, 0o400)
-    expect(await sentenceOf(directory)).toContain(`${path} cannot be written (you may not); set DATA_DIR`)
+    expect(await sentenceOf(directory, { isBare: true })).toContain(`${path} cannot be written (you may not)`)
 
     await rm(path)
     expect(await sentenceOf(directory)).toContain('the file is empty, and the ledger led_')
@@ -83,6 +78,16 @@ describe('a start in a folder where something is missing or strange says one sen
   })
 })
 
+/** A process that is in the middle of a transaction on a file. */
+async function startWriter(path: string, transaction: string) {
+  const open = `const db = new (require('libsql'))(${JSON.stringify(path)})`
+  const script = [open, transaction, "console.log('writes'); setTimeout(() => {}, 60000)"].join('\n')
+  const writer = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void writer.kill('SIGKILL'))
+  await once(writer.stdout, 'data')
+  return writer
+}
+
 describe('a journal that a killed process has left', () => {
   /** A ledger with a journal that SQLite would replay, as kill -9 leaves it. */
   async function killed() {
@@ -91,12 +96,11 @@ describe('a journal that a killed process has left', () => {
     const { file, id } = await openIn(directory)
     file.db.close()
     await writeFile(join(directory, 'ledger'), `led_${'0'.repeat(26)} 0 ${id} ledger.db\n`)
-    const script = `const db = new (require('libsql'))(${JSON.stringify(path)})
-      db.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
-      for (let n = 0; n < 50; n++) db.exec("INSERT INTO items VALUES ('half" + n + "', 's', '" + 'x'.repeat(3000) + "', NULL, NULL, NULL, NULL, NULL)")
-      console.log('writes'); setTimeout(() => {}, 60000)`
-    const writer = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(writer.stdout, 'data')
+    const writer = await startWriter(
+      path,
+      `db.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+      for (let n = 0; n < 50; n++) db.exec("INSERT INTO items VALUES ('half" + n + "', 's', '" + 'x'.repeat(3000) + "', NULL, NULL, NULL, NULL, NULL)")`,
+    )
     writer.kill('SIGKILL')
     await once(writer, 'exit')
     expect((await stat(`${path}-journal`)).size).toBeGreaterThan(0)
@@ -132,19 +136,16 @@ describe('a journal that a killed process has left', () => {
 
 test('a command waits ten seconds for a busy file, and then names the process that has it', async () => {
   const directory = await newFolder()
-  const { file } = await openIn(directory)
-  file.db.exec('BEGIN EXCLUSIVE')
+  ;(await openIn(directory)).file.db.close()
+  const { pid } = await startWriter(join(directory, 'ledger.db'), "db.exec('BEGIN EXCLUSIVE')")
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
   const from = Date.now()
-  const said = await sentenceOf(directory, 'account', ['renewal', '--day', '3'])
-  expect(Date.now() - from).toBeGreaterThan(10_000)
-  expect(said).toBe(`The ledger does not answer: the file of the ledger is busy (process ${process.pid}).\n`)
-  file.db.exec('COMMIT')
-})
-
-test('a folder that is a file is named', async () => {
-  const directory = join(await newFolder(), 'data')
-  await writeFile(directory, '')
-  expect(await sentenceOf(directory)).toContain(`${directory} cannot be made (it is a file)`)
-  await rm(directory)
-  await mkdir(directory)
+  let isOver = false
+  const said = sentenceOf(directory, { day: '3' }).finally(() => {
+    isOver = true
+  })
+  for (; !isOver; await sleep(20)) vi.setSystemTime(Date.now() + 500)
+  expect(await said).toBe(`The ledger does not answer: the file of the ledger is busy (process ${pid}).\n`)
+  expect(Date.now() - from).toBeGreaterThanOrEqual(10_000)
 })

@@ -14,7 +14,7 @@ import { systemClock } from '../../../shared/platform/clock.ts'
 import { createLog } from '../../../shared/platform/log.ts'
 import { type PlayedMonth, playedMonth } from '../../support/month.ts'
 import { runHere } from '../../support/process/here.ts'
-import { temporaryDirectory } from '../../support/process/local.ts'
+import { newFolder } from '../../support/process/local.ts'
 import { startParameters } from '../../support/process/parameters.ts'
 import { itemsIn, moveBack } from '../../support/store/back.ts'
 import { storeOf } from '../../support/store/copy.ts'
@@ -30,12 +30,6 @@ beforeAll(async () => {
   month = await playedMonth(new Date().toISOString())
 }, playedWithinMs)
 afterAll(() => month?.close())
-
-async function newFolder(): Promise<string> {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
-  return directory
-}
 
 /** What the ledger in a store says of itself: its audit, statements of two months by everything, lists and the summary of each budget. */
 async function accountsOf(store: Store) {

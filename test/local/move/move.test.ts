@@ -12,7 +12,7 @@ import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { runHere } from '../../support/process/here.ts'
-import { runLocal, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
+import { newFolder, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
 import { startParameters, startProxy } from '../../support/process/parameters.ts'
 import { itemsIn } from '../../support/store/back.ts'
 import { storeOf } from '../../support/store/copy.ts'
@@ -20,12 +20,6 @@ import { makeSmallLedger } from '../../support/store/small-ledger.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
 
 const parameter = '/unit-guard/ledger'
-
-async function newFolder(): Promise<string> {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
-  return directory
-}
 
 /** AWS as a process of ours finds it: DynamoDB Local, and the parameter of a stack that was deployed for the first time. */
 async function startAws(dynamodb = inject('dynamodb') ?? '') {
@@ -82,7 +76,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(`${marker}\n`)
 
     const sentence = `the ledger of ${directory} has moved into the table ${to.table}: use that one, or set DATA_DIR to another folder\n`
-    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
+    expect(await runHere('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
     for (const [command, ...args] of [
       ['restore', 'accept', '--to', '2026-11-20T09:55:00Z'],
       ['restore', 'from', backup],
@@ -116,7 +110,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     expect([part.length > 0, part.length < before.length]).toEqual([true, true])
 
     const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish that with npm run move -- ${to.table}\n`
-    expect(await runLocal('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
+    expect(await runHere('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
     expect(await runHere('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
     expect(await runHere('move', ['another'], env)).toMatchObject({ code: 1, out: '' })
 

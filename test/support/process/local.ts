@@ -4,7 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, inject } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
+import { createSend } from '../../../infra/local/api-client.ts'
+import { readEnvFile } from '../../../infra/local/data-directory.ts'
 import { secretsIn } from '../canaries.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -83,6 +85,47 @@ export function spawnLocal(
 
   return { said, ended, ready, signal: (signal: NodeJS.Signals) => void child.kill(signal), signalGroup }
 }
+
+/** A folder for one test. */
+export async function newFolder(): Promise<string> {
+  const { directory, remove } = await temporaryDirectory()
+  onTestFinished(remove)
+  return directory
+}
+
+/** Asks the guard of an env file. */
+export function callerOf({ UNIT_GUARD_URL: url = '', UNIT_GUARD_TOKEN: token = '' }: Environment) {
+  const send = createSend({ url, token })
+  return async (path: string, { body, key, method }: { body?: object; key?: string; method?: string } = {}) => {
+    const answer = await send(method ?? (body ? 'POST' : 'GET'), path, { ...(body && { body }), key })
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers as callers do, without knowing our types.
+    return { status: answer.status, body: (await answer.json()) as any }
+  }
+}
+
+/** `npm start` for one test, which asks with the token of its env file. */
+export async function startGuard(
+  env: Environment & { readonly DATA_DIR: string },
+  how: { under?: readonly string[]; asIs?: boolean } = {},
+) {
+  const server = spawnLocal('start', { env, ...how })
+  onTestFinished(() => server.signalGroup('SIGKILL'))
+  const url = await server.ready()
+  const given = readEnvFile(env.DATA_DIR)
+  const stop = () => {
+    server.signal('SIGTERM')
+    return server.ended
+  }
+  const kill = () => {
+    server.signalGroup('SIGKILL')
+    return server.ended
+  }
+  return { said: server.said, ended: server.ended, url, env: given, call: callerOf(given), stop, kill }
+}
+
+/** A program of `test/support/process`, and its arguments, for `spawn`. */
+export const builtProgram = (name: 'asker' | 'follower' | 'writer'): string =>
+  resolve(inject('commands'), `${name}.mjs`)
 
 export const runLocal = (script: string, args: readonly string[], env: Environment): Promise<Ended> =>
   spawnLocal(script, { args, env }).ended

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { expect, onTestFinished } from 'vitest'
-import { readEnvFile } from '../../../infra/local/data-directory.ts'
 import { json } from '../product.ts'
 import { startScriptedService } from '../scripted-service.ts'
-import { spawnLocal, temporaryDirectory } from './local.ts'
+import { builtProgram, newFolder, startGuard } from './local.ts'
 
 const price = 40
 
@@ -15,51 +14,39 @@ const price = 40
  * @param how.nodes the program of the two processes.
  */
 export async function startTogether(how: { units: number; nodes?: readonly [string, string]; asIs?: boolean }) {
-  const { directory, remove } = await temporaryDirectory()
-  onTestFinished(remove)
   const service = await startScriptedService({ fallback: () => json({ keyword_units: price, dates: [] }) })
   onTestFinished(() => service.close())
   const env = {
-    DATA_DIR: directory,
+    DATA_DIR: await newFolder(),
     TRACKING_BASE_URL: service.baseUrl,
     TRACKING_TOKEN: 'canary-service-token',
     ACCOUNT_UNITS_PER_MONTH: String(how.units),
   }
-  const server = spawnLocal('start', { env, ...(how.asIs && { asIs: true }) })
-  onTestFinished(() => server.signalGroup('SIGKILL'))
-  const url = await server.ready()
-
-  async function call(path: string, body?: object) {
-    const authorization = `Bearer ${readEnvFile(directory).UNIT_GUARD_TOKEN}`
-    const sent = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-    const answer = await fetch(`${url}${path}`, {
-      headers: { authorization, 'content-type': 'application/json' },
-      ...sent,
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers as callers do, without knowing our types.
-    return (await answer.json()) as any
-  }
+  const { call } = await startGuard(env, { ...(how.asIs && { asIs: true }) })
 
   async function askByServer(project: string): Promise<string> {
-    const { type, updates } = await call('/updates', { kind: 'ranking', project })
+    const { type, updates } = (await call('/updates', { body: { kind: 'ranking', project } })).body
     return type?.replace('/problems/', '') ?? updates[0].state
   }
 
+  const program = how.asIs ? ['--import', 'tsx', 'test/support/process/asker.ts'] : [builtProgram('asker')]
   const [first, second] = how.nodes ?? [process.execPath, process.execPath]
+  const askers = [await startAsker([first, ...program], env), await startAsker([second, ...program], env)] as const
   return {
     runs: () => service.requests.flatMap(({ url }) => /\/on-demand\/(.+)\/run$/.exec(url)?.[1] ?? []),
-    /** @returns how often each answer was given, and the versions of Node. */
-    ask: async (parts: readonly [readonly string[], readonly string[], readonly string[]]) => {
-      const askers = [await startAsker(first, parts[1], env), await startAsker(second, parts[2], env)]
-      const given = await Promise.all([Promise.all(parts[0].map(askByServer)), ...askers.map(({ go }) => go())])
+    versions: askers.map(({ version }) => version),
+    /** @returns how often each answer was given. */
+    ask: async ([own, ...others]: readonly [readonly string[], readonly string[], readonly string[]]) => {
+      const asked = askers.map(({ ask }, at) => ask(others[at] ?? []))
+      const given = await Promise.all([Promise.all(own.map(askByServer)), ...asked])
       const counts: Record<string, number> = {}
       for (const answer of given.flat()) counts[answer] = (counts[answer] ?? 0) + 1
-      return { counts, versions: askers.map(({ version }) => version) }
+      return counts
     },
     /** What must hold at rest. */
     mustBeExact: async (expected: { available: number; spent: number }) => {
-      expect((await call('/audit')).ok).toBe(true)
-      const { windows } = await call('/budgets/account')
+      expect((await call('/audit')).body.ok).toBe(true)
+      const { windows } = (await call('/budgets/account')).body
       expect(windows[0]).toMatchObject({ ...expected, held: 0, inDoubt: 0 })
     },
   }
@@ -68,23 +55,20 @@ export async function startTogether(how: { units: number; nodes?: readonly [stri
 export const projectsOf = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
-/** Answers once it is told to go, so that all begin together. */
-async function startAsker(node: string, projects: readonly string[], env: Record<string, string>) {
-  const child = spawn(node, ['--import', 'tsx', 'test/support/process/asker.ts', ...projects], {
+/** Has opened the ledger, so that all begin together. */
+async function startAsker([node, ...program]: readonly [string, ...string[]], env: Record<string, string>) {
+  const child = spawn(node, program, {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  let out = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text
-  })
-  const ended = once(child, 'close')
-  while (!out.includes('\n') && child.exitCode === null) await once(child.stdout, 'data')
-  const go = async (): Promise<readonly string[]> => {
-    child.stdin.end('go\n')
-    await ended
-    return JSON.parse(out.split('\n')[1] ?? '')
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async (): Promise<string> => (await lines.next()).value ?? ''
+  return {
+    version: /^ready (\S+)/.exec(await next())?.[1],
+    ask: async (projects: readonly string[]): Promise<readonly string[]> => {
+      child.stdin.write(`${JSON.stringify(projects)}\n`)
+      return JSON.parse(await next())
+    },
   }
-  return { version: /^ready (\S+)/.exec(out)?.[1], go }
 }

@@ -20,16 +20,17 @@ const beside = ['plans.json', '../openapi/docs.css', '../../functions/dashboard/
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Below node_modules, so that packages are found.
   const folder = `node_modules/.cache/unit-guard/commands-${process.pid}`
-  await buildCommands(folder)
+  const besides = ['asker', 'follower', 'writer'].map((name) => [name, `test/support/process/${name}.ts`])
+  await buildCommands(folder, Object.fromEntries(besides))
   project.provide('commands', folder)
   return () => rm(folder, { recursive: true })
 }
 
-/** @param start in place of `npm start`. */
-export async function buildCommands(folder: string, start?: string): Promise<void> {
+/** @param besides further programs, by name. */
+export async function buildCommands(folder: string, besides: Readonly<Record<string, string>> = {}): Promise<void> {
   await mkdir(folder, { recursive: true })
   await build({
-    entryPoints: { run: `${sources}/run.ts`, ...(start !== undefined && { start }) },
+    entryPoints: { run: `${sources}/run.ts`, ...besides },
     outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
