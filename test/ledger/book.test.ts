@@ -31,7 +31,7 @@ import { toUpdateItem } from '../../shared/ledger/updates/update-item.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock } from '../support/clock.ts'
-import { decidedFrom } from '../support/records.ts'
+import { counterWith, decidedFrom } from '../support/records.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const renewal = { day: 1, time: '00:00', zone: 'UTC' }
@@ -53,16 +53,8 @@ const define = (revision: number, ...budgets: Budget[]): Definitions => ({
   budgets: Object.fromEntries(budgets.map((each) => [each.name, each])),
 })
 
-const counter = (limit: Limit, figures: Partial<Counter> = {}): Counter =>
-  ({
-    limit,
-    granted: 0,
-    available: limit === 'unlimited' ? 0 : limit,
-    held: 0,
-    inDoubt: 0,
-    spent: 0,
-    ...figures,
-  }) as Counter
+const counter = (limit: Limit, figures: Partial<Counter> = {}) =>
+  counterWith(limit, { available: limit === 'unlimited' ? 0 : limit, ...figures }) as Counter
 
 describe('a book', () => {
   const definitions = define(3, budget('account', null, 1_000), budget('constructor', 'account', 100, 20))

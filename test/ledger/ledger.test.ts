@@ -16,7 +16,7 @@ import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
 import { createTestClock, days, minutes, type TestClock } from '../support/clock.ts'
-import { decidedFrom, didNotRun, ran, unknown } from '../support/records.ts'
+import { counterWith, decidedFrom, didNotRun, ran, unknown } from '../support/records.ts'
 import { stores } from '../support/store/stores.ts'
 
 const account: Account = {
@@ -25,12 +25,6 @@ const account: Account = {
   renewal: { day: 1, time: '00:00', zone: 'UTC' },
 }
 const months = ['2026-09-01', '2026-10-01', '2026-11-01', '2026-12-01', '2026-12-12', '2027-01-01']
-
-/** A counter of this limit, with what is not zero. */
-const counterOf = (limit: number | 'unlimited', figures: object = {}) => ({
-  ...{ limit, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 0 },
-  ...figures,
-})
 
 /** What no store decides comes last in each group, in memory alone. */
 describe.each(stores)('the ledger contract: %s', (name, create) => {
@@ -171,7 +165,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       const used = { account: { usedAtStart: toUnits(1_200) } }
       const [one, two] = [open(used), open(used)]
       await Promise.all([one.view(), two.view()])
-      expect(await counter('account')).toEqual(counterOf(50_000, { available: 48_800, spent: 1_200 }))
+      expect(await counter('account')).toEqual(counterWith(50_000, { available: 48_800, spent: 1_200 }))
       expect(await seenCounter('account', 'day')).toMatchObject({ spent: 0 })
       const { rows } = await one.entries({ month: 'month:2026-11-01' }, 10)
       expect(rows).toMatchObject([{ type: 'opening', budget: 'account', units: 1_200, by: 'setup' }])
@@ -195,13 +189,13 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await put({ name: 'blog', parent: 'seo' }, 300)
       await put({ name: 'shop', parent: 'seo' }, 300)
       const update = await hold({ budget: 'blog', units: 120 })
-      expect(await counter('blog')).toEqual(counterOf(300, { available: 180, held: 120, spent: 0 }))
-      expect(await counter('blog', 'day')).toEqual(counterOf('unlimited', { available: -120, held: 120 }))
-      expect(await counter('seo')).toEqual(counterOf(1_000, { available: 880, held: 120 }))
-      expect(await counter('seo', 'day')).toEqual(counterOf(400, { available: 280, held: 120 }))
+      expect(await counter('blog')).toEqual(counterWith(300, { available: 180, held: 120, spent: 0 }))
+      expect(await counter('blog', 'day')).toEqual(counterWith('unlimited', { available: -120, held: 120 }))
+      expect(await counter('seo')).toEqual(counterWith(1_000, { available: 880, held: 120 }))
+      expect(await counter('seo', 'day')).toEqual(counterWith(400, { available: 280, held: 120 }))
       expect(await counter('account')).toMatchObject({ available: 49_880, held: 120 })
       expect(await counter('account', 'day')).toMatchObject({ held: 120 })
-      expect(await counter('shop')).toEqual(counterOf(300, { available: 300, spent: 0 }))
+      expect(await counter('shop')).toEqual(counterWith(300, { available: 300, spent: 0 }))
       expect(await ledger.update(update.id)).toEqual(update)
     })
 
@@ -259,7 +253,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           all.map(({ view, seen, update }, index) => (index % 2 === 0 ? ledger : other).hold(view, seen, update)),
         )
         expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(10)
-        expect((await ledger.view()).book.counters.month.ten).toEqual(counterOf(400, { held: 400 }))
+        expect((await ledger.view()).book.counters.month.ten).toEqual(counterWith(400, { held: 400 }))
       },
     )
 
@@ -313,7 +307,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await put({ name: 'seo' }, 'unlimited')
       await put({ name: 'account' }, 100)
       await hold({ budget: 'seo', units: 100 })
-      expect(await counter('seo')).toEqual(counterOf('unlimited', { available: -100, held: 100 }))
+      expect(await counter('seo')).toEqual(counterWith('unlimited', { available: -100, held: 100 }))
       expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
     })
 
@@ -337,7 +331,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         changed: true,
         update: { state: 'settled', charged: 0 },
       })
-      expect(await counter('account')).toEqual(counterOf(50_000, { available: 50_000 }))
+      expect(await counter('account')).toEqual(counterWith(50_000, { available: 50_000 }))
       expect(await ledger.settle(await hold({ units: 0 }), ran(7))).toMatchObject({
         update: { charged: 7, overrun: 7 },
       })
@@ -623,8 +617,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ])('takes back a grant with the hold if the update %s', async (_name, outcomes) => {
         let update = await granted()
         for (const outcome of outcomes) update = (await ledger.settle(update, outcome)).update
-        expect(await counter('seo')).toEqual(counterOf(30, { available: 30 }))
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { available: 35 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35 }))
         expect(await counter('account')).toMatchObject({ granted: 0, available: 50_000, spent: 0 })
         const grants = await entriesOf('grant')
         const corrections = await entriesOf('correction')
@@ -645,7 +639,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
       test('keeps a grant that was spent', async () => {
         await ledger.settle(await granted(), ran(40))
-        expect(await counter('seo')).toEqual(counterOf(30, { granted: 10, spent: 40 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 10, spent: 40 }))
         expect(await entriesOf('correction')).toEqual([])
       })
 
@@ -657,8 +651,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           { budget: 'seo', window: 'day', units: 5 },
         ])
         await ledger.settle(released, ran(40))
-        expect(await counter('seo')).toEqual(counterOf(30, { granted: 10, spent: 40 }))
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { granted: 5, spent: 40 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 10, spent: 40 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 5, spent: 40 }))
         expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
       })
 
@@ -667,11 +661,11 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
         await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
         await ledger.settle(update, didNotRun())
-        expect(await counter('seo')).toEqual(counterOf(30, { granted: 15, available: 45 }))
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { available: 35 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 15, available: 45 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35 }))
         const taken = (await entriesOf('correction')).find(({ units }) => units === 0)
         await enter({ budget: 'seo', type: 'correction', units: 3, corrects: taken?.id })
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { granted: 3, available: 38 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 3, available: 38 }))
       })
 
       test("keeps two persons' corrections that come between its attempts", async () => {
@@ -688,20 +682,20 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         }
         await open({ store: busy }).settle(update, didNotRun())
         expect(attempts).toBe(3)
-        expect(await counter('seo')).toEqual(counterOf(30, { granted: 11, available: 41 }))
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { granted: 6, available: 41 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 11, available: 41 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 6, available: 41 }))
       })
 
       test('takes back a grant only as far as others have not used it', async () => {
         const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
         await ledger.settle(one, didNotRun())
-        expect(await counter('seo')).toEqual(counterOf(30, { available: 30 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
         expect(update.view.book.counters.month.seo).toMatchObject({ granted: 70, available: 60, held: 40 })
         const two = await granted(60)
         await hold({ budget: 'seo', units: 50 })
         await ledger.settle(two, didNotRun())
-        expect(await counter('seo')).toEqual(counterOf(30, { granted: 20, held: 50 }))
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { granted: 15, held: 50 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 20, held: 50 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 15, held: 50 }))
       })
 
       test('leaves the counters of a day alone that turns after a first attempt', async () => {
@@ -720,8 +714,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         }
         await open({ store: busy }).settle(update, didNotRun())
         expect(attempts).toBe(3)
-        expect(await counter('seo')).toEqual(counterOf(30, { granted: 20, held: 50 }))
-        expect(await counter('seo', 'day')).toEqual(counterOf(35, { available: 35 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 20, held: 50 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35 }))
       })
     })
 
@@ -885,7 +879,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await ledger.settle(one, ran(90))
       const { update: inDoubt } = await ledger.settle(two, unknown())
       await ledger.settle(inDoubt, didNotRun('person'))
-      expect(await counter('seo', 'day')).toEqual(counterOf(400, { available: 393, held: 7 }))
+      expect(await counter('seo', 'day')).toEqual(counterWith(400, { available: 393, held: 7 }))
       expect(await counter('seo')).toMatchObject({ available: 903, held: 7, inDoubt: 0, spent: 90 })
     })
 
@@ -904,7 +898,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await put({ name: 'seo' }, 2_000)
       await ledger.settle(one, ran(100))
       await ledger.settle(two, ran(50, 'evidence'))
-      expect(await counter('seo')).toEqual(counterOf(1_000, { available: 850, spent: 150 }))
+      expect(await counter('seo')).toEqual(counterWith(1_000, { available: 850, spent: 150 }))
       expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({
         limit: 2_000,
         available: 1_993,
@@ -923,7 +917,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await ledger.settle(await hold({ budget: 'seo', units: 100 }), ran(100))
       await enter({ budget: 'seo', units: 5, window: 'next-month' })
       await put({ name: 'seo' }, 1_500, 450)
-      expect(await counter('seo')).toEqual(counterOf(1_500, { available: 1_400, spent: 100 }))
+      expect(await counter('seo')).toEqual(counterWith(1_500, { available: 1_400, spent: 100 }))
       expect(await counter('seo', 'day')).toMatchObject({ limit: 450, available: 350 })
       expect(await counter('seo', 'month', '2026-12-01')).toMatchObject({ limit: 1_500, granted: 5, available: 1_505 })
       await put({ name: 'seo' }, 600, 90)
@@ -997,7 +991,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await put({ name: 'seo' }, 1_000)
       await ledger.settle(await hold({ budget: 'seo', units: 150 }), ran(150))
       await put({ name: 'seo' }, 1_000, 200)
-      expect(await counter('seo', 'day')).toEqual(counterOf(200, { available: 50, spent: 150 }))
+      expect(await counter('seo', 'day')).toEqual(counterWith(200, { available: 50, spent: 150 }))
       expect((await tryHold({ budget: 'seo', units: 51 })).outcome).toBe('moved')
       await hold({ budget: 'seo', units: 50 })
     })
@@ -1032,7 +1026,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await ledger.view()).definitions.budgets).not.toHaveProperty('seo')
       await hold({ units: 1 })
       await put({ name: 'seo' }, 500, 350)
-      expect(await counter('seo')).toEqual(counterOf(500, { available: 200, spent: 300 }))
+      expect(await counter('seo')).toEqual(counterWith(500, { available: 200, spent: 300 }))
       expect(await counter('seo', 'day')).toMatchObject({ limit: 350, available: 50, spent: 300 })
       expect((await tryHold({ budget: 'seo', units: 51 })).outcome).toBe('moved')
       await hold({ budget: 'seo', units: 50 })
@@ -1127,7 +1121,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         again: false,
         entry: { type: 'grant', units: 30, month: 'month:2026-11-01' },
       })
-      expect(await counter('blog')).toEqual(counterOf(100, { granted: 30, available: 130, spent: 0 }))
+      expect(await counter('blog')).toEqual(counterWith(100, { granted: 30, available: 130, spent: 0 }))
       expect(await counter('blog', 'day')).toMatchObject({ granted: 0, available: 50 })
       expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
     })
@@ -1156,7 +1150,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     test('outside spending counts in both windows of the chain, and may exceed what is available', async () => {
       await enter({ budget: 'blog', units: 130, type: 'external-spend' })
-      expect(await counter('blog')).toEqual(counterOf(100, { available: -30, spent: 130 }))
+      expect(await counter('blog')).toEqual(counterWith(100, { available: -30, spent: 130 }))
       expect(await counter('blog', 'day')).toMatchObject({ available: -80, spent: 130 })
       expect(await counter('seo')).toMatchObject({ available: 870, spent: 130 })
       expect(await counter('account')).toMatchObject({ available: 49_870, spent: 130 })

@@ -114,3 +114,9 @@ export const didNotRun = (from: 'sender' | 'person' = 'sender'): RunOutcome => (
 export const unknown = (from: 'sender' | 'sweep' = 'sender'): RunOutcome => ({
   ...{ kind: 'unknown', from, by: from, note: 'no answer' },
 })
+
+/** A counter of this limit, with what is not zero. */
+export const counterWith = (limit: number | 'unlimited', figures: object = {}) => ({
+  ...{ limit, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 0 },
+  ...figures,
+})

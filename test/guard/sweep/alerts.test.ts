@@ -320,14 +320,6 @@ describe('reminders of an approval', () => {
     expect(await reminders()).toHaveLength(before + 1)
   })
 
-  test('a reminder is announced for each waiting update', async () => {
-    const { product, spend, sweep, reminders } = await awaiting()
-    await spend({ budget: 'seo', project: 'globex' })
-    product.clock.advance(hours(12))
-    await sweep()
-    expect(await reminders()).toHaveLength(2)
-  })
-
   test('a reminder is not announced when no sweep came before the end', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(24))
