@@ -44,42 +44,13 @@ const ask = async (product: Product, project: string, body: object = {}): Promis
 const stateOf = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body.state
 
 const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)"/g)].map(([, action]) => action)
-const rowButtonsIn = (html: string) =>
-  [...html.matchAll(/name="one" value="([\w-]+) upd_/g)].map(([, action]) => action)
-
 describe('the inbox', () => {
   test('the inbox says that nothing waits', async () => {
     const { bob } = await start()
     const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain('To decide: 0 Nothing waits for a decision: no approval, and no doubt.')
     expect(text).toContain('Nothing was decided in the last seven days.')
-    expect([...buttonsIn(html), ...rowButtonsIn(html)]).toEqual([])
-  })
-
-  test('the inbox shows approvals with their reasons, the one first that ends first', async () => {
-    const { product, bob } = await start()
-    await ask(product, 'dear', { reason: 'monthly report' })
-    product.clock.advance(minutes(10))
-    await ask(product, 'dearer')
-    const { text, html } = await bob.get('/dashboard/inbox')
-    expect(text).toContain(
-      'dear ranking on seo ends Sat 21 Nov, 10:00 120 units · seo has 2,000 → 1,880 left this month ada asked via http on 20 Nov 2026 10:00: “monthly report” Needs approval: it needs 120 units, and seo wants approval above 100.',
-    )
-    expect(text.indexOf('dear ranking')).toBeLessThan(text.indexOf('dearer ranking'))
-    expect(buttonsIn(html)).toEqual(['approve', 'reject'])
-    expect(rowButtonsIn(html)).toEqual(['approve', 'approve', 'reject', 'approve', 'approve', 'reject'])
-    expect(html.match(/type="checkbox"/g)).toHaveLength(2)
-  })
-
-  test('the inbox shows whether there is room for what awaits approval, and what approving grants', async () => {
-    const { product, bob } = await start()
-    await product.call('PUT', '/budgets/small', { body: { parent: 'seo', limits: month(100) } })
-    await ask(product, 'dear')
-    await ask(product, 'dearer', { budget: 'small', whenShort: 'ask' })
-    const { text } = await bob.get('/dashboard/inbox')
-    expect(text).toContain('seo has 2,000 → 1,880 left this month')
-    expect(text).toContain('130 units · small has 100 → 0 left this month')
-    expect(text).toContain('; approving it also grants small 30 one-time units this month.')
+    expect(html).not.toMatch(/name="(do|one)"/)
   })
 
   test.each([
@@ -165,29 +136,6 @@ describe('the inbox', () => {
       )
   })
 
-  test('doubts: what is looked for, and from when on what can be said', async () => {
-    const { product, bob } = await start()
-    await ask(product, 'lost')
-    await ask(product, 'lost too', { kind: 'keyword-difficulty' })
-    const early = await bob.get('/dashboard/inbox')
-    expect(early.text).toContain(
-      '40 units held · in doubt since 20 Nov 2026 10:00: answered with status 500 ada asked via http',
-    )
-    expect(early.text).toContain(
-      'The sweep looks for data of 19 Nov 2026, 20 Nov 2026 and 21 Nov 2026 at the service, which had none before. None has been found yet.',
-    )
-    expect(early.text).toContain('A keyword-difficulty update leaves no data to look for, so only a person can tell.')
-    expect(early.text).toContain(
-      'The request may still take effect. You can say now that it ran, and from 20 Nov 2026 10:05 on that it did not run.',
-    )
-    expect(early.text).toContain('Without an answer it is settled on 27 Nov 2026 10:00 at the 40 held.')
-    expect(buttonsIn(early.html)).toEqual(['ran'])
-    product.clock.advance(minutes(5))
-    const late = await bob.get('/dashboard/inbox')
-    expect(late.text).toContain('The request can no longer take effect, so you can choose either answer.')
-    expect(buttonsIn(late.html)).toEqual(['ran', 'did-not-run'])
-  })
-
   test('a user who may only read sees no button and is refused every decision', async () => {
     const { product, as } = await start()
     const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
@@ -264,32 +212,12 @@ describe('decisions', () => {
     expect((await bob.decide({ do: 'reject', id: dearest, ...caps })).text).toContain('dearest is rejected')
   })
 
-  test('each button says what it does, and only possible buttons are shown', async () => {
-    const { product, as, bob } = await start()
-    const [dear, lost] = [await ask(product, 'dear'), await ask(product, 'lost')]
-    const begins =
-      'Approve: it starts in a moment, unless it needs more than was approved. Reject: it never runs, and nothing is spent. Reason'
-    expect((await bob.get('/dashboard/inbox')).text).toContain(begins.replace(/ Reason$/, ''))
-    expect((await bob.get(`/dashboard/updates/${dear}`)).text).toContain(begins)
-    const ran = 'It ran: it is settled at the units that you enter, or else at the units held.'
-    expect((await bob.get(`/dashboard/updates/${lost}`)).text).toContain(`${ran} Reason`)
-    product.clock.advance(minutes(5))
-    expect((await bob.get('/dashboard/inbox')).text).toContain(
-      `${ran} It did not run: it is released, and the held units are returned.`,
-    )
-    const ada = await as('ada', 'read run')
-    expect((await ada.get(`/dashboard/updates/${dear}`)).text).toContain(
-      'Decide Cancel update: it never runs, and nothing is spent. Reason',
-    )
-    expect((await (await as('rita', 'read')).get('/dashboard/inbox')).text).not.toContain('Approve:')
-  })
-
   test.each([
     ['Approve', 'dear', '✓ The ranking update of dear is approved and starts in a moment.'],
     ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
     ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
   ])(
-    'a person who presses %s twice reads that it is done; another person, who was faster',
+    'a person who presses %s twice reads that it is done, and another person reads who was faster',
     async (button, project, said) => {
       const { product, as, bob } = await start()
       const carl = await as('carl', 'read approve')
@@ -305,36 +233,14 @@ describe('decisions', () => {
     },
   )
 
-  test.each([
-    ['is disabled', { disabled: true }],
-    ['lost the scope approve', { scopes: ['read'] }],
-  ])(
-    'a decision asks the present list of callers, not the one of two seconds ago: the user %s',
-    async (_what, listed) => {
-      const { product, bob } = await start()
-      const dear = await ask(product, 'dear')
-      const inbox = await bob.get('/dashboard/inbox')
-      // This process has just read the list.
-      await product.call('PUT', '/callers/bob', { body: listed, process: product.startProcess() })
-      await press(bob, inbox, 'Reject', { reason: 'too dear' })
-      expect(await stateOf(product, dear)).toBe('awaiting-approval')
-    },
-  )
-
-  test('several updates are decided at once, as many as were chosen', async () => {
+  test('a decision asks the present list of callers, not the one of two seconds ago', async () => {
     const { product, bob } = await start()
-    const [dear, dearer, dearest] = [
-      await ask(product, 'dear'),
-      await ask(product, 'dearer'),
-      await ask(product, 'dearest'),
-    ]
-    const told = await bob.decide({ do: 'reject', id: [dear, dearer], reason: 'too dear' })
-    expect(told.text).toContain('✓ The ranking update of dear is rejected. ✓ The ranking update of dearer is rejected.')
-    expect(await Promise.all([dear, dearer, dearest].map((id) => stateOf(product, id)))).toEqual([
-      'rejected',
-      'rejected',
-      'awaiting-approval',
-    ])
+    const dear = await ask(product, 'dear')
+    const inbox = await bob.get('/dashboard/inbox')
+    // This process has just read the list.
+    await product.call('PUT', '/callers/bob', { body: { scopes: ['read'] }, process: product.startProcess() })
+    await press(bob, inbox, 'Reject', { reason: 'too dear' })
+    expect(await stateOf(product, dear)).toBe('awaiting-approval')
   })
 
   test('a button of a row decides that row alone, with its own cap and note', async () => {
@@ -374,51 +280,28 @@ describe('decisions', () => {
     ])
   })
 
-  test('a sum approves nothing where no update is chosen', async () => {
-    const { product, bob } = await start()
-    const ids = [await ask(product, 'dear'), await ask(product, 'dearer')]
-    const told = await press(bob, await bob.get('/dashboard/inbox'), 'Approve chosen', { inAll: '1,000' })
-    expect(told.text).toContain('✕ Choose at least one update first')
-    expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual(['awaiting-approval', 'awaiting-approval'])
-  })
-
-  test('the inbox says what another user decided meanwhile, beside what was done', async () => {
-    const { product, bob } = await start()
-    const [dear, dearer] = [await ask(product, 'dear'), await ask(product, 'dearer')]
-    const { formToken } = await bob.get('/dashboard/inbox')
-    await product.call('POST', `/updates/${dear}/cancel`)
-    const sent = await bob.post('/dashboard/decide', {
-      form: formToken,
-      from: 'inbox',
-      do: 'reject',
-      id: [dear, dearer],
-    })
-    expect([sent.status, sent.location]).toEqual([303, '/dashboard/inbox'])
-    const { text } = await bob.get('/dashboard/inbox')
-    expect(text).toContain(
-      `✓ The ranking update of dearer is rejected. ✕ The ranking update of dear cannot be rejected: it has been cancelled since 20 Nov 2026 10:00 UTC (ada).`,
-    )
-  })
-
   test('a user resolves an update as run at its cost, or as not run once that can be said', async () => {
     const { product, bob } = await start()
     const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
+    const early = await bob.get('/dashboard/inbox')
+    expect(early.text).toContain(
+      'The request may still take effect. You can say now that it ran, and from 20 Nov 2026 10:05 on that it did not run.',
+    )
+    expect(buttonsIn(early.html)).toEqual(['ran'])
     const ran = await bob.decide({ do: 'ran', id: one, reason: 'seen on the screen', units: '1,035', from: 'update' })
     expect(ran.text).toContain('✓ The ranking update of lost is settled: 1,035 units charged.')
     expect(ran.text).toContain('⚠ It cost 995 units more than were held.')
-    expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
-      '✕ The ranking update of lost too may still take effect until 20 Nov 2026 10:05 UTC. Until then you can only say that it ran.',
-    )
+    const didNotRun = { do: 'did-not-run', id: other, reason: 'not there' }
+    expect((await bob.decide(didNotRun)).text).toContain('✕ The ranking update of lost too may still take effect until')
     product.clock.advance(minutes(5))
-    expect((await bob.decide({ do: 'did-not-run', id: other, reason: 'not there' })).text).toContain(
+    expect(buttonsIn((await bob.get('/dashboard/inbox')).html)).toEqual(['ran', 'did-not-run'])
+    expect((await bob.decide(didNotRun)).text).toContain(
       '✓ The ranking update of lost too is released: 40 units returned.',
     )
     expect(await product.figures('seo')).toMatchObject({ spent: 1_035, inDoubt: 0 })
   })
 
   test.each<[string, Record<string, string | string[]>, string]>([
-    ['nothing chosen', { do: 'approve' }, '✕ Choose at least one update first.'],
-    ['no reason', { do: 'ran', id: 'upd_x' }, 'reason: is needed to say whether it ran.'],
     ['no such action', { do: 'pay', id: 'upd_x' }, 'do: must be one of the buttons.'],
     [
       '101 at once',
@@ -436,13 +319,6 @@ describe('decisions', () => {
 
   test.each<[string, Record<string, string>, string, string]>([
     ['no reason', { do: 'ran', reason: '' }, 'reason', 'Is needed to say whether it ran.'],
-    ['a long reason', { do: 'ran', reason: 'x'.repeat(501) }, 'reason', 'Must have at most 500 characters.'],
-    [
-      'a reason of two lines',
-      { do: 'ran', reason: 'one\ntwo' },
-      'reason',
-      'Must not contain line breaks, invisible characters, or characters that turn text round.',
-    ],
     [
       'no number',
       { do: 'ran', reason: 'x', units: 'many', from: 'update' },

@@ -47,14 +47,6 @@ describe('permissions of a command', () => {
       expect([text, ...(await type(text, { user }))]).toEqual([text, ...says(`private: ${key}`)])
     expect([product.slack.buttons(), product.seen('run')]).toEqual([[], []])
   })
-
-  test('a scope that was taken away since is not there any more: also not for a button shown before', async () => {
-    const { product, offered, confirm, updates } = await slackProduct()
-    const ask = await offered(acme)
-    await listPeople(product, { U2BOB: { scopes: ['read'], budgets: ['seo'] } })
-    expect((await confirm(ask))[0]).toContain('the scope run or propose')
-    expect([product.seen('run'), await updates()]).toEqual([[], []])
-  })
 })
 
 describe('figures, estimates and lists', () => {
@@ -130,19 +122,6 @@ describe('figures, estimates and lists', () => {
     expect(lines[0]).toContain('· 11 times')
   })
 
-  test('/units estimate: the units and the verdict; nothing is spent', async () => {
-    const { product, type } = await slackProduct({ units: { dear: 60_000 } })
-    const rows = [
-      ['estimate difficulty acme "my blog"', '80 units. ✅'],
-      ['estimate ranking dear', '60,000 units. ⛔ .*this needs 60,000'],
-    ] as const
-    for (const [text, key] of rows) expect(await type(text, { user: 'U3RITA' })).toEqual(says(`private: ${key}`))
-    await product.call('PUT', '/budgets/account', { body: { limits: month(50_000), approvalAbove: 39 } })
-    expect(await type('estimate ranking acme')).toEqual(says('private: 40 units. ✋ .*approval above 39'))
-    expect(product.seen('run')).toEqual([])
-    expect(await product.figures()).toMatchObject({ available: 50_000 })
-  })
-
   test('/units login gives listed users a new link each time; without an address it says what to set', async () => {
     const { type, latest } = await slackProduct({ env: { DASHBOARD_URL: 'https://units.example/' } })
     const links = new Set<string | undefined>()
@@ -201,16 +180,6 @@ describe('/units run', () => {
     expect((await confirm(ask))[0]).toEqual(says('place: ✅ .*40 units')[0])
     expect(product.seen('run')).toHaveLength(1)
     expect(await product.figures('seo')).toMatchObject({ available: 960, spent: 40 })
-  })
-
-  test('only the user who typed a command may confirm it, whatever others may do', async () => {
-    const { product, offered, confirm, updates } = await slackProduct()
-    const ask = await offered(acme)
-    expect(await confirm(ask, 'U1ADA')).toEqual(says('private: Only the user who typed'))
-    expect(await updates()).toEqual([])
-    await confirm(ask)
-    expect(await updates()).toMatchObject([{ state: 'settled', caller: 'slack:U2BOB' }])
-    expect(product.seen('run')).toHaveLength(1)
   })
 
   test('a user who may not request updates is told whom to ask, not to type the command', async () => {
@@ -300,16 +269,6 @@ describe('/units run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('twenty projects: one message when all have ended, not twenty', async () => {
-    const { type, press, sweep, button } = await slackProduct()
-    const names = Array.from({ length: 20 }, (_, position) => `p${position}`)
-    await type(`run ranking ${names.join(' ')}`)
-    expect(await press('confirm', button())).toEqual(
-      says('place: 0 of 20 updates done, 0', 'place: 20 of 20 updates done, 80'),
-    )
-    expect(await sweep(minutes(10))).toEqual([])
-  })
-
   test('a run of more than is left shows the numbers, and asks an approver once for what is missing', async () => {
     const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_001 } })
     const told = await type('run ranking dear budget=seo', { user: 'U2BOB' })
@@ -342,16 +301,6 @@ describe('/units run', () => {
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await type('run ranking acme budget=seo', { user: 'U1ADA' })
     expect(product.slack.buttons().filter(({ action }) => action === 'ask')).toEqual([])
-  })
-
-  test('refuses a confirmation with the numbers if others took the units before', async () => {
-    const { product, news, offered, confirm } = await slackProduct({ units: { dear: 970 } })
-    const ask = await offered(acme)
-    await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })
-    product.slack.news()
-    const told = (await confirm(ask)).filter((line) => !line.startsWith('channel'))
-    expect(told.at(-1)).toEqual(says('place: ⛔ .*30 of 1,000 units left .*needs 40;')[0])
-    expect([product.seen('run').length, await news()]).toEqual([1, []])
   })
 
   test('a user who may only propose reads so before; then the update waits for approval in the channel', async () => {
@@ -444,7 +393,7 @@ describe('a command that is done again, until Slack takes the answer', () => {
     },
   )
 
-  test('unfreeze: what is no longer frozen is left as it is, and the channel is not told again', async () => {
+  test('/units unfreeze leaves a budget that is not frozen as it is, and the channel is not told again', async () => {
     const { product, type } = await slackProduct()
     const revision = async () => (await product.call('GET', '/budgets/seo')).headers.get('etag')
     const before = await revision()
@@ -464,23 +413,5 @@ describe('a command that is done again, until Slack takes the answer', () => {
     expect((await stopped(product)).seo).toMatchObject({ reason: 'it loops again' })
     const told = asLines(product.slack.news()).filter((line) => line.startsWith('private'))
     expect(told).toEqual(says('private: seo is no longer frozen', 'private: seo is frozen'))
-  })
-})
-
-describe('/units cancel', () => {
-  async function proposed() {
-    const slack = await slackProduct()
-    await slack.confirm(await slack.offered(acme, 'U4PIA'), 'U4PIA')
-    const [{ id }] = await slack.updates()
-    return { ...slack, id }
-  }
-
-  test('/units cancel refuses other people’s updates, except for administrators', async () => {
-    const { type, updates, id } = await proposed()
-    expect(await type(`cancel ${id}`, { user: 'U2BOB' })).toEqual(says('private: only they or an administrator'))
-    expect(await updates()).toMatchObject([{ state: 'awaiting-approval' }])
-    expect(await type(`cancel ${id}`)).toEqual(says('private: ⛔', 'place: ⛔'))
-    expect(await updates()).toMatchObject([{ state: 'cancelled' }])
-    expect(await type('cancel upd_unknown')).toEqual(says('private: no update upd_unknown'))
   })
 })

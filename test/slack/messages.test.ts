@@ -6,7 +6,7 @@ import { occurrenceMessage } from '../../shared/slack/messages/announcements.ts'
 import { approvalMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
 import { confirmMessage } from '../../shared/slack/messages/estimate.ts'
 import { digestMessage, figuresMessage } from '../../shared/slack/messages/figures.ts'
-import { decidedMessage, outcomeMessage } from '../../shared/slack/messages/updates.ts'
+import { decidedMessage, deciderOf, outcomeMessage } from '../../shared/slack/messages/updates.ts'
 import { bar, person } from '../../shared/slack/messages/words.ts'
 import {
   anyText,
@@ -70,6 +70,23 @@ describe('the facts of messages', () => {
     expect(shown.replace_original).toBe(true)
     expect(buttonsOf(shown)).toEqual([])
     expect(texts(shown).at(-1)).toMatch(/^Decided by <@U03BOB> · <!date\^.* · More: `\/units show upd_4t8kx2m9q7w3`$/)
+  })
+
+  test.each([
+    ['the approver of an update that ran', 'awaiting-approval', 'settled', 'service', 'carl'],
+    ['the caller who cancelled an approved update', 'awaiting-approval', 'cancelled', 'bob', 'bob'],
+    ['the person who ended a doubt', 'in-doubt', 'settled', 'dora', 'dora'],
+  ] as const)('a decided message names %s', (_who, asked, state, by, named) => {
+    const approved = { state: 'requested', at: now, by: 'carl' } as const
+    const history = [approved, { state, at: now, by }]
+    const update = updateWith({ state, history, approval: { by: 'carl', at: now, units: u(40) } })
+    expect(deciderOf(update, asked)).toBe(named)
+  })
+
+  test('a decided message has the time of the last decision of its decider', () => {
+    const history = [now, now + 3_600_000].map((at) => ({ state: 'settled', at, by: 'carl' }) as const)
+    const shown = decidedMessage({ update: { ...settled(), history }, by: 'carl', zone })
+    expect(texts(shown).at(-1)).toContain(`<!date^${now / 1000 + 3600}^`)
   })
 
   test('an occurrence counts its projects and shows five refusals', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { days, hours, minutes } from '../support/clock.ts'
+import { hours, minutes } from '../support/clock.ts'
 import { json } from '../support/product.ts'
 import { listPeople, textsOf } from '../support/slack/slack.ts'
 import { month, says, startTalk } from '../support/slack/talk.ts'
@@ -25,7 +25,7 @@ async function strictProduct({ budget = {}, isRealStore = false }: { budget?: ob
     talk.press(action, value, { user, ...(block !== undefined && { block }) })
   /** The last line of the last message. */
   const decidedBy = () => textsOf(product.slack.posted().at(-1) ?? { to: 'asker', text: '', body: {} }).at(-1)
-  return { ...talk, ask, press, bob, decidedBy }
+  return { ...talk, ask, press, decidedBy }
 }
 
 const done = 'place: ✅ .*dear is done: 640 units charged to seo'
@@ -44,41 +44,6 @@ describe('approve and reject', () => {
     expect(await updateOf(id)).toMatchObject({ state: 'settled', approvedBy: 'slack:U3CARL', caller: 'bob' })
     expect(product.seen('run')).toHaveLength(1)
     expect(await product.audit()).toBe(true)
-  })
-
-  test('refuses an approval by the caller, under any of their names, over HTTP or in Slack', async () => {
-    const { product, ask, press, bob, updateOf } = await strictProduct()
-    await listPeople(product, { U9OTHER: { scopes: ['approve'], person: 'bob' } })
-    const { id } = await ask()
-    for (const user of ['U2BOB', 'U9OTHER']) {
-      expect(await press('approve', id, user)).toEqual(says('private: You asked for .* as bob, so someone else'))
-      expect(await press('reject', id, user)).toEqual(says('private: You asked for .* as bob; cancel it'))
-    }
-    expect((await product.call('POST', `/updates/${id}/approve`, { token: bob })).status).toBe(403)
-    expect((await updateOf(id)).state).toBe('awaiting-approval')
-    expect(await press('approve', id, 'U3CARL')).toEqual(says(soon('U3CARL'), done))
-  })
-
-  test('an update that Bob requested in Slack cannot be approved with his token either', async () => {
-    const { product, bob, press, offered, updates, updateOf } = await strictProduct()
-    await press('confirm', await offered('run ranking dear budget=seo'), 'U2BOB')
-    const [{ id }] = await updates()
-    expect((await updateOf(id)).state).toBe('awaiting-approval')
-    expect((await product.call('POST', `/updates/${id}/approve`, { token: bob })).body).toMatchObject({
-      ...{ status: 403, detail: expect.stringContaining('as slack:U2BOB, so someone else') },
-    })
-    expect(await press('approve', id, 'U2BOB')).toEqual(says('private: You asked for .*dear, so someone else'))
-    // The approver and the asker each read it where they pressed.
-    expect(await press('approve', id)).toEqual(says(soon('U3CARL'), done, done))
-    expect(product.seen('run')).toHaveLength(1)
-  })
-
-  test('refuses a press by a user who is not an approver of the budget; the buttons stay', async () => {
-    const { ask, press } = await strictProduct({ budget: { approvers: ['slack:U4DORA'] } })
-    const { id } = await ask()
-    expect(await press('approve', id)).toEqual(says('private: not among the approvers of seo'))
-    expect(await press('approve', id, 'U5RITA')).toEqual(says('private: without the scope approve'))
-    expect(await press('approve', id, 'U4DORA')).toEqual(says(soon('U4DORA'), done))
   })
 
   test('a user listed meanwhile may press the same button again', async () => {
@@ -152,27 +117,6 @@ describe('approve and reject', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a press on a grown price asks again with the new figure, and leaves the old message without buttons', async () => {
-    const { product, ask, press, updateOf } = await strictProduct()
-    const { id } = await ask()
-    product.clock.advance(minutes(1))
-    product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 705 }))
-    const told = await press('approve', id)
-    expect(told.filter((line) => line.startsWith('place'))).toEqual(
-      says(soon('U3CARL'), 'place: ✋ .*until 21 Nov 2026 10:01 .*approved up to 640, it now needs 705'),
-    )
-    expect(told.filter((line) => !line.startsWith('place'))).toEqual(says('channel: 705 units of seo. .*10:01 UTC'))
-    expect(product.seen('run')).toEqual([])
-    await product.slack.press('approve', id, { user: 'U4DORA', block: product.slack.block() })
-    await product.deliver()
-    expect(await updateOf(id)).toMatchObject({ state: 'settled', units: { charged: 705 }, approvedBy: 'slack:U4DORA' })
-    // Also where the first press is answered with the outcome.
-    const ended = product.slack.news().filter(({ text }) => text.startsWith('✅'))
-    const by = 'Decided by <@U4DORA>'
-    expect(ended.map((message) => textsOf(message).at(-1)?.split(' · ')[0])).toEqual([by, by])
-    expect(product.seen('run')).toHaveLength(1)
-  })
-
   /** Asked about at 640 units, approved, and then it needed 4,000: the first message may be pressed again. */
   async function grown() {
     const strict = await strictProduct()
@@ -193,16 +137,11 @@ describe('approve and reject', () => {
     expect(product.slack.block()).toBe(`shown:4000:${id}`)
     expect(await press('approve', id, 'U4DORA', block)).toEqual(outgrown)
     expect([(await updateOf(id)).state, product.seen('run')]).toEqual(['awaiting-approval', []])
-    expect((await press('reject', id, 'U4DORA'))[0]).toMatch(/^place/)
-    expect((await updateOf(id)).state).toBe('rejected')
-  })
-
-  test('a late press on an update approved, grown and then rejected names the user who rejected it', async () => {
-    const { press, id, block, decidedBy } = await grown()
-    await press('approve', id, 'U3CARL', block)
-    await press('reject', id, 'U4DORA')
-    expect((await press('approve', id, 'U1ADA'))[0]).toContain('was rejected by <@U4DORA>')
-    expect(decidedBy()).toMatch(/^Decided by <@U4DORA> · /)
+    await product.slack.press('approve', id, { user: 'U4DORA', block: product.slack.block() })
+    await product.deliver()
+    const ended = product.slack.news().filter(({ text }) => text.startsWith('✅'))
+    const by = 'Decided by <@U4DORA>'
+    expect(ended.map((message) => textsOf(message).at(-1)?.split(' · ')[0])).toEqual([by, by])
   })
 
   test('a press that the sweep repeats approves no more than it showed', async () => {
@@ -217,24 +156,10 @@ describe('approve and reject', () => {
 })
 
 describe('in doubt', () => {
-  async function doubtful() {
-    const strict = await strictProduct()
-    strict.product.service.script('/on-demand/cheap/run', { status: 500 })
-    const { id, told } = await strict.ask('cheap')
-    return { ...strict, id, told }
-  }
-
-  test('a press of “it ran” charges at once, and edits the message', async () => {
-    const { product, press, id } = await doubtful()
-    expect(await press('resolve-ran', id)).toEqual(
-      says('place: ✅ .*40 units .*<@U3CARL> said so. “as pressed in Slack”'),
-    )
-    expect(await product.figures('seo')).toMatchObject({ inDoubt: 0, spent: 40 })
-    expect(product.seen('run')).toHaveLength(1)
-  })
-
   test('two people who disagree at once give one word that counts, and both see which', async () => {
-    const { product, news, id, updateOf } = await doubtful()
+    const { product, ask, news, updateOf } = await strictProduct()
+    product.service.script('/on-demand/cheap/run', { status: 500 })
+    const { id } = await ask('cheap')
     product.clock.advance(hours(1))
     await product.slack.press('resolve-ran', id, { user: 'U3CARL' })
     await product.slack.press('resolve-did-not-run', id, { user: 'U4DORA' })
@@ -242,33 +167,6 @@ describe('in doubt', () => {
     const sign = (await updateOf(id)).state === 'settled' ? '✅' : '↩️'
     expect(told).toEqual(says(`place: ${sign}`, `place: ${sign}`))
     expect(await product.audit()).toBe(true)
-  })
-
-  test('a late press on a resolved update names the user who resolved it, not the approver', async () => {
-    const { product, ask, press, sweep, decidedBy } = await strictProduct()
-    product.service.script('/on-demand/dear/run', { status: 500 })
-    const { id } = await ask()
-    await press('approve', id, 'U3CARL')
-    product.clock.advance(hours(1))
-    await press('resolve-ran', id, 'U4DORA')
-    await press('resolve-did-not-run', id, 'U1ADA')
-    expect(decidedBy()).toMatch(/^Decided by <@U4DORA> · <!date\^1795172400\^/)
-    product.clock.advance(days(1))
-    const { id: other } = await ask()
-    await press('approve', other, 'U3CARL')
-    await sweep(days(7))
-    await press('resolve-ran', other, 'U1ADA')
-    expect(decidedBy()).toMatch(/^Decided by Unit Guard · /)
-  })
-
-  test('a message of an update approved and cleared up by one person says when it was cleared up', async () => {
-    const { product, ask, press, decidedBy } = await strictProduct()
-    product.service.script('/on-demand/dear/run', { status: 500 })
-    const { id } = await ask()
-    await press('approve', id, 'U3CARL')
-    product.clock.advance(hours(1))
-    await press('resolve-ran', id, 'U3CARL')
-    expect(decidedBy()).toMatch(/^Decided by <@U3CARL> · <!date\^1795172400\^/)
   })
 })
 
