@@ -1,8 +1,12 @@
-import { mcpSettings } from '../functions/mcp/settings.ts'
 import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
 import { readTargets, type Target, WrongTargets } from '../shared/events/targets-file.ts'
 import { unitPricesOf } from '../shared/guard/money.ts'
-import { deploymentSettings, firstDeploymentSettings, type GuardSettings } from '../shared/guard/options.ts'
+import {
+  deploymentSettings,
+  firstDeploymentSettings,
+  type GuardSettings,
+  mcpSettings,
+} from '../shared/guard/options.ts'
 import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
 import { isLoopback } from '../shared/platform/http.ts'
 import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'

@@ -3,8 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import type { RemovalPolicy } from 'aws-cdk-lib/core'
-import { mcpSettings } from '../functions/mcp/settings.ts'
-import { guardSettings } from '../shared/guard/options.ts'
+import { guardSettings, mcpSettings } from '../shared/guard/options.ts'
 import { settingOfSecret } from '../shared/platform/prefix.ts'
 
 /** The settings of docs/settings.md, each under its name in camel case; there it says more about each. */

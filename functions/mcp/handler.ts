@@ -1,10 +1,9 @@
-import { guardSettings } from '../../shared/guard/options.ts'
+import { guardSettings, mcpSettings } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
 import { streamAnswers } from '../../shared/platform/http.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
 import { createMcp } from './app.ts'
-import { mcpSettings } from './settings.ts'
 
 const settings = parseSettings(guardSettings, environment())
 const { PUBLIC_URL: publicUrl, QUOTE_KEY_SECRET: id } = parseSettings(mcpSettings, environment())

@@ -1,4 +1,5 @@
 import { showProblem, showUpdate } from '../../shared/api/to-json.ts'
+import type { Slug } from '../../shared/guard/problem-types.ts'
 import { stateTexts } from '../../shared/guard/states.ts'
 import type { Problem, State, Update } from '../../shared/ledger/updates/update.ts'
 
@@ -54,6 +55,40 @@ export function shownUpdate(update: Update) {
     : shown
 }
 
+export const newQuote = 'Call estimate_update for a new quote.'
+const noSameWork = 'Do not ask for the same work while that one stands.'
+
+/** After a problem in an estimate, in a request without a record, or on the record of a quote. */
+const usualNext = {
+  estimate: 'Nothing was spent. Change what the sentence names, or ask a person.',
+  request: newQuote,
+  record: 'Change what the sentence names, or ask a person; then call estimate_update.',
+}
+type Where = keyof typeof usualNext
+
+/** Nothing was recorded. */
+const quoteStays = {
+  request: 'You may call request_update with the same quote again while it lasts; it never runs twice.',
+}
+const sameCall = { ...quoteStays, estimate: 'Nothing was spent. You may make the same call again in a minute.' }
+
+/** An agent that is told to change something would ask for the same work in another way. */
+const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
+  ...{ 'service-unreachable': sameCall, 'ledger-unavailable': sameCall, undecided: sameCall },
+  ...{ 'service-refused': quoteStays, 'estimate-unreadable': quoteStays, 'wrong-clock': quoteStays },
+  'already-updated': { estimate: 'You need no other update.' },
+  'duplicate-work': { estimate: noSameWork, record: noSameWork },
+  // Forcing is for people.
+  'ledger-restored': { record: 'Ask a person.' },
+}
+
+/** What an agent should do after a problem. */
+export function nextAfter({ slug, members: { update } }: Problem, where: Where): string {
+  const next = otherNext[slug as Slug]?.[where]
+  if (next === undefined) return usualNext[where]
+  return typeof update === 'string' ? `${next} Call get_update with the id ${update}.` : next
+}
+
 interface Place {
   readonly dashboardUrl: string | null
 }
@@ -62,7 +97,7 @@ interface Place {
 export function nextFor({ id, state, problem }: Update, { dashboardUrl }: Place): string {
   const page = dashboardUrl === null ? 'in the dashboard' : `at ${dashboardUrl}/dashboard/updates/${id}`
   const { means, next } = stateTexts[state]
-  const newQuote = 'For another try, call estimate_update for a new quote.'
+  const again = 'For another try, call estimate_update for a new quote.'
   const underWay = `Call get_update with the id ${id} and waitSeconds 20.`
   const tools: Record<State, string> = {
     requested: `${next} ${underWay}`,
@@ -70,20 +105,11 @@ export function nextFor({ id, state, problem }: Update, { dashboardUrl }: Place)
     'awaiting-approval': `${next} They decide ${page}; get_update shows it later.`,
     'in-doubt': `${next} A person can say so ${page}.`,
     settled: 'Its quote is used; each further update needs a new quote.',
-    released: newQuote,
-    refused: `This quote stays refused: ${afterRefusal(problem)}`,
+    released: again,
+    refused: `This quote stays refused. ${problem ? nextAfter(problem, 'record') : usualNext.record}`,
     rejected: next,
-    cancelled: newQuote,
-    expired: newQuote,
+    cancelled: again,
+    expired: again,
   }
   return `It ${means} ${tools[state]}`
-}
-
-function afterRefusal(problem: Problem | undefined): string {
-  const other = problem?.members.update
-  if (problem?.slug === 'duplicate-work' && typeof other === 'string')
-    return `call get_update with the id ${other}, and do not ask for the same work while that one stands.`
-  // Forcing is for people.
-  if (problem?.slug === 'ledger-restored') return 'ask a person.'
-  return 'change what the sentence names, or ask a person; then call estimate_update.'
 }

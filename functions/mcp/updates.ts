@@ -22,7 +22,7 @@ import { digest } from '../../shared/platform/ids.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind, Kinds } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
-import { answered, nextFor, oneLine, refused, shownUpdate, type ToolResult } from './results.ts'
+import { answered, newQuote, nextAfter, nextFor, oneLine, refused, shownUpdate, type ToolResult } from './results.ts'
 
 interface EstimateInput {
   readonly kind: Kind
@@ -34,23 +34,19 @@ interface EstimateInput {
 const via = 'mcp'
 const route = 'request_update'
 
-const otherWork = 'Nothing was spent. Change what the sentence names, or ask a person.'
-const again = 'Nothing was spent. You may make the same call again in a minute.'
-const newQuote = 'Call estimate_update for a new quote.'
-
 export async function estimateUpdate(call: ToolCall, input: EstimateInput): Promise<ToolResult> {
   const { token, parts, permissions } = call
   const { project, ...request } = input
   const estimate = await parts.guard.estimate({ ...request, projects: [project] }, { caller: token.sub, token, via })
-  if ('slug' in estimate) return refused(estimate, isTransient(estimate) ? again : otherWork)
+  if ('slug' in estimate) return refused(estimate, nextAfter(estimate, 'estimate'))
   const left = estimate.figures.flatMap(({ budget, window, limit, available }) =>
     limit === 'unlimited' ? [] : [{ budget, window, before: available, after: available - estimate.units }],
   )
   const shown = { ...showEstimate(estimate), left }
   if (estimate.problem) {
-    const { detail, slug, members } = estimate.problem
+    const { detail, slug } = estimate.problem
     const verdict = slug === 'already-updated' ? 'It is up to date' : 'It would be refused'
-    const next = earlierOf(slug, members.update) ?? otherWork
+    const next = nextAfter(estimate.problem, 'estimate')
     return answered(`${verdict}: ${detail} ${next}`, { ...shown, next })
   }
   const price = `It would cost ${inUnits(estimate.units)}.`
@@ -70,14 +66,6 @@ export async function estimateUpdate(call: ToolCall, input: EstimateInput): Prom
   const next =
     'To spend these units, call request_update with this quote within ten minutes. It is good for one update.'
   return answered(`${price}${person}${observed} ${next}`, { ...shown, quote, quoteExpiresAt, next })
-}
-
-/** An agent that is told to change something would ask for the same work in another way. */
-function earlierOf(slug: Problem['slug'], update: unknown): string | null {
-  const look = typeof update === 'string' ? `: call get_update with the id ${update}` : ''
-  if (slug === 'already-updated') return `You need no other update${look}.`
-  if (slug === 'duplicate-work') return `Do not ask for the same work while that one stands${look}.`
-  return null
 }
 
 async function issueQuote(call: ToolCall, input: EstimateInput, { units, payers, works, unowned }: Estimate) {
@@ -190,22 +178,13 @@ async function whyNotNow({ parts, guard }: ToolCall, { issuedAt }: ReadQuote): P
 function shownAnswer({ parts }: ToolCall, { problem, updates, earlier }: Answer): ToolResult {
   const [update] = updates
   if (problem?.slug === 'key-reused') return refused(notOurs, newQuote)
-  if (!update) return refused(problem ?? notOurs, problem ? retryOf(problem) : newQuote)
+  if (!update) return refused(problem ?? notOurs, problem ? nextAfter(problem, 'request') : newQuote)
   if (earlier.length > 0) {
     const next = 'It was done a short while ago, so nothing was spent and this quote is used.'
     return answered(`${sentenceOf(update)} ${next}`, { ...shownUpdate(update), next })
   }
   return shownOutcome(update, parts, problem)
 }
-
-const isTransient = ({ slug }: Problem): boolean =>
-  ['service-unreachable', 'ledger-unavailable', 'undecided'].includes(slug)
-
-/** Where nothing was recorded, the quote stays good. */
-const retryOf = (problem: Problem): string =>
-  isTransient(problem) || ['service-refused', 'estimate-unreadable', 'wrong-clock'].includes(problem.slug)
-    ? 'You may call request_update with the same quote again while it lasts; it never runs twice.'
-    : newQuote
 
 function shownOutcome(
   update: Update,
@@ -251,7 +230,7 @@ export async function getUpdate(
 }
 
 export async function cancelUpdate({ guard, parts, token, permissions }: ToolCall, { id }: { id: string }) {
-  const outcome = await guard.cancel(id, permissions)
+  const outcome = await guard.decide('cancel', id, permissions)
   if (outcome.kind === 'done') return shownOutcome(outcome.update, parts)
   const update = await guard.ledger.update(id)
   // A repeated call has the same answer.

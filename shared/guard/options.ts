@@ -94,7 +94,7 @@ const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: da
 /** Of a text such as `30m`; `0`: no time. */
 const msOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.at(-1) ?? ''] ?? 0)
 
-export function isOrigin(text: string): boolean {
+function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, origin, href } = new URL(text)
   return /^https?:$/.test(protocol) && href === `${origin}/`
@@ -147,6 +147,14 @@ const eventSettings = z.object({
   EVENT_TARGETS: z.optional(z.string('must be the path of a file of event targets')),
   /** An event bus of EventBridge in the same account and region. */
   EVENT_BUS: z.optional(matching(/^[/.\-_A-Za-z0-9]{1,256}$/, 'must be the name of an event bus')),
+})
+
+const takesOrigin = 'must be an http(s) address without a path, such as https://agents.example'
+
+export const mcpSettings = z.object({
+  /** Under which agents reach Unit Guard. Without it the address where it listens, or its function URL. */
+  PUBLIC_URL: z.optional(z.string(takesOrigin).check(z.refine(isOrigin, takesOrigin))),
+  QUOTE_KEY_SECRET: z._default(z.string(), 'unit-guard/quote-key'),
 })
 
 export const guardSettingsOf = (kinds: Kinds) =>

@@ -60,7 +60,7 @@ describe('the inbox', () => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const seen = await bob.get(at ?? `/dashboard/updates/${id}`)
-    await product.guard.approve(id, 'carl')
+    await product.guard.decide('approve', id, { caller: 'carl' })
     product.clock.advance(minutes(1))
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 1_500 }))
     expect(await product.guard.start(id, product.endsAt())).toMatchObject({ state: 'awaiting-approval' })

@@ -108,11 +108,11 @@ async function everyDecision(): Promise<StreamRecord[]> {
   await decide(await ask('bad', 'seo'), 'reject')
   await call('POST', `/updates/${await ask('not-wanted', 'seo')}/cancel`)
   const stopped = await ask('stopped', 'seo')
-  await guard.approve(stopped, 'carl')
+  await guard.decide('approve', stopped, { caller: 'carl' })
   await call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
   await guard.start(stopped, endsAt())
   await call('POST', '/budgets/seo/unfreeze', { body: { reason: 'over' } })
-  await guard.approve(await ask('never-begun', 'seo'), 'carl')
+  await guard.decide('approve', await ask('never-begun', 'seo'), { caller: 'carl' })
   clock.advance(hours(1))
   await ask('never-approved', 'seo')
   const [ran, didNot, corrected] = [await ask('lost-a'), await ask('lost-b'), await ask('lost-c-seen')]

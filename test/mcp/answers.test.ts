@@ -117,7 +117,7 @@ describe('an answer to an agent', () => {
     slow.open()
     const { data } = await running
     expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/duplicate-work', update: data.id } })
-    expect(refusal.data.next).toContain(`call get_update with the id ${data.id}`)
+    expect(refusal.data.next).toContain(`Call get_update with the id ${data.id}`)
   })
 
   test('an answer tells an estimate of work that is done, or under way, to look at that update', async () => {
@@ -133,13 +133,13 @@ describe('an answer to an agent', () => {
     slow.open()
     const { data } = await running
     expect(underWay.data.next).toBe(
-      `Do not ask for the same work while that one stands: call get_update with the id ${data.id}.`,
+      `Do not ask for the same work while that one stands. Call get_update with the id ${data.id}.`,
     )
     const done = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
     expect(done.sentence).toMatch(
       /^It is up to date: The ranking update of initech was done at .*, and nothing is spent\./,
     )
-    expect(done.data.next).toBe(`You need no other update: call get_update with the id ${data.id}.`)
+    expect(done.data.next).toBe(`You need no other update. Call get_update with the id ${data.id}.`)
   })
 
   test('an answer says that the same call may be made again where the service was at fault', async () => {

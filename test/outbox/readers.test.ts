@@ -174,7 +174,7 @@ describe('the start reader', () => {
     product.clock.advance(5 * 60_000)
     await product.triggers.sweep(product.endsAt())
     expect(await stateOf(id)).toBe('awaiting-approval')
-    const { update } = (await product.guard.approve(id, 'carl')) as { update: { state: string } }
+    const { update } = (await product.guard.decide('approve', id, { caller: 'carl' })) as { update: { state: string } }
     expect(update.state).toBe('requested')
     await begin(openUpdate('MODIFY', id))
     expect([await stateOf(id), product.seen('run').length]).toEqual(['settled', 1])

@@ -98,7 +98,7 @@ describe('approve and reject', () => {
     const { id } = await ask()
     await product.slack.press('approve', id, { user: 'U3CARL' })
     const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
-    await product.guard.approve(id, 'slack:U3CARL', { replyTo: event?.id ?? '' })
+    await product.guard.decide('approve', id, { caller: 'slack:U3CARL' }, { replyTo: event?.id ?? '' })
     expect(await news()).toEqual(says(soon('U3CARL'), done))
     expect((await updateOf(id)).state).toBe('settled')
     expect(product.seen('run')).toHaveLength(1)

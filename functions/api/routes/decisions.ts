@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { optionalReasonBody, reason, text } from '../../../shared/api/schemas.ts'
 import { showUpdate } from '../../../shared/api/to-json.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
+import { decisions } from '../../../shared/guard/people/decisions.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type Problem, type Update } from '../../../shared/ledger/updates/update.ts'
 import { units } from '../../../shared/records/fields.ts'
@@ -16,53 +17,44 @@ import { updateIdOf } from './updates.ts'
 export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/resolve', {
     POST: async (c) => {
-      const { sub, guard } = await mustHave(c, 'approve')
-      const { ids, ...details } = await readBody(c, manyResolutionsSchema)
-      return answerEach(c, 'notResolved', ids, (id) => guard.resolve(id, sub, details))
+      const by = await mustHave(c, 'approve')
+      const { ids, outcome, ...how } = await readBody(c, manyResolutionsSchema)
+      return answerEach(c, 'notResolved', ids, (id) => by.guard.decide(outcome, id, by, how))
     },
   })
   route(app, '/updates/cancel', {
     POST: async (c) => {
-      const by = await mustHave(c, 'run', 'propose', 'admin')
-      const { ids, reason } = await readBody(c, manyCancellationsSchema)
-      return answerEach(c, 'notCancelled', ids, (id) => by.guard.cancel(id, by, reason))
+      const by = await mustHave(c, ...decisions.cancel.scopes)
+      const { ids, ...how } = await readBody(c, manyCancellationsSchema)
+      return answerEach(c, 'notCancelled', ids, (id) => by.guard.decide('cancel', id, by, how))
     },
   })
   route(app, '/updates/:id/approve', { POST: (c) => approve(c, services) })
-  route(app, '/updates/:id/reject', {
-    POST: async (c) => {
-      const { sub, token, guard } = await mustHave(c, 'approve')
-      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
-      return answerDecided(c, await guard.reject(updateIdOf(c), sub, reason, token.person))
-    },
-  })
-  route(app, '/updates/:id/cancel', {
-    POST: async (c) => {
-      const by = await mustHave(c, 'run', 'propose', 'admin')
-      const { reason } = await readBody(c, optionalReasonBody, { optional: true })
-      return answerDecided(c, await by.guard.cancel(updateIdOf(c), by, reason))
-    },
-  })
+  for (const decision of ['reject', 'cancel'] as const)
+    route(app, `/updates/:id/${decision}`, {
+      POST: async (c) => {
+        const by = await mustHave(c, ...decisions[decision].scopes)
+        const how = await readBody(c, optionalReasonBody, { optional: true })
+        return answerDecided(c, await by.guard.decide(decision, updateIdOf(c), by, how))
+      },
+    })
   route(app, '/updates/:id/resolve', {
     POST: async (c) => {
-      const { sub, guard } = await mustHave(c, 'approve')
-      return answerDecided(c, await guard.resolve(updateIdOf(c), sub, await readBody(c, resolutionSchema)))
+      const by = await mustHave(c, 'approve')
+      const { outcome, ...how } = await readBody(c, resolutionSchema)
+      return answerDecided(c, await by.guard.decide(outcome, updateIdOf(c), by, how))
     },
   })
 }
 
 async function approve(c: Context<ApiEnv>, { log }: Services): Promise<Response> {
-  const { sub, token, guard } = await mustHave(c, 'approve')
-  const { reason, units } = await readBody(c, approvalSchema, { optional: true })
+  const by = await mustHave(c, ...decisions.approve.scopes)
+  const how = await readBody(c, approvalSchema, { optional: true })
   const id = updateIdOf(c)
-  const outcome = await guard.approve(id, sub, {
-    ...(reason !== undefined && { reason }),
-    ...(units !== undefined && { units }),
-    ...(token.person !== undefined && { person: token.person }),
-  })
+  const outcome = await by.guard.decide('approve', id, by, how)
   if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
   // If starting fails here, the queue starts it.
-  const startedUpdate = await guard.start(id, c.var.endsAt).catch((cause) => {
+  const startedUpdate = await by.guard.start(id, c.var.endsAt).catch((cause) => {
     log.error('not-begun', { update: id, item: `update#${id}`, cause })
     return null
   })

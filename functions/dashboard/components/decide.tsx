@@ -1,10 +1,10 @@
-import { whyNotApprove, whyNotCancel, whyNotReject, whyNotResolve } from '../../../shared/guard/people/permissions.ts'
+import { allDecisions, type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
 import { count, list } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { inFlightUntil } from '../../../shared/guard/update/duplicate-work.ts'
 import { doubtLastsMs } from '../../../shared/ledger/book/outcome.ts'
-import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import type { Visit } from '../session.tsx'
@@ -12,13 +12,8 @@ import { IgnoreEnter } from './fields.tsx'
 import { dayNamed, say } from './parts.tsx'
 import { inView } from './people.tsx'
 
-export const actions = ['approve', 'reject', 'cancel', 'ran', 'did-not-run'] as const
-export type Action = (typeof actions)[number]
-
-export const isResolution = (action: Action) => action === 'ran' || action === 'did-not-run'
-
 interface Choices {
-  readonly possible: readonly Action[]
+  readonly possible: readonly Decision[]
   readonly whyNot: readonly string[]
 }
 
@@ -26,32 +21,24 @@ interface Choices {
 export function choicesFor(
   update: Update,
   view: View,
-  { session: { sub, token }, permissions }: Pick<Visit, 'session' | 'permissions'>,
+  { permissions }: Pick<Visit, 'permissions'>,
   options: Services['options'],
 ): Choices {
-  const { scopes } = permissions
-  const mayApprove = scopes.has('approve')
-  const mayCancel = (['run', 'propose', 'admin'] as const).some((scope) => scopes.has(scope))
-  const rules: readonly (readonly [Action, boolean, Problem | null])[] = [
-    ['approve', mayApprove, whyNotApprove(update, view, sub, token?.person)],
-    ['reject', mayApprove, whyNotReject(update, view, sub, token?.person)],
-    ['cancel', mayCancel, whyNotCancel(update, view, permissions)],
-    ['ran', mayApprove, whyNotResolve(update, view, 'ran', options)],
-    ['did-not-run', mayApprove, whyNotResolve(update, view, 'did-not-run', options)],
-  ]
-  const relevant = rules.filter(([action, may]) => may && isRelevant(action, update))
-  const whyNot = relevant.flatMap(([action, , problem]) =>
-    problem && (action === 'approve' || action === 'reject') ? [problem.detail] : [],
+  const relevant = allDecisions.filter((decision) => {
+    const { scopes, states } = decisions[decision]
+    return states.includes(update.state) && scopes.some((scope) => permissions.scopes.has(scope))
+  })
+  const judged = relevant.map((decision) => {
+    const problem = decisions[decision].whyNot(update, view, permissions, options)
+    return { decision, problem }
+  })
+  const whyNot = judged.flatMap(({ decision, problem }) =>
+    problem && (decision === 'approve' || decision === 'reject') ? [problem.detail] : [],
   )
   return {
-    possible: relevant.flatMap(([action, , problem]) => (problem ? [] : [action])),
+    possible: judged.flatMap(({ decision, problem }) => (problem ? [] : [decision])),
     whyNot: [...new Set(whyNot)],
   }
-}
-
-function isRelevant(action: Action, { state }: Update): boolean {
-  if (isResolution(action)) return state === 'in-doubt'
-  return state === 'awaiting-approval' || (action === 'cancel' && state === 'requested')
 }
 
 /** Sends the units that the page shows: an approval covers no more than these. */
@@ -60,7 +47,7 @@ export const ShownUnitsField = ({ update: { id, state, estimated } }: { update: 
     <input type="hidden" name="shown" value={`${id} ${estimated}`} />
   ) : null
 
-export const actionLabels: Readonly<Record<Action, string>> = {
+export const actionLabels: Readonly<Record<Decision, string>> = {
   approve: 'Approve',
   reject: 'Reject',
   cancel: 'Cancel update',
@@ -68,7 +55,7 @@ export const actionLabels: Readonly<Record<Action, string>> = {
   'did-not-run': 'It did not run',
 }
 
-const consequences: Readonly<Record<Action, string>> = {
+const consequences: Readonly<Record<Decision, string>> = {
   approve: 'it starts in a moment, unless it needs more than was approved',
   reject: 'it never runs, and nothing is spent',
   cancel: 'it never runs, and nothing is spent',
@@ -76,13 +63,13 @@ const consequences: Readonly<Record<Action, string>> = {
   'did-not-run': 'it is released, and the held units are returned',
 }
 
-export const Consequences = ({ actions }: { actions: readonly Action[] }) => (
+export const Consequences = ({ actions }: { actions: readonly Decision[] }) => (
   <p class="note">{actions.map((action) => `${actionLabels[action]}: ${consequences[action]}.`).join(' ')}</p>
 )
 
 interface ButtonsProps {
-  readonly actions: readonly Action[]
-  readonly labels?: Partial<Record<Action, string>>
+  readonly actions: readonly Decision[]
+  readonly labels?: Partial<Record<Decision, string>>
 }
 
 export const ActionButtons = ({ actions, labels = actionLabels }: ButtonsProps) => (

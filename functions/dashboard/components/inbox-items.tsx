@@ -1,11 +1,12 @@
 import type { Child } from 'hono/jsx'
+import { type Decision, isResolution } from '../../../shared/guard/people/decisions.ts'
 import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/people/inbox.ts'
 import { count, thisWindow, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { fieldsOf } from '../kit/action.tsx'
 import type { PageServices, Visit } from '../session.tsx'
-import { type Action, actionLabels, choicesFor, Evidence, isResolution, ShownUnitsField } from './decide.tsx'
+import { actionLabels, choicesFor, Evidence, ShownUnitsField } from './decide.tsx'
 import { TextField } from './fields.tsx'
 import { BudgetLink, dayAndTime, ProjectLink, say, Time, updateAddress, Warning, words } from './parts.tsx'
 import { inView } from './people.tsx'
@@ -94,7 +95,7 @@ function doubtText({ update: { hold, doubt, createdAt, history } }: DoubtEntry, 
 
 interface ControlProps extends Omit<ItemProps, 'row' | 'isChosen'> {
   readonly update: Update
-  readonly offered: readonly Action[]
+  readonly offered: readonly Decision[]
   readonly isDoubt: boolean
 }
 
@@ -102,7 +103,7 @@ function Controls({ update, view, visit, services, offered, isDoubt }: ControlPr
   const field = (name: string) => fieldsOf(visit.frame, 'row')(`${name}-${update.id}`)
   const [cap, note] = [field('units'), field('note')]
   const hasFault = [cap, note].some(({ name, faults = {} }) => Object.hasOwn(faults, name))
-  const button = (action: Action, label = actionLabels[action]) => (
+  const button = (action: Decision, label = actionLabels[action]) => (
     <button type="submit" name="one" value={`${action} ${update.id}`} aria-label={`${label}: ${update.project}`}>
       {label}
     </button>

@@ -3,19 +3,19 @@ import { Refusal } from '../../../shared/api/refusal.ts'
 import { reason } from '../../../shared/api/schemas.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
+import { allDecisions, type Decision, decisions, isResolution } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
-import type { State, Update } from '../../../shared/ledger/updates/update.ts'
-import { assertNever, type Scope, toUnits, type Units } from '../../../shared/platform/words.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { units } from '../../../shared/records/fields.ts'
-import { type Action, actions, isResolution } from '../components/decide.tsx'
 import { updateAddress, words } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
-import type { PageRoutes, PageServices, Visit } from '../session.tsx'
+import type { PageRoutes, PageServices } from '../session.tsx'
 
 const decisionSchema = z
   .strictObject({
-    do: z.enum(actions, 'must be one of the buttons'),
+    do: z.enum(allDecisions, 'must be one of the buttons'),
     id: z
       .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'choose at least one update first')
       .check(z.maxLength(100, 'choose at most 100 updates')),
@@ -28,16 +28,16 @@ const decisionSchema = z
     inAll: z.exactOptional(z.pipe(numberSchema, units)),
   })
   .check(
-    z.refine(({ do: action, reason }) => !isResolution(action) || reason !== undefined, {
+    z.refine(({ do: decision, reason }) => !isResolution(decision) || reason !== undefined, {
       path: ['reason'],
       message: 'is needed to say whether it ran',
     }),
-    z.refine(({ do: action, units }) => units === undefined || action === 'ran', {
+    z.refine(({ do: decision, units }) => units === undefined || decision === 'ran', {
       path: ['units'],
       message: 'goes with “It ran” only',
     }),
   )
-type Decision = z.output<typeof decisionSchema>
+type DecisionForm = z.output<typeof decisionSchema>
 
 /** "Approve up to": the form's fields `units-<id>`. */
 const capsSchema = z.record(z.string(), z.pipe(numberSchema, units))
@@ -79,15 +79,17 @@ export function addDecisions({ page }: PageRoutes, { log }: PageServices): void 
       const back = backTo(form)
       const input = inputOf(form, ...new Set(['do', ...fieldsOf(form)]))
       try {
-        const decision = readFields(plainFields(form), decisionSchema, ['id', 'shown'])
-        const caps = decision.do === 'approve' ? capsOf(form, decision.id) : new Map()
-        const { fitting, others } = fitInto(decision)
-        mustHave(...scopesOf(decision.do))
+        const fields = readFields(plainFields(form), decisionSchema, ['id', 'shown'])
+        const { do: decision, shown = [], reason, units } = fields
+        const caps = decision === 'approve' ? capsOf(form, fields.id) : new Map()
+        const { fitting, others } = fitInto(fields)
+        mustHave(...decisions[decision].scopes)
         const decideOne = async (id: string) => {
-          const outcome = await decide(guard, id, { ...decision, caps }, { session, permissions })
-          return (isTooLate(outcome) ? await earlierDecision(guard, id, decision.do, session.sub) : null) ?? outcome
+          const how = { reason, units: caps.get(id) ?? units, shown: shownUnitsOf(id, shown) }
+          const outcome = await guard.decide(decision, id, permissions, how)
+          return (isTooLate(outcome) ? await earlierDecision(guard, id, decision, session.sub) : null) ?? outcome
         }
-        const { done, failed } = toFlash(await forEachId(fitting, decideOne, log), decision.do)
+        const { done, failed } = toFlash(await forEachId(fitting, decideOne, log), decision)
         const flash = { done, failed: [...failed, ...others] }
         return await redirect(done.length > 0 ? flash : { ...flash, input }, back)
       } catch (error) {
@@ -100,45 +102,18 @@ export function addDecisions({ page }: PageRoutes, { log }: PageServices): void 
   })
 }
 
-async function decide(
-  guard: Guard,
-  id: string,
-  { do: action, shown = [], reason, units, caps }: Decision & { readonly caps: Caps },
-  { session: { sub, token }, permissions }: Pick<Visit, 'session' | 'permissions'>,
-): Promise<DecisionOutcome> {
-  const cap = caps.get(id)
-  switch (action) {
-    case 'approve':
-      return guard.approve(id, sub, {
-        shown: shownUnitsOf(id, shown),
-        ...(cap !== undefined && { units: cap }),
-        ...(reason !== undefined && { reason }),
-        ...(token?.person !== undefined && { person: token.person }),
-      })
-    case 'reject':
-      return guard.reject(id, sub, reason, token?.person)
-    case 'cancel':
-      return guard.cancel(id, permissions, reason)
-    case 'ran':
-    case 'did-not-run':
-      return guard.resolve(id, sub, { outcome: action, ...(units !== undefined && { units }), reason: reason ?? '' })
-    default:
-      return assertNever(action)
-  }
-}
-
 const isTooLate = (outcome: DecisionOutcome) => outcome.kind === 'problem' && outcome.problem.slug === 'wrong-state'
 
 /** If the user pressed twice. `null`: another user decided. */
-async function earlierDecision(guard: Guard, id: string, action: Action, sub: string): Promise<DecisionOutcome | null> {
+async function earlierDecision(
+  guard: Guard,
+  id: string,
+  decision: Decision,
+  sub: string,
+): Promise<DecisionOutcome | null> {
   const update = await guard.ledger.update(id)
-  const line = update?.history.findLast(({ state }) => state === stateAfter[action])
+  const line = update?.history.findLast(({ state }) => state === decisions[decision].becomes)
   return update && update.state !== 'awaiting-approval' && line?.by === sub ? { kind: 'done', update } : null
-}
-
-const stateAfter: Readonly<Record<Action, State>> = {
-  ...{ approve: 'requested', reject: 'rejected', cancel: 'cancelled' },
-  ...{ ran: 'settled', 'did-not-run': 'released' },
 }
 
 function capsOf(form: URLSearchParams, ids: readonly string[]): Caps {
@@ -148,8 +123,8 @@ function capsOf(form: URLSearchParams, ids: readonly string[]): Caps {
 }
 
 /** In the order of the page. */
-function fitInto({ id: ids, do: action, inAll, shown = [] }: Decision) {
-  if (inAll === undefined || action !== 'approve') return { fitting: ids, others: [] }
+function fitInto({ id: ids, do: decision, inAll, shown = [] }: DecisionForm) {
+  if (inAll === undefined || decision !== 'approve') return { fitting: ids, others: [] }
   const fitting: string[] = []
   let left: number = inAll
   for (const id of ids) {
@@ -169,28 +144,25 @@ function shownUnitsOf(id: string, shownUnits: readonly string[]): Units | null {
   return units === undefined ? null : toUnits(Number(units))
 }
 
-const scopesOf = (action: Action): readonly Scope[] => (action === 'cancel' ? ['run', 'propose', 'admin'] : ['approve'])
-
 function backTo(form: URLSearchParams): string {
   const [id, ...others] = form.getAll('id')
   const isSingle = form.get('from') === 'update' && id !== undefined && others.length === 0
   return isSingle ? updateAddress(id) : '/dashboard/inbox'
 }
 
-const toFlash = (results: readonly DecisionOutcome[], action: Action) => ({
+const toFlash = (results: readonly DecisionOutcome[], decision: Decision) => ({
   done: results.flatMap((each) =>
     each.kind === 'done'
-      ? [`The ${each.update.kind} update of ${each.update.project} is ${outcomeText[action](each.update)}.`]
+      ? [`The ${each.update.kind} update of ${each.update.project} is ${outcomeText(decision, each.update)}.`]
       : [],
   ),
   failed: results.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
 })
 
-const outcomeText: Readonly<Record<Action, (update: Update) => string>> = {
-  approve: ({ state }) =>
-    state === 'requested' ? 'approved and starts in a moment' : `approved and already ${words(state)}`,
-  reject: () => 'rejected',
-  cancel: () => 'cancelled',
-  ran: ({ charged }) => `settled: ${inUnits(charged ?? 0)} charged`,
-  'did-not-run': ({ hold }) => `released: ${inUnits(hold?.units ?? 0)} returned`,
+function outcomeText(decision: Decision, { state, charged, hold }: Update): string {
+  if (decision === 'ran') return `settled: ${inUnits(charged ?? 0)} charged`
+  if (decision === 'did-not-run') return `released: ${inUnits(hold?.units ?? 0)} returned`
+  const { done } = decisions[decision]
+  if (decision !== 'approve') return done
+  return state === 'requested' ? `${done} and starts in a moment` : `${done} and already ${words(state)}`
 }

@@ -1,4 +1,5 @@
-import type { DecisionMade, Inbox } from '../../../shared/guard/people/inbox.ts'
+import { decisions } from '../../../shared/guard/people/decisions.ts'
+import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
@@ -127,11 +128,6 @@ const bulkLabels = {
   'did-not-run': 'Chosen did not run',
 } as const
 
-const decisions: Readonly<Record<DecisionMade['what'], string>> = {
-  ...{ approved: 'approved', rejected: 'rejected', cancelled: 'cancelled' },
-  ...{ ran: 'found to have run', 'did-not-run': 'found not to have run' },
-}
-
 const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
   decided.length === 0 ? (
     <p class="empty">Nothing was decided in the last seven days.</p>
@@ -139,11 +135,11 @@ const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
     <ul class="lines">
       {decided.map(({ update, what, at, by, note }) => (
         <li>
-          <ProjectLink name={update.project} /> <a href={updateAddress(update.id)}>{decisions[what]}</a> by{' '}
+          <ProjectLink name={update.project} /> <a href={updateAddress(update.id)}>{decisions[what].done}</a> by{' '}
           {inView(view).who(by, update)}{' '}
           <span class="note">
             {inView(view).time(at)}
-            {note === undefined || note === what ? null : `: ${note}`}
+            {note === undefined || note === decisions[what].done ? null : `: ${note}`}
           </span>
         </li>
       ))}

@@ -1,10 +1,10 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
+import { decisionOf, decisions } from '../../../shared/guard/people/decisions.ts'
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { endsWithoutRun } from '../../../shared/guard/states.ts'
 import {
-  isApproval,
   isTerminal,
   isUnderWay,
   type ServiceAnswer,
@@ -192,7 +192,10 @@ const History = ({ update, view }: { update: Update; view: View }) => (
       {update.history.map((line, step, lines) => (
         <li>
           <p>
-            <StateName state={line.state} text={isApproval(line, lines[step - 1]) ? 'approved' : undefined} />{' '}
+            <StateName
+              state={line.state}
+              text={decisionOf(line, lines[step - 1]) === 'approve' ? decisions.approve.done : undefined}
+            />{' '}
             {inView(view).time(line.at)} <span class="note">by {inView(view).who(line.by, update)}</span>
           </p>
           {line.note === undefined || line.note === update.problem?.detail ? null : <p>{line.note}</p>}

@@ -1,5 +1,5 @@
 import { Contention, ifUnavailable } from '../../ledger/errors.ts'
-import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
+import { next, type Problem, type State, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { type GuardParts, maxDecisions, withParts } from '../options.ts'
@@ -7,96 +7,85 @@ import { approvedWith } from '../plans/attempts.ts'
 import { problem, type Refused, refused } from '../problems.ts'
 import { settle } from '../update/settle.ts'
 import {
+  type Decider,
+  type Decision,
+  decisions,
+  isResolution,
   outgrown,
-  type Permissions,
-  whyNotApprove,
-  whyNotCancel,
-  whyNotReject,
-  whyNotResolve,
+  type Resolution,
   whyNotUpTo,
   wrongState,
-} from './permissions.ts'
+} from './decisions.ts'
 
 export type DecisionOutcome = { readonly kind: 'done'; readonly update: Update } | Refused
 
-interface ApprovalRequest {
-  readonly reason?: string
-  readonly replyTo?: string
-  /** `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
-  readonly shown?: Units | null
-  /** Absent: the estimate. */
-  readonly units?: Units
-  /** The person behind the approver, from a claim. */
-  readonly person?: string
+interface DecisionDetails {
+  /** A resolution needs one. */
+  readonly reason?: string | undefined
+  /** Of an approval: at most so many, else the estimate. Of an update that ran: what it cost, else the held units. */
+  readonly units?: Units | undefined
+  /** Of an approval. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
+  readonly shown?: Units | null | undefined
+  /** The Slack event to which the outcome is told. */
+  readonly replyTo?: string | undefined
 }
-
-interface Resolution {
-  readonly outcome: 'ran' | 'did-not-run'
-  /** Absent: the held units. */
-  readonly units?: Units
-  readonly reason: string
-}
-
-type Canceller = Pick<Permissions, 'caller' | 'isAdmin'>
 
 type ApprovalsParts = Pick<GuardParts, 'ledger' | 'log' | 'options' | 'plans'>
 
 /** Each decision is one conditional write, so one of two concurrent decisions wins. */
-export const createApprovals = (parts: ApprovalsParts) => withParts(parts, { approve, reject, cancel, expire, resolve })
+export const createApprovals = (parts: ApprovalsParts) => withParts(parts, { decide, expire })
 
-async function approve(
+async function decide(
   parts: ApprovalsParts,
+  decision: Decision,
   id: string,
-  by: string,
-  how: ApprovalRequest = {},
+  by: Decider,
+  how: DecisionDetails = {},
 ): Promise<DecisionOutcome> {
-  const outcome = await approveOne(parts, id, by, how)
-  if (outcome.kind === 'problem') return outcome
-  const { person } = how
-  const shared = { reason: `approved with ${outcome.update.project}`, ...(person !== undefined && { person }) }
+  if (isResolution(decision)) return resolve(parts, decision, id, by, how)
+  const outcome = await decideOne(parts, decision, id, by, how)
+  if (decision !== 'approve' || outcome.kind === 'problem') return outcome
+  const shared = { reason: `approved with ${outcome.update.project}` }
   // An update that is missed here still waits for an approval of its own.
   const others = await approvedWith(parts, outcome.update).catch(ifUnavailable([]))
-  for (const other of others) await approveOne(parts, other.id, by, shared).catch(ifUnavailable(null))
+  for (const other of others) await decideOne(parts, decision, other.id, by, shared).catch(ifUnavailable(null))
   return outcome
 }
 
-const approveOne = (parts: ApprovalsParts, id: string, by: string, how: ApprovalRequest): Promise<DecisionOutcome> =>
-  decideOn(parts, id, (update, view) => {
-    const { units } = how
-    const whyNotCovered = units === undefined ? outgrown(update, how.shown) : whyNotUpTo(update, units)
-    const refusal = whyNotApprove(update, view, by, how.person) ?? whyNotCovered
-    if (refusal) return refusal
-    const { now } = view
-    const { approvedBefore: _, ...waiting } = update
-    const { short, estimated = toUnits(0), replyTo = [] } = waiting
-    const cap = units ?? estimated
-    const grants = short?.map((grant) => ({ ...grant, units: toUnits(grant.units + cap - estimated) }))
-    const { person } = how
-    const approval = { by, ...(person !== undefined && { person }), at: now, units: cap, ...(grants && { grants }) }
-    const told = how.replyTo === undefined ? {} : { replyTo: [...new Set([...replyTo, how.replyTo])] }
-    const line = { at: now, by, note: how.reason ?? 'approved' }
-    return next(waiting, 'requested', { approval, requestedAt: now, queued: true, ...told }, line)
-  })
-
-const reject = (
+function decideOne(
   parts: ApprovalsParts,
+  decision: Exclude<Decision, Resolution>,
   id: string,
-  by: string,
-  reason?: string,
-  person?: string,
-): Promise<DecisionOutcome> =>
-  decideOn(
-    parts,
-    id,
-    (update, view) => whyNotReject(update, view, by, person) ?? end(update, 'rejected', view.now, by, reason),
-  )
+  by: Decider,
+  how: DecisionDetails,
+): Promise<DecisionOutcome> {
+  const { becomes, whyNot } = decisions[decision]
+  return decideOn(parts, id, (update, view) => {
+    const refusal = whyNot(update, view, by, parts.options)
+    if (refusal) return refusal
+    return decision === 'approve'
+      ? approved(update, view.now, by, how)
+      : end(update, becomes, view.now, by.caller, how.reason)
+  })
+}
 
-const cancel = (parts: ApprovalsParts, id: string, by: Canceller, reason?: string): Promise<DecisionOutcome> =>
-  decideOn(
-    parts,
-    id,
-    (update, view) => whyNotCancel(update, view, by) ?? end(update, 'cancelled', view.now, by.caller, reason),
-  )
+function approved(
+  update: Update,
+  now: number,
+  { caller: by, person }: Decider,
+  { reason, units, shown, replyTo: told }: DecisionDetails,
+): Update | Problem {
+  const whyNotCovered = units === undefined ? outgrown(update, shown) : whyNotUpTo(update, units)
+  if (whyNotCovered) return whyNotCovered
+  const { approvedBefore: _, ...waiting } = update
+  const { short, estimated = toUnits(0), replyTo = [] } = waiting
+  const cap = units ?? estimated
+  const grants = short?.map((grant) => ({ ...grant, units: toUnits(grant.units + cap - estimated) }))
+  const approval = { by, ...(person !== undefined && { person }), at: now, units: cap, ...(grants && { grants }) }
+  const answered = told === undefined ? {} : { replyTo: [...new Set([...replyTo, told])] }
+  const line = { at: now, by, note: reason ?? decisions.approve.done }
+  return next(waiting, 'requested', { approval, requestedAt: now, queued: true, ...answered }, line)
+}
 
 const expire = (
   parts: ApprovalsParts,
@@ -112,25 +101,21 @@ const expire = (
 /** Refuses "did not run" while a request is in flight. Later evidence becomes a correction. */
 async function resolve(
   parts: ApprovalsParts,
+  decision: Resolution,
   id: string,
-  by: string,
-  resolution: Resolution,
+  by: Decider,
+  { reason = '', units }: DecisionDetails,
 ): Promise<DecisionOutcome> {
   const { ledger, options } = parts
-  const { outcome, reason } = resolution
   const view = await ledger.view([{ id }])
   const found = view.results[0]?.update
   if (!found) return refused(noUpdate(id))
-  const refusal = whyNotResolve(found, view, outcome, options)
+  const refusal = decisions[decision].whyNot(found, view, by, options)
   if (refusal || !found.hold) return refused(refusal ?? wrongState(view, found, 'resolved'))
-  const said = { from: 'person', by, note: reason } as const
-  const { update, changed } = await settle(
-    parts,
-    found,
-    outcome === 'ran'
-      ? { kind: 'ran', units: resolution.units ?? found.hold.units, ...said }
-      : { kind: 'did-not-run', ...said },
-  )
+  const said = { from: 'person', by: by.caller, note: reason } as const
+  const outcome =
+    decision === 'ran' ? { kind: decision, units: units ?? found.hold.units, ...said } : { kind: decision, ...said }
+  const { update, changed } = await settle(parts, found, outcome)
   return changed ? { kind: 'done', update } : refused(wrongState(view, update, 'resolved'))
 }
 
@@ -154,10 +139,5 @@ export type Approvals = ReturnType<typeof createApprovals>
 
 export const noUpdate = (id: string): Problem => problem('not-found', `There is no update ${id}.`)
 
-const end = (
-  update: Update,
-  state: 'rejected' | 'cancelled' | 'expired',
-  at: number,
-  by: string,
-  note?: string,
-): Update => next(update, state, { finishedAt: at }, { at, by, ...(note !== undefined && { note }) })
+const end = (update: Update, state: State, at: number, by: string, note?: string): Update =>
+  next(update, state, { finishedAt: at }, { at, by, ...(note !== undefined && { note }) })

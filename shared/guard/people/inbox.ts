@@ -1,6 +1,6 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
-import { type HistoryLine, isApproval, type Run, type State, type Update } from '../../ledger/updates/update.ts'
+import type { HistoryLine, Run, State, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { type GuardParts, withParts } from '../options.ts'
@@ -8,6 +8,7 @@ import type { Figures } from '../sentences.ts'
 import { inFlightUntil, runsOf } from '../update/duplicate-work.ts'
 import { countersOf, enforced } from '../update/limits.ts'
 import { ownerPaidFor } from '../update/projects.ts'
+import { type Decision, decisionOf, isResolution } from './decisions.ts'
 
 export interface Inbox {
   readonly view: View
@@ -55,7 +56,7 @@ export interface DoubtEntry {
 
 export interface DecisionMade {
   readonly update: Update
-  readonly what: 'approved' | 'rejected' | 'cancelled' | 'ran' | 'did-not-run'
+  readonly what: Decision
   readonly at: number
   readonly by: string
   readonly note?: string
@@ -175,14 +176,7 @@ export function decisionsIn(updates: readonly Update[]): readonly DecisionMade[]
   return made.toSorted((one, other) => other.at - one.at)
 }
 
-function decisionIn(
-  { closedBy }: Update,
-  line: HistoryLine,
-  before: HistoryLine | undefined,
-): DecisionMade['what'] | null {
-  const { state } = line
-  if (state === 'rejected' || state === 'cancelled') return state
-  if (isApproval(line, before)) return 'approved'
-  if (before?.state !== 'in-doubt' || closedBy !== 'person') return null
-  return state === 'settled' ? 'ran' : 'did-not-run'
+function decisionIn({ closedBy }: Update, line: HistoryLine, before: HistoryLine | undefined): Decision | null {
+  const made = decisionOf(line, before)
+  return made === undefined || (isResolution(made) && closedBy !== 'person') ? null : made
 }

@@ -28,7 +28,7 @@ const maxFailuresInARow = 3
 
 export interface OccurrencesParts extends PlannedParts {
   begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
-  approvals: Pick<Approvals, 'approve'>
+  approvals: Pick<Approvals, 'decide'>
 }
 
 interface Pass {
@@ -110,9 +110,8 @@ async function approvedByNow(
   if (update.state !== 'awaiting-approval') return update
   const { approval, project } = (await approvedBefore(ledger, tried, update)) ?? {}
   if (!approval) return update
-  const { by, person } = approval
-  const how = { reason: `approved with ${project}`, ...(person !== undefined && { person }) }
-  const approved = await approvals.approve(update.id, by, how)
+  const approver = { ...approval, caller: approval.by }
+  const approved = await approvals.decide('approve', update.id, approver, { reason: `approved with ${project}` })
   return approved.kind === 'done' ? approved.update : update
 }
 

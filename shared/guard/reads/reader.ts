@@ -43,10 +43,7 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
     estimate: whole.estimate,
     permissions: whole.permissions,
     rateOf: whole.rateOf,
-    approve: (id, ...how) => decided(id, () => whole.approve(id, ...how)),
-    reject: (id, ...how) => decided(id, () => whole.reject(id, ...how)),
-    cancel: (id, ...how) => decided(id, () => whole.cancel(id, ...how)),
-    resolve: (id, ...how) => decided(id, () => whole.resolve(id, ...how)),
+    decide: (decision, id, ...how) => decided(id, () => whole.decide(decision, id, ...how)),
     start: async (id, endsAt) => (await ledger.update(id)) && narrow.seen(await whole.start(id, endsAt)),
   })
 }

@@ -17,8 +17,8 @@ import { dayMs } from '../../platform/clock.ts'
 import { reservedNames } from '../../platform/words.ts'
 import { type Kind, namesOf, productKinds } from '../../tracking/kinds.ts'
 import { type PlannedParts, withParts } from '../options.ts'
+import { whyNotApprove } from '../people/decisions.ts'
 import { type DecisionMade, decisionsIn } from '../people/inbox.ts'
-import { whyNotApprove } from '../people/permissions.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { shownCaller, shownIn } from '../sentences.ts'
 import { runsOf } from '../update/duplicate-work.ts'
@@ -153,7 +153,9 @@ async function personProfile(parts: Parts, asked: string): Promise<PersonProfile
     decided: decided.slice(0, maxLatest),
     entries,
     next: budgetNamed(definitions, rootBudget) ? callerStopsOf(view, all.lasts) : new Map(),
-    toDecide: all.waiting.filter((update) => approvers.some((by) => whyNotApprove(update, view, by) === null)),
+    toDecide: all.waiting.filter((update) =>
+      approvers.some((caller) => whyNotApprove(update, view, { caller }) === null),
+    ),
   }
 }
 

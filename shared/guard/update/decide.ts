@@ -3,7 +3,8 @@ import type { Grant, Problem, Run, Update } from '../../ledger/updates/update.ts
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
-import { mayStillApprove, whyNotAmongApprovers } from '../people/permissions.ts'
+import { whyNotAmongApprovers } from '../people/decisions.ts'
+import { mayStillApprove } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
 import { count, type Figures, units as inUnits, shownIn, zoneOf } from '../sentences.ts'
 import { runsOf } from './duplicate-work.ts'
@@ -180,7 +181,9 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
 function standingApproval({ definitions }: View, { update }: ViewResult): Update['approval'] {
   const { approval } = update ?? {}
   if (!update || !approval || !mayStillApprove(definitions, approval.by)) return undefined
-  return whyNotAmongApprovers(definitions, update, approval) === null ? approval : undefined
+  return whyNotAmongApprovers(definitions, update, { ...approval, caller: approval.by }, approval.grants) === null
+    ? approval
+    : undefined
 }
 
 /** An approval covers a shortage up to the units shown, but never the root's. */

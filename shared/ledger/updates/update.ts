@@ -239,10 +239,6 @@ export const storedUpdate = record({
 })
 export type Update = Of<typeof storedUpdate>
 
-/** An approved update is requested again, so its line alone does not tell. */
-export const isApproval = ({ state }: HistoryLine, before: HistoryLine | undefined): boolean =>
-  before?.state === 'awaiting-approval' && state === 'requested'
-
 export function next(
   update: Update,
   state: State,

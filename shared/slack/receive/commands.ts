@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
+import { decisions } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { frozenAbove } from '../../ledger/book/definitions.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
@@ -32,7 +33,7 @@ const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
   updates: ['read'],
   show: ['read'],
   run: ['run', 'propose'],
-  cancel: ['run', 'propose', 'admin'],
+  cancel: decisions.cancel.scopes,
   freeze: ['admin'],
   unfreeze: ['admin'],
   pause: ['admin'],
@@ -88,7 +89,7 @@ async function perform(
       return { message: updateMessage({ update: shown(update), ...place }) }
     }
     case 'cancel': {
-      const outcome = await guard.cancel(command.id, allowed)
+      const outcome = await guard.decide('cancel', command.id, allowed)
       if (outcome.kind === 'problem') return replyWith(outcome.problem.detail)
       const { shown, ...place } = await placeOf(parts)
       return { message: outcomeMessage({ updates: [shown(outcome.update)], ...place }) }

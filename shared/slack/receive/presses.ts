@@ -1,11 +1,12 @@
-import { outgrown, type Permissions } from '../../guard/people/permissions.ts'
+import { type Decision, decisions, isResolution, outgrown } from '../../guard/people/decisions.ts'
+import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { units as inUnits } from '../../guard/sentences.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
+import type { PressedAction, SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import { assertNever, toUnits, type Units } from '../../platform/words.ts'
+import { toUnits, type Units } from '../../platform/words.ts'
 import { section } from '../blocks.ts'
 import { doneMessage } from '../messages/help.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
@@ -27,7 +28,11 @@ import { confirmReconciliation } from './reconcile.ts'
 
 type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
-type Decision = 'approve' | 'reject' | 'resolve-ran' | 'resolve-did-not-run'
+
+const decisionOf: Partial<Record<PressedAction, Decision>> = {
+  ...{ approve: 'approve', reject: 'reject' },
+  ...{ 'resolve-ran': 'ran', 'resolve-did-not-run': 'did-not-run' },
+}
 
 /** Later the price may have changed. */
 const confirmWithinMs = hourMs
@@ -45,12 +50,11 @@ export async function handlePress(whole: PressesParts, event: PressEvent): Promi
   const allowed = await whole.guard.permissions({ caller }, { atOnce: true })
   const parts = { ...whole, guard: allowed.guard }
   if (action === 'confirm' || action === 'ask') return confirm(parts, event, allowed)
-  const isOfAdmin = action === 'resume' || action === 'unfreeze' || action === 'grant'
-  const scope = isOfAdmin ? 'admin' : 'approve'
-  const refusal = whyNotAllowed(allowed, scope)
+  const decision = decisionOf[action]
+  const refusal = whyNotAllowed(allowed, ...(decision ? decisions[decision].scopes : (['admin'] as const)))
   if (refusal !== null) return replyWith(refusal)
-  if (action === 'grant') return grant(parts, event, caller)
-  return isOfAdmin ? lift(parts, event, caller) : decide(parts, event, caller, action)
+  if (decision) return decide(parts, event, allowed, decision)
+  return action === 'grant' ? grant(parts, event, caller) : lift(parts, event, caller)
 }
 
 /** The command's id is the key, so a second press replays the first. */
@@ -119,13 +123,21 @@ async function answerConfirmed(
   return { message: { ...outcome, blocks }, remember: { updates: updates.map(({ id }) => id) } }
 }
 
-async function decide(parts: PressesParts, event: PressEvent, by: string, action: Decision): Promise<EventAnswer> {
+async function decide(
+  parts: PressesParts,
+  event: PressEvent,
+  by: Permissions,
+  decision: Decision,
+): Promise<EventAnswer> {
   const { guard, teller } = parts
   const { ledger } = guard
   const id = event.value
   // A kept message may show other updates, so the answer must not replace it.
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
-  const outcome = await applyDecision(parts, action, id, { by, event, isKept })
+  const outcome = await guard.decide(decision, id, by, {
+    reason: isResolution(decision) ? 'as pressed in Slack' : event.reason,
+    ...{ units: event.units, shown: event.shown ?? null, replyTo: isKept ? undefined : event.id },
+  })
   if (isKept) await teller.refresh(id)
   const { shown, ...place } = await placeOf(parts)
   const decided = (update: Update, decider: (of: Update) => string): EventAnswer =>
@@ -135,43 +147,20 @@ async function decide(parts: PressesParts, event: PressEvent, by: string, action
           message: decidedMessage({ update: shown(update), by: decider(shown(update)), ...place }),
           remember: { updates: [id] },
         }
-  if (outcome.kind === 'done') return decided(outcome.update, () => by)
+  if (outcome.kind === 'done') return decided(outcome.update, () => by.caller)
   const { slug, detail } = outcome.problem
   const update = await ledger.update(id)
   if (!update || slug !== 'wrong-state') return replyWith(detail)
   // Another decision was faster, or a process died after deciding for this press.
-  if (update.state !== expectedState[action]) return decided(update, (of) => deciderOf(of, expectedState[action]))
-  const isOver = action === 'approve' && !isKept && isStale(parts, update, event)
+  const asked = isResolution(decision) ? 'in-doubt' : 'awaiting-approval'
+  if (update.state !== asked) return decided(update, (of) => deciderOf(of, asked))
+  const isOver = decision === 'approve' && !isKept && isStale(parts, update, event)
   return isOver ? replaceWith(detail) : replyWith(detail)
 }
 
 /** Too late, or the price has grown. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
-
-function applyDecision(
-  { guard }: PressesParts,
-  action: Decision,
-  id: string,
-  { by, event, isKept }: { by: string; event: PressEvent; isKept: boolean },
-) {
-  const reason = 'as pressed in Slack'
-  switch (action) {
-    case 'approve':
-      return guard.approve(id, by, {
-        ...(!isKept && { replyTo: event.id }),
-        ...(event.units === undefined ? { shown: event.shown ?? null } : { units: event.units }),
-      })
-    case 'reject':
-      return guard.reject(id, by, event.reason)
-    case 'resolve-ran':
-      return guard.resolve(id, by, { outcome: 'ran', reason })
-    case 'resolve-did-not-run':
-      return guard.resolve(id, by, { outcome: 'did-not-run', reason })
-    default:
-      return assertNever(action)
-  }
-}
 
 /** Lifts the stop that the message showed, and no later one. */
 async function lift({ guard }: PressesParts, { action, value }: PressEvent, caller: string): Promise<EventAnswer> {
@@ -194,13 +183,6 @@ async function grant({ guard: { ledger } }: PressesParts, event: PressEvent, cal
   if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
   return { message: doneMessage(`${budget} has ${inUnits(units)} more this month.`) }
 }
-
-const expectedState = {
-  approve: 'awaiting-approval',
-  reject: 'awaiting-approval',
-  'resolve-ran': 'in-doubt',
-  'resolve-did-not-run': 'in-doubt',
-} as const
 
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>
   toUnits(Object.hasOwn(quotes, project) ? (quotes[project] ?? 0) : 0)

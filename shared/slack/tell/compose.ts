@@ -1,6 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
-import { permissionsOf, whyNotApprove } from '../../guard/people/permissions.ts'
+import { whyNotApprove } from '../../guard/people/decisions.ts'
+import { permissionsOf } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import { ownerPaidFor, whyNear } from '../../guard/update/projects.ts'
@@ -194,7 +195,7 @@ const approversInSlack = (view: View, update: Update): string[] =>
     (caller) =>
       /^slack:[UW]/.test(caller) &&
       permissionsOf(view.definitions, { caller }).scopes.has('approve') &&
-      whyNotApprove(update, view, caller) === null,
+      whyNotApprove(update, view, { caller }) === null,
   )
 
 type OtherNews = Exclude<About, { readonly kind: DecisionNews['kind'] | 'outcome' }>

@@ -1,6 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
-import { type Permissions, whyNotApprove } from '../../guard/people/permissions.ts'
+import { whyNotApprove } from '../../guard/people/decisions.ts'
+import type { Permissions } from '../../guard/people/permissions.ts'
 import type { Forecast } from '../../guard/plans/forecast.ts'
 import { topOf } from '../../guard/reports/tops.ts'
 import { zoneOf } from '../../guard/sentences.ts'
@@ -55,9 +56,9 @@ function leftAtReset({ available, committed, projected, projectedAtPace }: Forec
   return { from: projectedAtPace === null ? null : Math.max(0, to - (projectedAtPace - projected)), to }
 }
 
-function rowOf(update: Update, view: View, { caller, scopes }: Permissions): HomeRow {
-  if (!scopes.has('approve'))
+function rowOf(update: Update, view: View, by: Permissions): HomeRow {
+  if (!by.scopes.has('approve'))
     return { update: named(view.definitions, update), whyNot: 'You need the scope approve to decide.' }
-  const refusal = update.state === 'awaiting-approval' ? whyNotApprove(update, view, caller) : null
+  const refusal = update.state === 'awaiting-approval' ? whyNotApprove(update, view, by) : null
   return { update: named(view.definitions, update), whyNot: refusal?.detail ?? null }
 }

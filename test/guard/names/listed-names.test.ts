@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { aboutNames } from '../../../infra/local/commands/attention.ts'
 import { examineStore } from '../../../infra/local/commands/doctor.ts'
-import { whyNotApprove } from '../../../shared/guard/people/permissions.ts'
+import { whyNotApprove } from '../../../shared/guard/people/decisions.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
@@ -59,8 +59,8 @@ describe('listing a name near the project of an update that may still run', () =
       answer()
       await asked
       clock.advance(600_000)
-      const said = { outcome: 'did-not-run', reason: 'not at the service' } as const
-      expect((await guard.resolve(update?.id ?? '', 'ada', said)).kind).toBe('done')
+      const said = { reason: 'not at the service' }
+      expect((await guard.decide('did-not-run', update?.id ?? '', { caller: 'ada' }, said)).kind).toBe('done')
       expect(await guard.putBudget(acme({ name }), ada)).toEqual({ kind: 'changed', created: true })
       // It was listed before, so a change of anything else reads no updates.
       expect((await budget('acme', { perUpdate: u(9) })).kind).toBe('changed')
@@ -141,7 +141,7 @@ describe('a recorded request whose name has become near', () => {
     const texts = slack.news().flatMap(textsOf)
     expect(texts.join('\n')).toContain(`⚠️ It cannot be approved: ${sentence}`)
     const seen = await guard.ledger.update(update.id)
-    expect(seen && whyNotApprove(seen, await guard.ledger.view(), 'eve')?.detail).toBe(why)
+    expect(seen && whyNotApprove(seen, await guard.ledger.view(), { caller: 'eve' })?.detail).toBe(why)
     const approved = await call('POST', `/updates/${update.id}/approve`, { token: later })
     expect([approved.status, approved.body.type, approved.body.detail]).toEqual([409, '/problems/wrong-state', why])
     expect((await call('POST', `/updates/${update.id}/reject`, { token: later })).status).toBe(200)

@@ -44,7 +44,7 @@ describe('a request for work for which another one waits for approval', () => {
       only(await ask({ projects: ['1003'] }, { caller: 'eve' })),
     ]
     for (const { id } of both) {
-      expect((await guard.approve(id, 'mia')).kind).toBe('done')
+      expect((await guard.decide('approve', id, { caller: 'mia' })).kind).toBe('done')
       await guard.start(id, clock.now() + 60_000)
     }
     const ended = await guard.ledger.updatesNamed(both.map(({ id }) => id))
@@ -61,7 +61,7 @@ describe('a request for work for which another one waits for approval', () => {
     const difficulty = only(await ask({ kind: 'keyword-difficulty', projects: ['1003'] }))
     for (const { history } of [ranking, other, difficulty])
       expect(history.at(-1)?.note).not.toContain('another request')
-    expect((await guard.reject(ranking.id, 'mia')).kind).toBe('done')
+    expect((await guard.decide('reject', ranking.id, { caller: 'mia' })).kind).toBe('done')
     expect(only(await ask({ projects: ['1003'] })).history.at(-1)?.note).not.toContain('another request')
   })
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Guard } from '../../../shared/guard/guard.ts'
+import type { Decider } from '../../../shared/guard/people/decisions.ts'
 import { only, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 
 const now = at('2026-11-20T10:00:00Z')
+const [eve, joe, bob] = ['eve', 'joe', 'bob'].map((caller) => ({ caller })) as [Decider, Decider, Decider]
 
 /** One update of 40 units that awaits approval, since `seo` has 30. */
 async function awaiting(key = {}) {
@@ -43,7 +45,7 @@ describe('approving an update', () => {
     clock.advance(1000)
     const later = now + 1000
     const { short, approvableUntil } = update
-    expect(await guard.approve(id, 'eve', { reason: 'go' })).toEqual({
+    expect(await guard.decide('approve', id, eve, { reason: 'go' })).toEqual({
       kind: 'done',
       update: {
         ...{ ...update, short, approvableUntil, state: 'requested', version: 2, queued: true, requestedAt: later },
@@ -56,7 +58,7 @@ describe('approving an update', () => {
 
   test('an approval without a reason is noted as approved, and adds no reply', async () => {
     const { guard, id } = await awaiting()
-    const decided = await guard.approve(id, 'eve')
+    const decided = await guard.decide('approve', id, eve)
     expect(decided).toMatchObject({ update: { history: [{}, { note: 'approved' }] } })
     expect(decided).not.toHaveProperty('update.replyTo')
   })
@@ -64,18 +66,18 @@ describe('approving an update', () => {
   test('an approval of an update that is short of nothing grants nothing', async () => {
     const { guard, ask } = await startGuard()
     const { id } = only(await ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
-    const decided = await guard.approve(id, 'eve')
+    const decided = await guard.decide('approve', id, eve)
     expect(decided).toMatchObject({ kind: 'done', update: { approval: { by: 'eve', at: now, units: 40 } } })
     expect(decided).not.toHaveProperty('update.approval.grants')
   })
 
   test('an approval from Slack adds its event to those that wait for the outcome', async () => {
     const { guard, id } = await awaiting({ replyTo: 'evt_1' })
-    expect(await guard.approve(id, 'eve', { replyTo: 'evt_2' })).toMatchObject({
+    expect(await guard.decide('approve', id, eve, { replyTo: 'evt_2' })).toMatchObject({
       update: { replyTo: ['evt_1', 'evt_2'] },
     })
     const other = await awaiting()
-    expect(await other.guard.approve(other.id, 'eve', { replyTo: 'evt_2' })).toMatchObject({
+    expect(await other.guard.decide('approve', other.id, eve, { replyTo: 'evt_2' })).toMatchObject({
       update: { replyTo: ['evt_2'] },
     })
   })
@@ -85,17 +87,19 @@ describe('approving an update', () => {
     await product.budget('account', { approvalAbove: u(10) })
     const { id } = only(await product.ask({}, { key: 'k' }))
     const { guard, service, clock } = product
-    await guard.approve(id, 'eve', { replyTo: 'prs_1' })
+    await guard.decide('approve', id, eve, { replyTo: 'prs_1' })
     service.estimate = async () => ({ kind: 'units', units: u(400), source: 'x' })
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
       state: 'awaiting-approval',
       replyTo: ['prs_1'],
     })
-    expect(await guard.approve(id, 'eve', { replyTo: 'prs_1' })).toMatchObject({ update: { replyTo: ['prs_1'] } })
+    expect(await guard.decide('approve', id, eve, { replyTo: 'prs_1' })).toMatchObject({
+      update: { replyTo: ['prs_1'] },
+    })
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'settled' })
   })
 
-  test.each<[string, Parameters<Guard['approve']>[2], 'done' | 'problem', 'done' | 'problem']>([
+  test.each<[string, Parameters<Guard['decide']>[3], 'done' | 'problem', 'done' | 'problem']>([
     ['what was shown', { shown: u(40) }, 'done', 'problem'],
     ['less than it needs', { shown: u(39) }, 'problem', 'problem'],
     ['an unknown price', { shown: null }, 'done', 'problem'],
@@ -106,11 +110,11 @@ describe('approving an update', () => {
     const { guard, ask, budget, service, clock, sent } = await startGuard()
     await budget('account', { approvalAbove: u(10) })
     const { id } = only(await ask({}, { key: 'k' }))
-    expect((await guard.approve(id, 'eve', how)).kind).toBe(first)
-    if (first === 'problem') await guard.approve(id, 'eve')
+    expect((await guard.decide('approve', id, eve, how)).kind).toBe(first)
+    if (first === 'problem') await guard.decide('approve', id, eve)
     service.estimate = async () => ({ kind: 'units', units: u(400), source: 'x' })
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({ state: 'awaiting-approval', estimated: 400 })
-    expect((await guard.approve(id, 'eve', how)).kind).toBe(again)
+    expect((await guard.decide('approve', id, eve, how)).kind).toBe(again)
     expect(sent).toEqual([])
   })
 
@@ -135,7 +139,7 @@ describe('approving an update', () => {
 
   test('an update above its cap waits again: both prices, new time, new announcement, no hold or cap', async () => {
     const { guard, id, costs, start, announced, clock, counts, sent } = await strict()
-    await guard.approve(id, 'eve', { units: u(120) })
+    await guard.decide('approve', id, eve, { units: u(120) })
     clock.advance(1800_000)
     costs(160)
     const again = await start()
@@ -147,7 +151,7 @@ describe('approving an update', () => {
     expect(again).not.toHaveProperty('approval')
     expect(await announced()).toEqual([id, id])
     expect([sent, await counts()]).toEqual([[], { available: 1000, held: 0, inDoubt: 0, spent: 0 }])
-    const approved = await guard.approve(id, 'joe')
+    const approved = await guard.decide('approve', id, joe)
     expect(approved).toMatchObject({ update: { approval: { by: 'joe', units: 160 } } })
     expect(approved).not.toHaveProperty('update.approvedBefore')
     expect(await start()).toMatchObject({ state: 'settled', charged: 160 })
@@ -155,7 +159,7 @@ describe('approving an update', () => {
 
   test('a cap below the estimate is refused with the units that it needs, and writes nothing', async () => {
     const { guard, id, other } = await strict()
-    expect(await guard.approve(id, 'eve', { units: u(39) })).toEqual({
+    expect(await guard.decide('approve', id, eve, { units: u(39) })).toEqual({
       kind: 'problem',
       problem: {
         slug: 'wrong-state',
@@ -174,7 +178,7 @@ describe('approving an update', () => {
       [50, 60],
       [60, 61],
     ] as const) {
-      expect(await guard.approve(id, 'eve', { units: u(cap) })).toMatchObject({ kind: 'done' })
+      expect(await guard.decide('approve', id, eve, { units: u(cap) })).toMatchObject({ kind: 'done' })
       costs(price)
       expect(await start()).toMatchObject({ state: 'awaiting-approval', estimated: price })
       // Neither the stream nor the sweep starts it.
@@ -186,12 +190,12 @@ describe('approving an update', () => {
 
   test('the sweep starts an approved update whose process died, up to its cap', async () => {
     const { guard, id, costs, clock, sweep, other, counts } = await strict()
-    await guard.approve(id, 'eve', { units: u(120) })
+    await guard.decide('approve', id, eve, { units: u(120) })
     clock.advance(120_000)
     costs(121)
     await sweep()
     expect(await other.update(id)).toMatchObject({ state: 'awaiting-approval', approvedBefore: 120 })
-    await guard.approve(id, 'eve', { units: u(130) })
+    await guard.decide('approve', id, eve, { units: u(130) })
     clock.advance(120_000)
     await sweep()
     expect(await counts()).toMatchObject({ held: 0, spent: 121 })
@@ -199,8 +203,8 @@ describe('approving an update', () => {
 
   test('the first of two approvers with different caps wins, and the second reads who and up to what', async () => {
     const { guard, elsewhere, before, id, other } = await strict()
-    before.push(async () => elsewhere.approve(id, 'joe', { units: u(50) }))
-    expect(await guard.approve(id, 'eve', { units: u(500) })).toMatchObject({
+    before.push(async () => elsewhere.decide('approve', id, joe, { units: u(50) }))
+    expect(await guard.decide('approve', id, eve, { units: u(500) })).toMatchObject({
       problem: {
         slug: 'wrong-state',
         detail:
@@ -212,10 +216,12 @@ describe('approving an update', () => {
 
   test('a cap passes no rule: frozen, more than one update may cost, more than the caller allowed, four eyes', async () => {
     const { guard, id, costs, start, budget, ask, clock, before } = await strict()
-    expect(await guard.approve(id, 'bob', { units: u(999) })).toMatchObject({ problem: { slug: 'forbidden' } })
+    expect(await guard.decide('approve', id, bob, { units: u(999) })).toMatchObject({
+      problem: { slug: 'forbidden' },
+    })
     const others = ['a', 'b'].map(async (key) => only(await ask({ projects: [key], maxUnits: u(50) }, { key })).id)
     const [strictest, allowed] = await Promise.all(others)
-    for (const each of [id, strictest, allowed]) await guard.approve(each ?? '', 'eve', { units: u(999) })
+    for (const each of [id, strictest, allowed]) await guard.decide('approve', each ?? '', eve, { units: u(999) })
     costs(60)
     expect(await guard.start(allowed ?? '', clock.now() + 60_000)).toMatchObject({
       problem: { slug: 'over-max-units' },
@@ -238,17 +244,20 @@ describe('approving an update', () => {
     for (const units of [80, 160, 320]) {
       clock.advance(20 * 3600_000)
       service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
-      if ((await guard.approve(id, 'eve')).kind !== 'done') break
+      if ((await guard.decide('approve', id, eve)).kind !== 'done') break
       const begun = await guard.start(id, clock.now() + 60_000)
       until.push(new Date(begun?.approvableUntil ?? 0).toISOString())
     }
     expect(until).toEqual(['2026-11-22T06:00:00.000Z', '2026-11-22T10:00:00.000Z'])
-    expect(await guard.approve(id, 'eve')).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
+    expect(await guard.decide('approve', id, eve)).toMatchObject({
+      kind: 'problem',
+      problem: { slug: 'wrong-state' },
+    })
   })
 
   test('an approval of fewer units than it needs is refused with the figure, and writes nothing', async () => {
     const { guard, id, other } = await awaiting()
-    expect(await guard.approve(id, 'eve', { shown: u(39) })).toEqual({
+    expect(await guard.decide('approve', id, eve, { shown: u(39) })).toEqual({
       kind: 'problem',
       problem: {
         slug: 'wrong-state',
@@ -262,7 +271,7 @@ describe('approving an update', () => {
 
   test('an approved update begins once, with the grant and the hold in one transaction', async () => {
     const { guard, id, counts, clock } = await awaiting()
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, eve)
     const begun = await guard.start(id, clock.now() + 60_000)
     expect(begun).toMatchObject({ state: 'settled', charged: 40, hold: { grants: [{ budget: 'seo', units: 10 }] } })
     expect(await counts('seo')).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 40 })
@@ -270,21 +279,23 @@ describe('approving an update', () => {
 
   test('an approval of a forbidden or unknown update is refused, and writes nothing', async () => {
     const { guard, id, other } = await awaiting()
-    expect(await guard.approve('upd_0', 'eve')).toEqual(unknownId)
-    expect(await guard.approve(id, 'bob')).toMatchObject({ kind: 'problem', problem: { slug: 'forbidden' } })
+    expect(await guard.decide('approve', 'upd_0', eve)).toEqual(unknownId)
+    expect(await guard.decide('approve', id, bob)).toMatchObject({
+      kind: 'problem',
+      problem: { slug: 'forbidden' },
+    })
     expect(await other.update(id)).toMatchObject({ version: 1 })
   })
 })
 
 describe('rejecting, cancelling and expiring', () => {
   type Guarded = Awaited<ReturnType<typeof awaiting>>
-  const bob = { caller: 'bob', isAdmin: false }
 
   test.each<[string, object, (of: Guarded) => Promise<unknown>]>([
-    ['rejected', { by: 'eve', note: 'dear' }, ({ guard, id }) => guard.reject(id, 'eve', 'dear')],
-    ['rejected', { by: 'eve' }, ({ guard, id }) => guard.reject(id, 'eve')],
-    ['cancelled', { by: 'bob', note: 'dear' }, ({ guard, id }) => guard.cancel(id, bob, 'dear')],
-    ['cancelled', { by: 'bob' }, ({ guard, id }) => guard.cancel(id, bob)],
+    ['rejected', { by: 'eve', note: 'dear' }, ({ guard, id }) => guard.decide('reject', id, eve, { reason: 'dear' })],
+    ['rejected', { by: 'eve' }, ({ guard, id }) => guard.decide('reject', id, eve)],
+    ['cancelled', { by: 'bob', note: 'dear' }, ({ guard, id }) => guard.decide('cancel', id, bob, { reason: 'dear' })],
+    ['cancelled', { by: 'bob' }, ({ guard, id }) => guard.decide('cancel', id, bob)],
     ['expired', { by: 'sweep', note: 'late' }, ({ guard, update }) => guard.expire(update, 'late')],
   ])('an update is %s for good, with who and why', async (state, line, decide) => {
     const product = await awaiting()
@@ -295,10 +306,10 @@ describe('rejecting, cancelling and expiring', () => {
     expect(await other.update(id)).toEqual(ended)
     expect((await other.update(id))?.history.at(-1)).toStrictEqual({ state, at: now, ...line })
     for (const again of [
-      guard.reject(id, 'eve'),
-      guard.cancel(id, bob),
+      guard.decide('reject', id, eve),
+      guard.decide('cancel', id, bob),
       guard.expire({ id, version: 2 }, ''),
-      guard.approve(id, 'eve'),
+      guard.decide('approve', id, eve),
     ])
       expect(await again).toMatchObject({ kind: 'problem', problem: { slug: 'wrong-state' } })
   })
@@ -306,11 +317,13 @@ describe('rejecting, cancelling and expiring', () => {
   test('a queued update can be cancelled and expire, but not be rejected', async () => {
     const { guard, ask } = await startGuard()
     const queue = async (key: string) => only(await ask({ projects: [key] }, { key }, { respondAsync: true })).id
-    expect(await guard.cancel(await queue('a'), bob)).toMatchObject({ update: { state: 'cancelled' } })
+    expect(await guard.decide('cancel', await queue('a'), bob)).toMatchObject({ update: { state: 'cancelled' } })
     expect(await guard.expire({ id: await queue('b'), version: 1 }, 'late')).toMatchObject({
       update: { state: 'expired' },
     })
-    expect(await guard.reject(await queue('c'), 'eve')).toMatchObject({ problem: { slug: 'wrong-state' } })
+    expect(await guard.decide('reject', await queue('c'), eve)).toMatchObject({
+      problem: { slug: 'wrong-state' },
+    })
   })
 
   test('a running update or one in doubt does not expire', async () => {
@@ -325,18 +338,18 @@ describe('rejecting, cancelling and expiring', () => {
 
   test('a decision about an unknown update is not found', async () => {
     const { guard } = await startGuard()
-    expect(await guard.reject('upd_0', 'eve')).toEqual(unknownId)
-    expect(await guard.cancel('upd_0', bob)).toEqual(unknownId)
+    expect(await guard.decide('reject', 'upd_0', eve)).toEqual(unknownId)
+    expect(await guard.decide('cancel', 'upd_0', bob)).toEqual(unknownId)
     expect(await guard.expire({ id: 'upd_0', version: 1 }, '')).toEqual(unknownId)
-    expect(await guard.resolve('upd_0', 'eve', { outcome: 'ran', reason: '' })).toEqual(unknownId)
+    expect(await guard.decide('ran', 'upd_0', eve, { reason: '' })).toEqual(unknownId)
   })
 })
 
 describe('two decisions at once', () => {
   test('one of two simultaneous decisions wins, and the other is refused with the new state', async () => {
     const { guard, elsewhere, before, id } = await awaiting()
-    before.push(async () => elsewhere.reject(id, 'joe', 'no'))
-    expect(await guard.approve(id, 'eve')).toMatchObject({
+    before.push(async () => elsewhere.decide('reject', id, joe, { reason: 'no' }))
+    expect(await guard.decide('approve', id, eve)).toMatchObject({
       kind: 'problem',
       problem: {
         detail: `The ranking update of shop cannot be approved: it has been rejected since 20 Nov 2026 10:00 UTC (joe).`,
@@ -353,7 +366,7 @@ describe('two decisions at once', () => {
       if (seen) await other.record({ ...seen, version: seen.version + 1 }, seen)
       return false
     })
-    await expect(guard.approve(id, 'eve')).rejects.toThrow(`the record ${id} keeps changing`)
+    await expect(guard.decide('approve', id, eve)).rejects.toThrow(`the record ${id} keeps changing`)
     expect(rounds).toBe(8)
   })
 })
@@ -365,8 +378,8 @@ describe('resolving a doubt', () => {
     [55, 55, 15],
   ])('a person says that it ran and cost %s: it is charged %d', async (units, charged, overrun) => {
     const { guard, id, counts } = await doubted()
-    const said = { outcome: 'ran', reason: 'seen', ...(units !== undefined && { units: u(units) }) } as const
-    const decided = await guard.resolve(id, 'eve', said)
+    const said = { reason: 'seen', ...(units !== undefined && { units: u(units) }) } as const
+    const decided = await guard.decide('ran', id, eve, said)
     expect(decided).toMatchObject({ kind: 'done', update: { state: 'settled', charged, closedBy: 'person' } })
     if (decided.kind === 'done') {
       expect(decided.update.overrun).toBe(overrun)
@@ -377,15 +390,15 @@ describe('resolving a doubt', () => {
 
   test('a person says that it did not run: refused until nothing is in flight, then given back', async () => {
     const { guard, id, clock, counts } = await doubted()
-    const said = { outcome: 'did-not-run', reason: 'not seen' } as const
+    const said = { reason: 'not seen' }
     clock.advance(299_999)
-    expect(await guard.resolve(id, 'eve', said)).toMatchObject({
+    expect(await guard.decide('did-not-run', id, eve, said)).toMatchObject({
       kind: 'problem',
       problem: { slug: 'wrong-state', members: { retryAt: '2026-11-20T10:05:00.000Z' } },
     })
     expect(await counts()).toEqual({ available: 960, held: 0, inDoubt: 40, spent: 0 })
     clock.advance(1)
-    expect(await guard.resolve(id, 'eve', said)).toMatchObject({
+    expect(await guard.decide('did-not-run', id, eve, said)).toMatchObject({
       kind: 'done',
       update: { state: 'released', charged: 0, closedBy: 'person' },
     })
@@ -394,8 +407,8 @@ describe('resolving a doubt', () => {
 
   test('the second of two simultaneous resolutions is refused with what the first said', async () => {
     const { guard, elsewhere, before, id, counts } = await doubted()
-    before.push(async () => elsewhere.resolve(id, 'joe', { outcome: 'ran', units: u(20), reason: 'first' }))
-    expect(await guard.resolve(id, 'eve', { outcome: 'ran', units: u(30), reason: 'second' })).toEqual({
+    before.push(async () => elsewhere.decide('ran', id, joe, { units: u(20), reason: 'first' }))
+    expect(await guard.decide('ran', id, eve, { units: u(30), reason: 'second' })).toEqual({
       kind: 'problem',
       problem: {
         slug: 'wrong-state',

@@ -32,7 +32,7 @@ type Started = Awaited<ReturnType<typeof start>>
 
 async function run({ guard, propose, clock }: Started, project: string) {
   const { id } = await propose(project)
-  await guard.approve(id, 'eve')
+  await guard.decide('approve', id, { caller: 'eve' })
   return guard.start(id, clock.now() + 60_000)
 }
 
@@ -63,7 +63,7 @@ describe('the inbox', () => {
     ])
     const cut = await inbox(1)
     expect([cut.entries.length, cut.hasMore, cut.entries[0]]).toEqual([2, true, entries[0]])
-    await product.guard.reject(second.id, 'eve')
+    await product.guard.decide('reject', second.id, { caller: 'eve' })
     expect((await inbox(1)).hasMore).toBe(false)
     await run(product, 'lost too')
     expect((await inbox(1)).hasMore).toBe(true)
@@ -148,7 +148,7 @@ describe('the inbox', () => {
     expect(rows.map((projects) => projects.toSorted()).toSorted()).toEqual([['a', 'b'], ['c', 'd'], ['e']])
     expect(updates.map(({ content }) => content.count)).toEqual([2, 2])
     const [first] = updates
-    await guard.approve(first?.id ?? '', 'eve')
+    await guard.decide('approve', first?.id ?? '', { caller: 'eve' })
     costs(50)
     await guard.start(first?.id ?? '', clock.now() + 60_000)
     const again = (await inbox()).entries[0]
@@ -181,7 +181,7 @@ describe('the inbox', () => {
       ]),
     )
     const { id } = await propose('SHOP')
-    await product.guard.approve(id, 'eve')
+    await product.guard.decide('approve', id, { caller: 'eve' })
     service.run = async () => {
       expect((await others()).get(shop.id)).toContain(id)
       return unknown
@@ -197,9 +197,9 @@ describe('the inbox', () => {
     service.run = async () => unknown
     const lost = await run(product, 'lost')
     const decisions = [
-      () => guard.resolve(lost?.id ?? '', 'eve', { outcome: 'ran', reason: 'seen' }),
-      async () => guard.reject((await propose('a')).id, 'eve', 'dear'),
-      async () => guard.cancel((await propose('b')).id, { caller: 'bob', isAdmin: false }),
+      () => guard.decide('ran', lost?.id ?? '', { caller: 'eve' }, { reason: 'seen' }),
+      async () => guard.decide('reject', (await propose('a')).id, { caller: 'eve' }, { reason: 'dear' }),
+      async () => guard.decide('cancel', (await propose('b')).id, { caller: 'bob', isAdmin: false }),
     ]
     for (const decide of decisions) {
       clock.advance(1000)
@@ -207,24 +207,25 @@ describe('the inbox', () => {
     }
     clock.advance(1000)
     const { id } = await propose('c')
-    await guard.approve(id, 'joe', { units: u(50) })
+    await guard.decide('approve', id, { caller: 'joe' }, { units: u(50) })
     costs(60)
     await guard.start(id, clock.now() + 60_000)
     const { decided } = await inbox()
     expect(decided.map(({ update, what, by, note }) => [update.project, what, by, note])).toEqual([
-      ['c', 'approved', 'joe', 'approved'],
-      ['b', 'cancelled', 'bob', undefined],
-      ['a', 'rejected', 'eve', 'dear'],
+      ['c', 'approve', 'joe', 'approved'],
+      ['b', 'cancel', 'bob', undefined],
+      ['a', 'reject', 'eve', 'dear'],
       ['lost', 'ran', 'eve', 'seen'],
-      ['lost', 'approved', 'eve', 'approved'],
+      ['lost', 'approve', 'eve', 'approved'],
     ])
     clock.advance(300_000)
     service.run = async () => unknown
     const second = await run(product, 'lost again')
     clock.advance(300_000)
-    await guard.resolve(second?.id ?? '', 'joe', { outcome: 'did-not-run', reason: 'gone' })
+    await guard.decide('did-not-run', second?.id ?? '', { caller: 'joe' }, { reason: 'gone' })
     expect((await inbox()).decided[0]).toMatchObject({ what: 'did-not-run', by: 'joe', note: 'gone' })
-    for (let each = 0; each < 11; each++) await guard.reject((await propose(`more-${each}`)).id, 'eve')
+    for (let each = 0; each < 11; each++)
+      await guard.decide('reject', (await propose(`more-${each}`)).id, { caller: 'eve' })
     expect((await inbox()).decided).toHaveLength(10)
   })
 
@@ -235,12 +236,12 @@ describe('the inbox', () => {
     service.run = async () => unknown
     const { id } = await propose('slow')
     clock.advance(6 * 24 * hour)
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     await guard.start(id, clock.now() + 60_000)
     clock.advance(2 * 24 * hour)
     const { entries, decided } = await inbox()
     expect(entries).toMatchObject([{ kind: 'doubt', update: { id } }])
-    expect(decided).toMatchObject([{ what: 'approved', by: 'eve', update: { id } }])
+    expect(decided).toMatchObject([{ what: 'approve', by: 'eve', update: { id } }])
   })
 
   test('the inbox counts neither what ran by itself, nor what evidence closed, nor what is a week old', async () => {
@@ -262,7 +263,7 @@ describe('the inbox', () => {
     await sweep()
     expect(await guard.ledger.update(late.id)).toMatchObject({ state: 'expired' })
     expect((await inbox()).decided).toEqual([])
-    await guard.reject((await propose('a')).id, 'eve')
+    await guard.decide('reject', (await propose('a')).id, { caller: 'eve' })
     expect((await inbox()).decided).toHaveLength(1)
     clock.advance(7 * 24 * hour + 1)
     expect((await inbox()).decided).toEqual([])

@@ -2,16 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { createGuard } from '../../../shared/guard/guard.ts'
 import type { GuardOptions } from '../../../shared/guard/options.ts'
 import {
-  keptOf,
-  mayStillApprove,
   outgrown,
-  permissionsOf,
   whyNotApprove,
   whyNotCancel,
   whyNotReject,
   whyNotResolve,
   whyNotUpTo,
-} from '../../../shared/guard/people/permissions.ts'
+} from '../../../shared/guard/people/decisions.ts'
+import { keptOf, mayStillApprove, permissionsOf } from '../../../shared/guard/people/permissions.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import type { Caller } from '../../../shared/ledger/book/definitions.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
@@ -57,7 +55,7 @@ describe('the right to approve an update', () => {
         budgets: { acme: acme ? { approvers: acme } : {}, seo: seo ? { approvers: seo } : {} },
         callers: { ada: { person: 'Ada' }, 'slack:U1': { person: 'Ada' }, 'slack:U2': { person: 'eve' } },
       }),
-      by,
+      { caller: by },
     )
 
   test('lets anyone but the caller approve in time where no budget names approvers', () => {
@@ -243,7 +241,9 @@ describe('definitions that were read before', () => {
 
 describe('the right to reject an update', () => {
   const barred = (update: Update, by: string) =>
-    whyNotReject(update, readingOf({ now, callers: { ada: { person: 'Ada' }, 'slack:U1': { person: 'Ada' } } }), by)
+    whyNotReject(update, readingOf({ now, callers: { ada: { person: 'Ada' }, 'slack:U1': { person: 'Ada' } } }), {
+      caller: by,
+    })
 
   test('lets anyone but the caller reject an update', () => {
     const awaiting = updateOf({ state: 'awaiting-approval' })

@@ -21,7 +21,7 @@ describe('four eyes', () => {
     async (asker, approver) => {
       const { ask, guard } = await startPersons()
       const { id } = only(await ask({}, { caller: asker }))
-      const decided = await guard.approve(id, approver)
+      const decided = await guard.decide('approve', id, { caller: approver })
       expect(decided.kind).toBe(approver === 'eve' ? 'done' : 'problem')
       if (decided.kind === 'problem') expect(decided.problem.slug).toBe('forbidden')
     },
@@ -32,8 +32,8 @@ describe('four eyes', () => {
     await budget('acme', { projects: [{ name: 'shop' }] })
     const token = { scopes: new Set(['run', 'admin'] as const), budgets: '*' } as const
     const { id } = only(await ask({ budget: 'account' }, { caller: 'ada', token }))
-    expect(await guard.approve(id, 'ci-bot')).toMatchObject({ problem: { slug: 'forbidden' } })
-    expect(await guard.reject(id, 'slack:U1')).toMatchObject({ problem: { slug: 'forbidden' } })
+    expect(await guard.decide('approve', id, { caller: 'ci-bot' })).toMatchObject({ problem: { slug: 'forbidden' } })
+    expect(await guard.decide('reject', id, { caller: 'slack:U1' })).toMatchObject({ problem: { slug: 'forbidden' } })
   })
 
   test.each<[string, { caller: string; person?: string; by: string; byPerson?: string }, string]>([
@@ -54,18 +54,17 @@ describe('four eyes', () => {
     const token = { scopes: new Set(['run'] as const), budgets: '*', ...(person && { person }) } as const
     const asker = caller.startsWith('slack:') ? { caller } : { caller, token }
     const { id } = only(await ask({}, asker))
-    const { kind: rejected } = await guard.reject(id, by, undefined, byPerson)
-    expect(rejected).toBe(kind)
-    if (kind === 'problem')
-      expect((await guard.approve(id, by, { ...(byPerson && { person: byPerson }) })).kind).toBe(kind)
+    const decider = { caller: by, ...(byPerson && { person: byPerson }) }
+    expect((await guard.decide('reject', id, decider)).kind).toBe(kind)
+    if (kind === 'problem') expect((await guard.decide('approve', id, decider)).kind).toBe(kind)
   })
 
   test('an approver may be listed by the person of a claim, also when the update begins', async () => {
     const { ask, budget, guard } = await startPersons()
     await budget('account', { approvers: ['eve@x.io'] })
     const { id } = only(await ask({}, { caller: 'ada' }))
-    expect((await guard.approve(id, 'okta:1', { person: 'ada@x.io' })).kind).toBe('problem')
-    expect((await guard.approve(id, 'okta:1', { person: 'eve@x.io' })).kind).toBe('done')
+    expect((await guard.decide('approve', id, { caller: 'okta:1', person: 'ada@x.io' })).kind).toBe('problem')
+    expect((await guard.decide('approve', id, { caller: 'okta:1', person: 'eve@x.io' })).kind).toBe('done')
     expect((await guard.start(id, Number.MAX_SAFE_INTEGER))?.state).toBe('settled')
   })
 
@@ -80,7 +79,7 @@ describe('four eyes', () => {
       const { ask, budget, guard } = await startPersons()
       await budget('account', { approvers: [listed] })
       const { id } = only(await ask({}, { caller: 'eve' }))
-      expect([listed, by, (await guard.approve(id, by)).kind]).toEqual([listed, by, kind])
+      expect([listed, by, (await guard.decide('approve', id, { caller: by })).kind]).toEqual([listed, by, kind])
     }
   })
 })
@@ -114,7 +113,7 @@ describe('the file of issuers', () => {
       await budget('beta', {})
       await budget('acme', { projects: [{ name: 'shop' }], ...(isApproved && { approvalAbove: u(10) }) })
       const { id } = only(await ask({}, { caller: 'okta:ada', token: asked }, { respondAsync: !isApproved }))
-      if (isApproved) await guard.approve(id, 'eve')
+      if (isApproved) await guard.decide('approve', id, { caller: 'eve' })
       const update = await guard.start(id, Number.MAX_SAFE_INTEGER)
       expect([update?.state, update?.problem?.detail ?? null]).toEqual([
         detail === null ? 'settled' : 'refused',
@@ -165,7 +164,7 @@ describe('persons who stand for each other in a circle', () => {
     const { definitions } = await other.view()
     expect(['x', 'y', 'z'].map((name) => personOf(definitions, name))).toEqual(['y', 'y', 'y'])
     const { id } = only(await ask({}, { caller: 'x' }))
-    expect(await guard.approve(id, 'z')).toMatchObject({ problem: { slug: 'forbidden' } })
+    expect(await guard.decide('approve', id, { caller: 'z' })).toMatchObject({ problem: { slug: 'forbidden' } })
     await budget('seo', {})
     expect(await guard.freeze('seo', { caller: 'root', reason: 'stop' })).toMatchObject({ kind: 'changed' })
     expect(await guard.putCaller('z', { person: 'zoe' }, by)).toMatchObject({ kind: 'changed' })

@@ -776,7 +776,8 @@ describe('running what was not sent after a wrong word of a person', () => {
     if (!update) throw new Error('nothing is in doubt')
     return {
       ...product,
-      resolve: (outcome: 'ran' | 'did-not-run') => guard.resolve(update.id, 'eve', { outcome, reason: 'looked it up' }),
+      resolve: (outcome: 'ran' | 'did-not-run') =>
+        guard.decide(outcome, update.id, { caller: 'eve' }, { reason: 'looked it up' }),
       /** The sender hears of it after all. */
       hear: async (result: RunResult) => {
         answer(result)

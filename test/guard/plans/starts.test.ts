@@ -41,7 +41,10 @@ describe.each(changes)('an update of a plan is not started when %s', (_what, cha
     await fire()
     const { body } = await product.call('GET', '/updates?state=awaiting-approval')
     const [{ id }] = body.updates
-    expect(await product.guard.approve(id, 'ada')).toMatchObject({ kind: 'done', update: { state: 'requested' } })
+    expect(await product.guard.decide('approve', id, { caller: 'ada' })).toMatchObject({
+      kind: 'done',
+      update: { state: 'requested' },
+    })
     await change(product)
     await product.guard.start(id, product.endsAt())
     expect(ran()).toEqual([])

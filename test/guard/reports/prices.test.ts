@@ -65,7 +65,7 @@ describe('a price of a unit that changes on 21 November', () => {
     await product.ask()
     const { id } = only(await product.ask({ budget: 'slow', projects: ['late'] }))
     product.clock.set('2026-11-21T08:00:00Z')
-    await product.guard.approve(id, 'eve')
+    await product.guard.decide('approve', id, { caller: 'eve' })
     await product.guard.start(id, product.clock.now() + minutes(5))
     const expected = { rows: { account: 0.4, slow: 0.8 }, total: 1.2, prices: expect.anything() }
     expect(await costIn(product)).toEqual(expected)
@@ -81,7 +81,7 @@ describe('a price of a unit that changes on 21 November', () => {
     await product.budget('slow', { approvalAbove: u(1) })
     const asked = async () => only(await product.ask({ budget: 'slow' })).id
     const run = async (id: string) => {
-      await guard.approve(id, 'eve')
+      await guard.decide('approve', id, { caller: 'eve' })
       await guard.start(id, clock.now() + minutes(5))
     }
     await run(await asked())
@@ -103,7 +103,7 @@ describe('a price of a unit that changes on 21 November', () => {
     const product = await start(changing)
     product.service.run = async () => unknown
     const update = only(await product.ask())
-    await product.guard.resolve(update.id, 'eve', { outcome: 'did-not-run', reason: 'r' })
+    await product.guard.decide('did-not-run', update.id, { caller: 'eve' }, { reason: 'r' })
     product.clock.set('2026-11-22T08:00:00Z')
     expect(await costIn(product)).toMatchObject({ rows: { account: 0 }, total: 0, prices: [] })
     await product.guard.ledger.settle(update, late)
@@ -242,7 +242,7 @@ describe('the cost of a statement', () => {
       ask,
       async () => {
         for (const { id, state } of await updates()) {
-          if (state === 'awaiting-approval' && chance(3) === 0) await guard.approve(id, 'eve')
+          if (state === 'awaiting-approval' && chance(3) === 0) await guard.decide('approve', id, { caller: 'eve' })
         }
         for (const { id, state } of await updates())
           if (state === 'requested') await guard.start(id, clock.now() + minutes(5))
@@ -250,7 +250,7 @@ describe('the cost of a statement', () => {
       async () => {
         for (const { id, state } of await updates()) {
           const outcome = one(chance, ['ran', 'did-not-run'] as const)
-          if (state === 'in-doubt') await guard.resolve(id, 'eve', { outcome, reason: 'r' })
+          if (state === 'in-doubt') await guard.decide(outcome, id, { caller: 'eve' }, { reason: 'r' })
         }
       },
       async () => {

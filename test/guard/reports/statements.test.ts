@@ -80,7 +80,7 @@ describe('rows', () => {
     const product = await startGuard({ units: 80 })
     product.service.run = async () => unknown
     const update = only(await product.ask({ kind: 'keyword-difficulty' }))
-    await product.guard.resolve(update.id, 'eve', { outcome: 'ran', reason: 'r' })
+    await product.guard.decide('ran', update.id, { caller: 'eve' }, { reason: 'r' })
     product.clock.advance(minutes(5))
     await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const

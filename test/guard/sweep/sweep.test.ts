@@ -175,7 +175,7 @@ describe('the sweep of an update in doubt', () => {
     const { sweep, clock, id, before, elsewhere } = product
     dates(product, ...(passed === hours(1) ? ['2026-11-20'] : []))
     clock.advance(passed)
-    before.push(async () => elsewhere.resolve(id, 'eve', { outcome: 'ran', reason: 'seen' }))
+    before.push(async () => elsewhere.decide('ran', id, { caller: 'eve' }, { reason: 'seen' }))
     expect(await sweep()).toEqual(nothing)
   })
 })
@@ -218,7 +218,7 @@ describe('evidence where other updates of the work may have made the date', () =
   test('another update that only a person calls not run is a rival for a date', async () => {
     const product = await followed({ after: days(1), run: async () => unknown })
     product.clock.advance(hours(1))
-    await product.guard.resolve(product.next.id, 'eve', { outcome: 'did-not-run', reason: 'guess' })
+    await product.guard.decide('did-not-run', product.next.id, { caller: 'eve' }, { reason: 'guess' })
     expect(await proves(product, '2026-11-20')).toBe(false)
   })
 
@@ -297,7 +297,7 @@ describe('the sweep of an update that a person released', () => {
   async function released() {
     const product = await doubted()
     product.clock.advance(minutes(5))
-    await product.guard.resolve(product.id, 'eve', { outcome: 'did-not-run', reason: 'not seen' })
+    await product.guard.decide('did-not-run', product.id, { caller: 'eve' }, { reason: 'not seen' })
     product.lines.length = 0
     return product
   }
@@ -386,7 +386,7 @@ describe('the sweep of an update that awaits approval', () => {
     const { clock, id, elsewhere, other } = product
     clock.advance(days(1) - 1000)
     const swept = await sweepWith(product, 'awaiting-approval', async () => {
-      expect(await elsewhere.approve(id, 'eve')).toMatchObject({ kind: 'done' })
+      expect(await elsewhere.decide('approve', id, { caller: 'eve' })).toMatchObject({ kind: 'done' })
       clock.advance(2000)
     })
     expect(swept).toEqual(nothing)
@@ -396,7 +396,7 @@ describe('the sweep of an update that awaits approval', () => {
   test('a sweep does not count an update that is rejected in the same moment as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await awaiting()
     clock.advance(days(1))
-    before.push(async () => elsewhere.reject(id, 'eve'))
+    before.push(async () => elsewhere.decide('reject', id, { caller: 'eve' }))
     expect(await sweep()).toEqual(nothing)
   })
 })
@@ -421,7 +421,7 @@ describe('the sweep of a requested update', () => {
     const { sweep, clock, guard, sent } = product
     const { id } = only(await product.ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
     clock.advance(hours(5))
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     clock.advance(minutes(2) - 1)
     expect([await sweep(), sent.length]).toEqual([nothing, 0])
     clock.advance(1)
@@ -447,7 +447,7 @@ describe('the sweep of a requested update', () => {
     const { clock, guard, service, elsewhere, other } = product
     await product.budget('account', { approvalAbove: u(10) })
     const { id } = only(await product.ask())
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     service.estimate = async () => ({ kind: 'units', units: u(80), source: 'x' })
     clock.advance(minutes(59))
     const swept = await sweepWith(product, 'requested', async () => {
@@ -463,7 +463,7 @@ describe('the sweep of a requested update', () => {
   test('a sweep does not count an update that is cancelled in the same moment as expired', async () => {
     const { sweep, clock, id, before, elsewhere } = await queued()
     clock.advance(hours(1))
-    before.push(async () => elsewhere.cancel(id, { caller: 'bob', isAdmin: false }))
+    before.push(async () => elsewhere.decide('cancel', id, { caller: 'bob', isAdmin: false }))
     expect(await sweep()).toEqual(nothing)
   })
 
@@ -506,7 +506,7 @@ describe('a hanging service', () => {
     service.run = async () => unknown
     const { updates } = await ask({ projects: projects(0), whenShort: 'fit' })
     clock.advance(minutes(10))
-    for (const { id } of updates) await guard.resolve(id, 'eve', { outcome: 'did-not-run', reason: 'not seen' })
+    for (const { id } of updates) await guard.decide('did-not-run', id, { caller: 'eve' }, { reason: 'not seen' })
     clock.advance(days(8))
     let asked = 0
     service.dates = async () => {
@@ -538,7 +538,6 @@ describe('a hanging service', () => {
 })
 
 describe('an index that lags', () => {
-  const settle = { outcome: 'ran', reason: 'seen' } as const
   test.each<[string, () => Promise<Started & { id: string }>]>([
     ['running', orphaned],
     ['in doubt', doubted],
@@ -550,7 +549,7 @@ describe('an index that lags', () => {
     const update = await other.update(id)
     const said = { from: 'sender', by: 'service', note: 'ran' } as const
     if (update?.state === 'running') await other.settle(update, { kind: 'ran', units: u(40), ...said })
-    else await elsewhere.resolve(id, 'eve', settle)
+    else await elsewhere.decide('ran', id, { caller: 'eve' }, { reason: 'seen' })
     const settled = await other.update(id)
     clock.advance(days(8))
     service.dates = () => Promise.reject(new Error('the service must not be asked'))

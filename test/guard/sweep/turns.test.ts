@@ -51,7 +51,7 @@ describe('a sweep whose time ends before its list does', () => {
     service.run = async () => unknown
     const [late] = (await ask({ projects: ['late'] })).updates
     clock.advance(minutes(10))
-    await guard.resolve(late?.id ?? '', 'eve', { outcome: 'did-not-run', reason: 'not in their log' })
+    await guard.decide('did-not-run', late?.id ?? '', { caller: 'eve' }, { reason: 'not in their log' })
     expect((await other.open('watched', 5)).rows).toHaveLength(1)
     service.dates = slowly({ kind: 'dates', dates: [] })
     await guard.sweep(clock.now() + minutes(5))

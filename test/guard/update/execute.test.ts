@@ -405,7 +405,7 @@ describe('a record that another process wrote meanwhile', () => {
     const id = updates[0]?.id ?? ''
     before.push(async (writes) => {
       if (!makes('awaiting-approval')(writes)) return false
-      await elsewhere.cancel(id, { caller: 'bob', isAdmin: false }, 'no longer needed')
+      await elsewhere.decide('cancel', id, { caller: 'bob', isAdmin: false }, { reason: 'no longer needed' })
       return true
     })
     expect(await guard.start(id, at('2026-11-20T11:00:00Z'))).toMatchObject({ state: 'cancelled' })

@@ -22,7 +22,7 @@ test('gives no approval of one project to a request for another under the same k
   before.push(async (writes) => {
     if (!makes('awaiting-approval')(writes)) return false
     const [update] = (await ask({ projects: ['acme'] }, { ...key, ...proposes }, { by: elsewhere })).updates
-    if (update) await elsewhere.approve(update.id, 'dora')
+    if (update) await elsewhere.decide('approve', update.id, { caller: 'dora' })
     return true
   })
   const answer = await ask({ projects: ['globex'] }, { ...key, ...proposes })

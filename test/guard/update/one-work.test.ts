@@ -177,7 +177,12 @@ describe('the memory of a work', () => {
   }
 
   const resolve = (guard: Guard, id: string, outcome: 'ran' | 'did-not-run', units?: number) =>
-    guard.guard.resolve(id, 'ada', { outcome, reason: 'seen', ...(units !== undefined && { units: u(units) }) })
+    guard.guard.decide(
+      outcome,
+      id,
+      { caller: 'ada' },
+      { reason: 'seen', ...(units !== undefined && { units: u(units) }) },
+    )
 
   /** Takes the work over on the next day, and is refused by the service. */
   async function takeOver(guard: Guard) {
@@ -240,7 +245,7 @@ describe('the memory of a work', () => {
     guard.clock.advance(24 * 3600_000)
     guard.before.push(async (writes) => {
       if (!makes('running')(writes)) return false
-      await guard.elsewhere.resolve(id, 'ada', { outcome: 'ran', reason: 'seen' })
+      await guard.elsewhere.decide('ran', id, { caller: 'ada' }, { reason: 'seen' })
       return true
     })
     expect(await guard.ask(difficulty)).toMatchObject({ status: 200, earlier: [id] })
@@ -253,7 +258,7 @@ describe('the memory of a work', () => {
     const { id } = only(await guard.ask(difficulty))
     guard.clock.advance(24 * 3600_000)
     guard.service.run = async () => {
-      await guard.elsewhere.resolve(id, 'ada', { outcome: 'ran', reason: 'seen' })
+      await guard.elsewhere.decide('ran', id, { caller: 'ada' }, { reason: 'seen' })
       const forced = { ...difficulty, force: true, reason: 'now' }
       const rival = await guard.ask(
         forced,

@@ -178,9 +178,9 @@ describe('a charge made by default', () => {
     await product.budget('acme', { approvalAbove: u(10) })
     const awaiting = only(await product.ask({}, admin))
     const approved = only(await product.ask({ kind: 'keyword-difficulty' }, admin))
-    await product.guard.approve(approved.id, 'eve')
+    await product.guard.decide('approve', approved.id, { caller: 'eve' })
     await move(product)
-    expect(await product.guard.approve(awaiting.id, 'eve')).toEqual({
+    expect(await product.guard.decide('approve', awaiting.id, { caller: 'eve' })).toEqual({
       kind: 'problem',
       problem: {
         slug: 'wrong-state',
@@ -256,7 +256,7 @@ describe('an approval of a charge to an ancestor', () => {
     await budget('clients', clients)
     await budget('account', { parent: null, ...account })
     const { id } = only(await ask({ budget: 'account' }, admin))
-    const decided = await guard.approve(id, 'eve')
+    const decided = await guard.decide('approve', id, { caller: 'eve' })
     expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
   })
 
@@ -264,16 +264,16 @@ describe('an approval of a charge to an ancestor', () => {
     const { ask, budget, guard, start, sent } = await startClients()
     await budget('acme', { approvalAbove: u(10) })
     const { id } = only(await ask({ budget: 'account' }, admin))
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     await budget('acme', { approvalAbove: u(10), approvers: ['mia'] })
     const again = await start(id)
     expect([again?.state, again?.history.at(-1)?.note]).toEqual([
       'awaiting-approval',
       'eve approved it, and may not approve it any more; it needs 40 units, and acme wants approval above 10',
     ])
-    expect(await guard.approve(id, 'eve')).toMatchObject({ problem: { slug: 'forbidden' } })
+    expect(await guard.decide('approve', id, { caller: 'eve' })).toMatchObject({ problem: { slug: 'forbidden' } })
     expect(sent).toEqual([])
-    expect(await guard.approve(id, 'mia')).toMatchObject({ kind: 'done' })
+    expect(await guard.decide('approve', id, { caller: 'mia' })).toMatchObject({ kind: 'done' })
     expect(await start(id)).toMatchObject({ state: 'settled' })
   })
 
@@ -282,7 +282,7 @@ describe('an approval of a charge to an ancestor', () => {
       const { ask, budget, caller, guard, start, sent } = await startClients()
       await budget('acme', { approvalAbove: u(10) })
       const { id } = only(await ask())
-      await guard.approve(id, 'eve')
+      await guard.decide('approve', id, { caller: 'eve' })
       await caller('eve', listed)
       expect(await start(id)).toMatchObject({ state: 'awaiting-approval' })
       expect(sent).toEqual([])
@@ -300,7 +300,7 @@ describe('an approval of a charge to an ancestor', () => {
       await budget('clients', { limits: month(30), approvers: clients })
       await budget('acme', { approvers: ['eve'] })
       const { id } = only(await ask({ whenShort: 'ask' }))
-      const decided = await guard.approve(id, by)
+      const decided = await guard.decide('approve', id, { caller: by })
       expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
       if (expected !== null) continue
       expect(await start(id)).toMatchObject({ state: 'settled' })
@@ -312,7 +312,7 @@ describe('an approval of a charge to an ancestor', () => {
     const { ask, budget, counts, guard, start } = await startClients()
     await budget('clients', { limits: month(30) })
     const { id } = only(await ask({ whenShort: 'ask' }))
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     await budget('clients', { approvers: ['mia'] })
     expect(await start(id)).toMatchObject({ state: 'awaiting-approval' })
     expect(await counts('clients')).toMatchObject({ available: 30, spent: 0 })
@@ -371,7 +371,7 @@ describe('a plan that names an ancestor of the owner', () => {
     await product.budget('acme', { approvalAbove: u(10) })
     const { rows } = await fire(product)
     const id = rows[0]?.update?.id ?? ''
-    await product.guard.approve(id, 'eve')
+    await product.guard.decide('approve', id, { caller: 'eve' })
     more = { mayChargeAncestors: false }
     expect(await product.start(id)).toMatchObject({ state: 'refused', problem: { slug: 'forbidden' } })
   })
@@ -442,7 +442,7 @@ describe('the statement of the owner', () => {
     const { id } = only(await ask({ budget: 'account' }, admin))
     expect(await rowsOf(product)).toEqual([['account', 0, 0]])
     clock.advance(3600_000)
-    await guard.resolve(id, 'eve', { outcome: 'ran', units: u(25), reason: 'seen' })
+    await guard.decide('ran', id, { caller: 'eve' }, { units: u(25), reason: 'seen' })
     expect(await rowsOf(product)).toEqual([
       ['account', 25, 0],
       ['acme', 0, 25],

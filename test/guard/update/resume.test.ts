@@ -102,7 +102,7 @@ describe('starting an update of an occurrence', () => {
     service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     expect((await begin()).update).toMatchObject({ state: 'awaiting-approval', version: 1 })
     service.estimate = estimate
-    await guard.approve('upd_1', 'eve')
+    await guard.decide('approve', 'upd_1', { caller: 'eve' })
     expect(await guard.start('upd_1', clock.now() + 60_000)).toMatchObject({ state: 'settled' })
   })
 })

@@ -187,7 +187,7 @@ describe('a caller whose rights shrink while their update is under way', () => {
     const queued = only(await ask({ budget: 'seo' }, token(['run'], ['seo', 'other']), { respondAsync: true }))
     const awaiting = only(await ask({ budget: 'other', projects: ['b'] }))
     await caller('bob', { budgets: ['account'], scopes: ['read'] })
-    expect((await guard.approve(awaiting.id, 'eve')).kind).toBe('done')
+    expect((await guard.decide('approve', awaiting.id, { caller: 'eve' })).kind).toBe('done')
     for (const { id } of [queued, awaiting])
       expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
         state: 'refused',
@@ -627,20 +627,20 @@ describe('the status of the answer', () => {
     await budget('seo', { approvalAbove: u(10) })
     const key = { key: 'k' }
     const { id } = only(await ask({ budget: 'seo' }, key))
-    await guard.reject(id, 'eve', 'too dear')
+    await guard.decide('reject', id, { caller: 'eve' }, { reason: 'too dear' })
     expect(await ask({ budget: 'seo' }, key)).toMatchObject({
       status: 402,
       problem: { slug: 'rejected', detail: `The update ${id} was rejected by eve: too dear.`, members: {} },
     })
     const { id: second } = only(await ask({ budget: 'seo' }, { key: '2' }))
-    await guard.cancel(second, { caller: 'bob', isAdmin: false })
+    await guard.decide('cancel', second, { caller: 'bob', isAdmin: false })
     expect((await ask({ budget: 'seo' }, { key: '2' })).problem).toEqual({
       ...{ slug: 'cancelled', detail: `The update ${second} was cancelled by bob.`, members: {} },
     })
     service.run = async () => unknown
     const { id: third } = only(await ask({ projects: ['c'] }, { key: '3' }))
     expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(202)
-    await guard.resolve(third, 'eve', { outcome: 'ran', reason: 'seen' })
+    await guard.decide('ran', third, { caller: 'eve' }, { reason: 'seen' })
     expect((await ask({ projects: ['c'] }, { key: '3' })).status).toBe(201)
   })
 
@@ -666,7 +666,7 @@ describe('the status of the answer', () => {
       service.run = async () => ({ ...unknown, kind: 'unknown', reason: 'r', status: null, answer: given })
       const { id } = only(await ask({ projects: [key] }, { key }))
       clock.advance(300_000)
-      await guard.resolve(id, 'eve', { outcome: 'did-not-run', reason: 'seen' })
+      await guard.decide('did-not-run', id, { caller: 'eve' }, { reason: 'seen' })
       expect(await ask({ projects: [key] }, { key })).toMatchObject({
         status: 502,
         problem: {

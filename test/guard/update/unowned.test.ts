@@ -80,7 +80,7 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     const { ask, begin, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     await set(rule)
     expect(of(await begin(id))).toBe(rule === 'refuse' ? 'project-unowned' : 'settled')
   })
@@ -117,11 +117,11 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
     await set(rule)
-    const decided = await guard.approve(id, 'eve')
+    const decided = await guard.decide('approve', id, { caller: 'eve' })
     expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(
       rule === 'refuse' ? `The ranking update of new cannot be approved: ${refusal.detail}` : null,
     )
-    if (rule === 'refuse') expect(await guard.reject(id, 'eve')).toMatchObject({ kind: 'done' })
+    if (rule === 'refuse') expect(await guard.decide('reject', id, { caller: 'eve' })).toMatchObject({ kind: 'done' })
   })
 })
 
@@ -134,7 +134,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     const { ask, begin, guard, set } = await start()
     await set('approve', { approvers: ['eve', 'bob'] })
     const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
-    const decided = await guard.approve(id, by)
+    const decided = await guard.decide('approve', id, { caller: by })
     expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
     if (expected === null) expect(of(await begin(id))).toBe('settled')
   })
@@ -145,7 +145,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     await budget('clients', { approvalAbove: u(10) })
     const { id, history } = only(await ask({ projects: ['new'], budget: 'clients' }))
     expect(history.at(-1)?.note).toBe(reason)
-    await guard.approve(id, 'eve')
+    await guard.decide('approve', id, { caller: 'eve' })
     expect(of(await begin(id))).toBe('settled')
   })
 
@@ -153,7 +153,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     const { ask, begin, budget, guard, set } = await start()
     await budget('clients', { approvalAbove: u(10) })
     const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
-    await guard.approve(id, 'mia')
+    await guard.decide('approve', id, { caller: 'mia' })
     await set('approve')
     const again = await begin(id)
     expect([again?.state, again?.history.at(-1)?.note]).toEqual([
@@ -186,7 +186,7 @@ describe('one approval in one run of a plan', () => {
     await product.set('approve')
     const report = await product.fire()
     expect(states(report)).toEqual(['awaiting-approval', 'awaiting-approval', 'settled', 'awaiting-approval'])
-    await product.guard.approve(idOf(report, 1), 'eve', { person: 'eve@agency' })
+    await product.guard.decide('approve', idOf(report, 1), { caller: 'eve', person: 'eve@agency' })
     await beginAll(product)
     expect(await settled(product)).toBe(4)
     const other = await product.other.update(idOf(report))
@@ -204,7 +204,7 @@ describe('one approval in one run of a plan', () => {
       const [waiting] = (await product.other.open('awaiting-approval', 10)).rows
       if (!waiting) return false
       approved.push(waiting.id)
-      return (await product.elsewhere.approve(waiting.id, 'eve')).kind === 'done'
+      return (await product.elsewhere.decide('approve', waiting.id, { caller: 'eve' })).kind === 'done'
     })
     expect((await product.fire()).rows.map(({ update }) => update?.approval?.by)).toEqual([
       'eve',
@@ -230,12 +230,12 @@ describe('one approval in one run of a plan', () => {
     await set('approve')
     await budget('acme', { approvalAbove: u(10) })
     const report = await product.fire()
-    await guard.approve(idOf(report), 'eve')
+    await guard.decide('approve', idOf(report), { caller: 'eve' })
     expect(await product.other.update(idOf(report, 1))).toMatchObject({ state: 'awaiting-approval' })
     expect(await product.other.update(idOf(report, 2))).toMatchObject({ approval: { by: 'eve' } })
     product.service.estimate = async () => ({ kind: 'units', units: u(50), source: 'units' })
     expect(of(await product.begin(idOf(report, 2)))).toBe('awaiting-approval')
-    await guard.approve(idOf(report, 1), 'mia')
+    await guard.decide('approve', idOf(report, 1), { caller: 'mia' })
     expect(await product.other.update(idOf(report, 2))).toMatchObject({
       state: 'awaiting-approval',
       approvedBefore: 40,
@@ -247,7 +247,7 @@ describe('one approval in one run of a plan', () => {
     await product.set('approve')
     await product.budget('clients', { approvers: ['eve'], limits: [{ window: 'month', units: u(10) }] })
     const report = await product.fire()
-    await product.guard.approve(idOf(report), 'eve')
+    await product.guard.decide('approve', idOf(report), { caller: 'eve' })
     await product.begin(idOf(report))
     expect(await product.other.update(idOf(report, 1))).toMatchObject({ state: 'awaiting-approval' })
   })

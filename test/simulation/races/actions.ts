@@ -81,7 +81,7 @@ export const resolves =
   (outcome: 'ran' | 'did-not-run'): Action =>
   async ({ guard }) => {
     const { rows } = await guard.ledger.open('in-doubt', 10)
-    for (const { id } of rows) await guard.resolve(id, 'carl', { outcome, reason: 'says the screen' })
+    for (const { id } of rows) await guard.decide(outcome, id, { caller: 'carl' }, { reason: 'says the screen' })
   }
 
 /** Holds an update and closes it with this outcome. */

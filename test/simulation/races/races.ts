@@ -72,7 +72,7 @@ export const races = {
       await leaves(machine, 'acme', didNotRun)
     },
     processes: {
-      p: ({ guard }) => guard.resolve('upd_left_1001', 'carl', { outcome: 'ran', reason: 'says the screen' }),
+      p: ({ guard }) => guard.decide('ran', 'upd_left_1001', { caller: 'carl' }, { reason: 'says the screen' }),
       c: (machine) => ask(machine, 'ada', 'again', 'ACME', { kind: 'keyword-difficulty' }),
     },
   },
@@ -126,11 +126,12 @@ export const races = {
       a: async (machine) => {
         const { guard, endsAt } = machine
         const [update] = await awaiting(machine)
-        if (update && (await guard.approve(update.id, 'dora')).kind === 'done') await guard.start(update.id, endsAt())
+        if (update && (await guard.decide('approve', update.id, { caller: 'dora' })).kind === 'done')
+          await guard.start(update.id, endsAt())
       },
       r: async (machine) => {
         const [update] = await awaiting(machine)
-        if (update) await machine.guard.reject(update.id, 'carl')
+        if (update) await machine.guard.decide('reject', update.id, { caller: 'carl' })
       },
     },
     check: ({ items }) => {
@@ -145,7 +146,7 @@ export const races = {
       a: begins,
       c: async ({ guard }) => {
         const { rows } = await guard.ledger.updates({ project: 'acme' }, 1)
-        for (const { id } of rows) await guard.cancel(id, { caller: 'ada', isAdmin: false })
+        for (const { id } of rows) await guard.decide('cancel', id, { caller: 'ada', isAdmin: false })
       },
     },
   },
@@ -205,7 +206,7 @@ export const races = {
         const { guard, endsAt } = machine
         const [update] = await awaiting(machine)
         if (!update) return
-        for (const by of ['carl', 'root', 'dora']) await guard.approve(update.id, by)
+        for (const by of ['carl', 'root', 'dora']) await guard.decide('approve', update.id, { caller: by })
         await guard.start(update.id, endsAt())
       },
     },

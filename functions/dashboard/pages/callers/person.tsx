@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { Refusal } from '../../../../shared/api/refusal.ts'
+import { decisions } from '../../../../shared/guard/people/decisions.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import type { PersonProfile } from '../../../../shared/guard/reports/profiles.ts'
 import { count, ownLimitsLeft, percent, zoneOf } from '../../../../shared/guard/sentences.ts'
@@ -80,7 +81,7 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
       ({ update, what, at }) =>
         [
           at,
-          say`${<a href={updateAddress(update.id)}>{words(what)}</a>}: ${<ProjectLink name={update.project} />}`,
+          say`${<a href={updateAddress(update.id)}>{decisions[what].done}</a>}: ${<ProjectLink name={update.project} />}`,
         ] as const,
     ),
     ...entries.map(

@@ -1,0 +1,195 @@
+import {
+  budgetNamed,
+  chainOf,
+  type Definitions,
+  namesOf,
+  ownerOf,
+  personOf,
+  rootBudget,
+  unseenBudget,
+} from '../../ledger/book/definitions.ts'
+import type { Grant, HistoryLine, Problem, State, Update } from '../../ledger/updates/update.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { toRfc3339 } from '../../platform/clock.ts'
+import type { Scope, Units } from '../../platform/words.ts'
+import type { GuardOptions } from '../options.ts'
+import { problem } from '../problems.ts'
+import { count, units as inUnits, shownIn, when, zoneOf } from '../sentences.ts'
+import { inFlightUntil } from '../update/duplicate-work.ts'
+import { whyNear, whyNotPaid } from '../update/projects.ts'
+import { wantsUnownedApproval, whyNotUnowned } from '../update/unowned.ts'
+import type { Permissions } from './permissions.ts'
+
+export type Decision = 'approve' | 'reject' | 'cancel' | 'ran' | 'did-not-run'
+
+export type Decider = Pick<Permissions, 'caller' | 'person'> & Partial<Pick<Permissions, 'isAdmin'>>
+
+interface DecisionRules {
+  /** One of them is enough. */
+  readonly scopes: readonly Scope[]
+  /** The states in which an update can be decided so. */
+  readonly states: readonly State[]
+  readonly becomes: State
+  /** The update is … */
+  readonly done: string
+  /** `null`: the guard accepts it. It is pure, so that buttons and writes follow the same rule. */
+  whyNot(update: Update, view: View, by: Decider, options: GuardOptions): Problem | null
+}
+
+/** What people decide about an update. The guard, the API, the pages and Slack read this table. */
+export const decisions: Readonly<Record<Decision, DecisionRules>> = {
+  approve: {
+    ...{ scopes: ['approve'], states: ['awaiting-approval'], becomes: 'requested', done: 'approved' },
+    whyNot: whyNotApprove,
+  },
+  reject: {
+    ...{ scopes: ['approve'], states: ['awaiting-approval'], becomes: 'rejected', done: 'rejected' },
+    whyNot: whyNotReject,
+  },
+  cancel: {
+    ...{ scopes: ['run', 'propose', 'admin'], states: ['awaiting-approval', 'requested'] },
+    ...{ becomes: 'cancelled', done: 'cancelled' },
+    whyNot: whyNotCancel,
+  },
+  ran: {
+    ...{ scopes: ['approve'], states: ['in-doubt'], becomes: 'settled', done: 'found to have run' },
+    whyNot: (update, view, _by, options) => whyNotResolve(update, view, 'ran', options),
+  },
+  'did-not-run': {
+    ...{ scopes: ['approve'], states: ['in-doubt'], becomes: 'released', done: 'found not to have run' },
+    whyNot: (update, view, _by, options) => whyNotResolve(update, view, 'did-not-run', options),
+  },
+}
+
+export const allDecisions = Object.keys(decisions) as readonly Decision[]
+
+/** An approved update is requested again, so its line alone does not tell. */
+export const decisionOf = ({ state }: HistoryLine, before: HistoryLine | undefined): Decision | undefined =>
+  allDecisions.find(
+    (each) => before && decisions[each].becomes === state && decisions[each].states.includes(before.state),
+  )
+
+export type Resolution = Extract<Decision, 'ran' | 'did-not-run'>
+
+export const isResolution = (decision: Decision): decision is Resolution =>
+  decision === 'ran' || decision === 'did-not-run'
+
+export function whyNotApprove(update: Update, view: View, by: Decider): Problem | null {
+  const { id, state, budget } = update
+  if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')
+  if (update.approvableUntil !== undefined && update.approvableUntil <= view.now) {
+    const until = when(update.approvableUntil, zoneOf(view))
+    return stuck(update, `${nameOf(update, 'The')} could be approved until ${until}; ask for it again.`)
+  }
+  if (budget !== unseenBudget && !budgetNamed(view.definitions, budget)) {
+    const why = `its budget ${budget} was deleted; create ${budget} again, or reject the update.`
+    return stuck(update, `${cannotBe('approved', update)}: ${why}`)
+  }
+  const own = ownRequest(by, update, view)
+  if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
+  // The whole guard judges what a narrowed reader does not see.
+  if (budget === unseenBudget) return null
+  const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
+  const why = whyNear(view.definitions, update.project) ?? moved?.detail
+  if (why !== undefined) return stuck(update, `${cannotBe('approved', update)}: ${why}`)
+  return whyNotAmongApprovers(view.definitions, update, by, update.short)
+}
+
+export function whyNotAmongApprovers(
+  definitions: Definitions,
+  { project, budget }: Pick<Update, 'project' | 'budget'>,
+  approver: Decider,
+  grants: readonly Grant[] = [],
+): Problem | null {
+  const owner = ownerOf(definitions, project)?.name ?? budget
+  // One of the account's approvers is enough for the payer's rules too.
+  const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
+  const barring = deciding.find((name) => !isApproverOf(definitions, name, approver))
+  if (barring !== undefined) return problem('forbidden', `You are not among the approvers of ${barring}.`)
+  const grant = grants.find(
+    (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, approver),
+  )
+  if (!grant) return null
+  const detail = `You are not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
+  return problem('forbidden', detail)
+}
+
+/** The nearest budget that names approvers decides; an empty list accepts any approver. */
+function isApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): boolean {
+  const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
+  if (named?.approvers === undefined) return true
+  return namesOf(definitions, caller, person).some((name) => named.approvers?.includes(name))
+}
+
+export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {
+  const { estimated, approvedBefore } = update
+  const agreed = shown === null ? approvedBefore : shown
+  if (agreed === undefined || estimated === undefined || estimated <= agreed) return null
+  const detail = `${nameOf(update, 'The')} needs ${inUnits(estimated)} now, and you were shown ${count(agreed)}, so it was not approved. Nothing was spent; look at it again.`
+  return stuck(update, detail, { units: estimated })
+}
+
+export function whyNotUpTo(update: Update, cap: Units): Problem | null {
+  const { estimated } = update
+  if (estimated === undefined || estimated <= cap) return null
+  const detail = `${cannotBe('approved', update)} up to ${inUnits(cap)}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
+  return stuck(update, detail, { units: estimated })
+}
+
+export function whyNotReject(update: Update, view: View, by: Decider): Problem | null {
+  if (update.state !== 'awaiting-approval') return alreadyDecided(view, update, 'rejected')
+  const own = ownRequest(by, update, view)
+  return own ? problem('forbidden', `${own}; cancel it instead.`, { update: update.id }) : null
+}
+
+export function whyNotCancel(update: Update, view: View, by: Decider): Problem | null {
+  const { id, caller, state } = update
+  if (caller !== by.caller && !by.isAdmin) {
+    const asker = shownIn(view.definitions, update, caller)
+    const detail = `${asker} asked for ${nameOf(update)}; only they or an administrator may cancel it.`
+    return problem('forbidden', detail, { update: id })
+  }
+  return state === 'awaiting-approval' || state === 'requested' ? null : wrongState(view, update, 'cancelled')
+}
+
+export function whyNotResolve(
+  update: Update,
+  view: View,
+  outcome: 'ran' | 'did-not-run',
+  options: GuardOptions,
+): Problem | null {
+  if (update.state !== 'in-doubt' || !update.hold) return wrongState(view, update, 'resolved')
+  const retryAt = inFlightUntil(update, options)
+  if (outcome === 'ran' || view.now >= retryAt) return null
+  const detail = `${nameOf(update, 'The')} may still take effect until ${when(retryAt, zoneOf(view))}. Until then you can only say that it ran.`
+  return stuck(update, detail, { retryAt: toRfc3339(retryAt) })
+}
+
+function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'rejected'): Problem {
+  const { approval } = update
+  const approver = approval && shownIn(view.definitions, update, approval.by)
+  return wrongState(view, update, wanted, approval && `; ${approver} approved it up to ${inUnits(approval.units)}`)
+}
+
+export function wrongState(view: View, update: Update, wanted: string, more = ''): Problem {
+  const last = update.history.at(-1)
+  const since = last ? ` since ${when(last.at, zoneOf(view))} (${shownIn(view.definitions, update, last.by)})` : ''
+  return stuck(update, `${cannotBe(wanted, update)}: it has been ${update.state}${since}${more}.`)
+}
+
+const stuck = ({ id, state }: Update, detail: string, more: Problem['members'] = {}): Problem =>
+  problem('wrong-state', detail, { update: id, state, ...more })
+
+const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
+const cannotBe = (wanted: string, update: Update) => `${nameOf(update, 'The')} cannot be ${wanted}`
+
+/** The start of the refusal if the approver made the request, also under another name (four eyes). */
+function ownRequest(by: Decider, update: Update, { definitions }: View): string | null {
+  const { caller, token } = update
+  const asker = personOf(definitions, caller, token?.person)
+  if (comparable(asker) !== comparable(personOf(definitions, by.caller, by.person))) return null
+  return `You asked for ${nameOf(update)}${caller === by.caller ? '' : ` as ${caller}`}`
+}
+
+/** E-mail addresses of issuers come in lower case; those in the list of callers as they were typed. */
+const comparable = (person: string): string => (person.includes('@') ? person.toLowerCase() : person)
