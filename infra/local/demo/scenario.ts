@@ -157,9 +157,8 @@ export function createActors(scenario: Scenario, callerScopes: CallerScopes) {
   const nextKey = () => `month-${++keys}`
 
   async function submit(sub: string, update: DemoRequest, expected: State, key = nextKey()): Promise<string> {
-    const answer = await call<{ updates?: readonly Shown[] }>(
-      ...([sub, 'POST', '/updates', { kind: 'ranking', ...update }, key] as const),
-    )
+    const body = { kind: 'ranking', ...update }
+    const answer = await call<{ updates?: readonly Shown[] }>(sub, 'POST', '/updates', body, key)
     const of = `${sub} and ${update.project} (${JSON.stringify(answer)})`
     return idOf(answer.updates?.[0], expected, of)
   }

@@ -240,50 +240,49 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     expect([code, err]).toEqual([1, `There is no ledger in ${empty}: set DATA_DIR to its folder.\n`])
   })
 
-  test('a move refuses a table that does not exist', async () => {
-    expect(await refused('nowhere')).toBe(
-      'There is no table nowhere on AWS: take the output TableName, and check AWS_REGION.\n',
-    )
-  })
-
-  test('a move refuses a shell without credentials', async () => {
-    const none = {
-      AWS_ACCESS_KEY_ID: '',
-      AWS_SECRET_ACCESS_KEY: '',
-      AWS_EC2_METADATA_DISABLED: 'true',
-      HOME: directory,
-    }
-    expect(await refused('units', none)).toMatch(
-      /^the table units on AWS cannot be read \(Could not load credentials.*\): check AWS_PROFILE and AWS_REGION\.\n$/,
-    )
-  })
-
-  test('a move refuses a table that is not empty, and one with another ledger', async () => {
+  const tableWith = async (...items: readonly Item[]) => {
     const to = await createLocalTable()
-    await put(to, { pk: 'slack-event#1', sk: 'slack-event' })
-    expect(await refused(to.table)).toBe(
-      `the table ${to.table} on AWS is not empty (it has slack-event#1): take an empty one.\n`,
-    )
-    const other = await newFolder()
-    const { file, ledger } = await makeSmallLedger(other)
-    const definitions = definitionsIn(itemsOfFile(file.db))
-    if (definitions) await put(to, definitions)
-    file.db.close()
-    expect(await refused(to.table)).toBe(
-      `the table ${to.table} on AWS holds the ledger ${ledger}: take an empty one.\n`,
-    )
-  })
+    for (const item of items) await put(to, item)
+    return to.table
+  }
+  const noCredentials = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', AWS_EC2_METADATA_DISABLED: 'true' }
 
-  test('a move refuses a table whose stream is on', async () => {
-    const { table } = await createLocalTable({ stream: true })
-    expect(await refused(table)).toContain('has a stream, whose readers would send every event again')
-  })
-
-  test('a move refuses a deployment that has a ledger', async () => {
-    const { table } = await createLocalTable()
-    expect(await refused(table, {}, 'led_other 0 id other-table')).toBe(
-      'This deployment keeps the ledger led_other in the table other-table already.\n',
-    )
+  test.each<[string, () => Promise<Parameters<typeof refused>>, RegExp]>([
+    [
+      'a table that does not exist',
+      async () => ['nowhere'],
+      /^There is no table nowhere on AWS: take the output TableName, and check AWS_REGION\.\n$/,
+    ],
+    [
+      'a shell without credentials',
+      async () => ['units', { ...noCredentials, HOME: directory }],
+      /^the table units on AWS cannot be read \(Could not load credentials.*\): check AWS_PROFILE and AWS_REGION\.\n$/,
+    ],
+    [
+      'a table that is not empty',
+      async () => [await tableWith({ pk: 'slack-event#1', sk: 'slack-event' })],
+      /^the table \S+ on AWS is not empty \(it has slack-event#1\): take an empty one\.\n$/,
+    ],
+    [
+      'a table with another ledger',
+      async () => {
+        const { file } = await makeSmallLedger(await newFolder())
+        return [await tableWith(...itemsOfFile(file.db).filter(({ pk }) => pk === 'definitions'))]
+      },
+      /^the table \S+ on AWS holds the ledger led_\w+: take an empty one\.\n$/,
+    ],
+    [
+      'a table whose stream is on',
+      async () => [(await createLocalTable({ stream: true })).table],
+      /has a stream, whose readers would send every event again/,
+    ],
+    [
+      'a deployment that has a ledger',
+      async () => [await tableWith(), {}, 'led_other 0 id other-table'],
+      /^This deployment keeps the ledger led_other in the table other-table already\.\n$/,
+    ],
+  ])('a move refuses %s', async (_name, arrange, sentence) => {
+    expect(await refused(...(await arrange()))).toMatch(sentence)
   })
 
   test('a move refuses a ledger that is being served', async () => {
