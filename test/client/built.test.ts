@@ -20,9 +20,6 @@ describe('the folder of npm run client', () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'client-'))
     folder = join(home, 'node_modules', 'unit-guard-client')
-    await mkdir(join(folder, 'types'), { recursive: true })
-    await writeFile(join(folder, 'types', 'of-yesterday.d.ts'), '')
-    await writeFile(join(folder, 'package.json'), '{"name": "unit-guard-client"}')
     expect(await runHere('client', [folder], {})).toMatchObject({ code: 0, err: '' })
     readme = await readFile(join(folder, 'README.md'), 'utf8')
   })
@@ -36,6 +33,8 @@ describe('the folder of npm run client', () => {
   }
 
   test('npm run client replaces an earlier build and leaves any other folder as it is', async () => {
+    await writeFile(join(folder, 'types', 'of-yesterday.d.ts'), '')
+    expect(await runHere('client', [folder], {})).toMatchObject({ code: 0, err: '' })
     expect(await readdir(folder)).toContain('index.js')
     expect(await readdir(join(folder, 'types'))).not.toContain('of-yesterday.d.ts')
     const mine = join(home, 'mine')

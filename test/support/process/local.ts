@@ -123,7 +123,7 @@ export async function startGuard(
   return { said: server.said, ended: server.ended, url, env: given, call: callerOf(given), stop, kill }
 }
 
-/** A program of `test/support/process`, and its arguments, for `spawn`. */
+/** The file of a program of `test/support/process`, built with the commands. */
 export const builtProgram = (name: 'asker' | 'follower' | 'writer'): string =>
   resolve(inject('commands'), `${name}.mjs`)
 
