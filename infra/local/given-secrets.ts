@@ -59,16 +59,10 @@ const variableOf = (secret: string): string =>
     .replace(/[/-]/g, '_')
     .toUpperCase()
 
-export interface LocalEvents {
-  /** Where events go, for the terminal. */
-  readonly to: readonly string[]
-  readonly secrets: Readonly<Record<string, { readonly current: string }>>
-}
-
 /** @throws WrongTargets, WrongSettings */
-export function readLocalEvents(env: Variables): LocalEvents {
+export function readLocalEvents(env: Variables) {
   const targets = readTargets({ EVENT_TARGETS: env.EVENT_TARGETS, EVENT_BUS: env.EVENT_BUS })
-  const secrets = targets.flatMap((target): [string, { current: string }][] => {
+  const secrets = targets.flatMap((target): [string, StoredKey][] => {
     if (target.kind === 'bus') return []
     const name = variableOf(target.secret)
     const current = givenSecret(env, name)
@@ -78,6 +72,7 @@ export function readLocalEvents(env: Variables): LocalEvents {
     )
   })
   return {
+    /** Where events go, for the terminal. */
     to: targets.map((target) => (target.kind === 'bus' ? `the bus ${target.bus}` : target.name)),
     secrets: Object.fromEntries(secrets),
   }

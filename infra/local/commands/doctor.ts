@@ -60,7 +60,7 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
   const service = await examineService(settings, { project, id })
   const ledger = await examineLedger(settings, env, { plans, lists: service.lists ?? [] })
   const guard = ledger.view && (await openGuard()).services.guard
-  const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : calm
+  const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : { urgent: [], paused: [] }
   const identity = await examineIdentity(settings, {
     keys: guard?.ledger.issuerKeys ?? null,
     names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
@@ -82,8 +82,6 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
 /** `null`: on AWS. */
 const logFileOf = ({ SECRETS_ENDPOINT: here }: GuardSettings): string | null =>
   here === undefined ? null : join(directoryOf(withoutFound(environment())), logFile)
-
-const calm = { urgent: [], paused: [] }
 
 const maxUpdates = 300
 
