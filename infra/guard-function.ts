@@ -27,7 +27,7 @@ export interface GuardFunctionProps {
   readonly reservedConcurrency?: number | undefined
 }
 
-/** Its role may only write its log until something is bound to it. */
+/** Its role may only write its log, until `allow` adds more. */
 export class GuardFunction extends Construct {
   readonly lambda: Lambda
   hasUrl = false

@@ -46,7 +46,7 @@ export function figures() {
     announcements: Object.keys(newsMembers).length,
     eventTypes: eventTypes.length,
     problems: Object.keys(problems).length,
-    alarms: times(textOf(join(root, 'infra/alarms/watches.ts')), /\bname: '|\bfromLines\(/g),
+    alarms: times(textOf(join(root, 'infra/alarms/alarm-table.ts')), /\bname: '|\bfromLines\(/g),
     settings: times(textOf(join(root, 'docs/settings.md')), /^\| `/gm),
     scripts: Object.keys(scripts).length,
   }

@@ -12,5 +12,5 @@ const { clock, log } = services
 const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
 const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
 
-/** Streams answers, because clients of earlier revisions read events. */
+/** Streams answers, because clients of earlier revisions expect server-sent events. */
 export const handler = streamAnswers('mcp', createMcp(services, { quoteKey, publicUrl }), log)

@@ -11,10 +11,10 @@ import { usualNamespace } from '../../shared/platform/metrics.ts'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { acknowledge } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
+import { alarmOf, type Watched, watchesOf } from './alarm-table.ts'
 import { rowsOf } from './dashboard.ts'
 import { filters } from './errors.ts'
 import { errorLinesMetric, LogMetrics } from './metrics.ts'
-import { alarmOf, type Watched, watchesOf } from './watches.ts'
 
 const runbook = 'docs/runbook.md'
 
@@ -22,11 +22,11 @@ export interface AlarmsProps extends Omit<Watched, 'metrics'> {
   readonly prefix: string
   readonly logGroup: LogGroup
   readonly ledger: LedgerTable
-  /** Without topic and email the dashboard shows alarms, and nothing sends them. */
+  /** Without a topic and an email address, alarms appear only on the dashboard. */
   readonly topic: ITopic | undefined
   readonly email: string | undefined
   readonly key: IKey | undefined
-  /** The first deployment: alarms are made, and mail nothing until the next one. */
+  /** In the first deployment the alarms exist, but send nothing until the next one. */
   readonly isFirst: boolean
 }
 

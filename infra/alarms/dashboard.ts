@@ -8,6 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { LedgerTable } from '../ledger-table.ts'
+import type { Watched } from './alarm-table.ts'
 import {
   conflictsOf,
   errorLinesMetric,
@@ -18,7 +19,6 @@ import {
   sumOf,
   withUrl,
 } from './metrics.ts'
-import type { Watched } from './watches.ts'
 
 const graph = (title: string, left: IMetric[], more: Partial<GraphWidgetProps> = {}): IWidget =>
   new GraphWidget({ title, left, width: 8, ...more })

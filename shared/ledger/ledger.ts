@@ -19,7 +19,7 @@ import { createQueue, createRotation, type Queue, type Round } from './updates/q
 import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
 import { type Announcement, announcements, type Occurrence, occurrences, type Rerun, reruns } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
-import { fromUpdateItem, type OpenAs } from './updates/update-item.ts'
+import { fromUpdateItem, type OpenAs } from './updates/update-keys.ts'
 import { createLists, type EntryFilter, type Lists, type Span, type UpdateFilter } from './views/lists.ts'
 import { all, type Page } from './views/pages.ts'
 import {

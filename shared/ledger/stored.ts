@@ -2,7 +2,7 @@ import { dayMs, toRfc3339 } from '../platform/clock.ts'
 import { isUnits, type Units } from '../platform/words.ts'
 import type { Index, Item, Value } from './store/store.ts'
 
-/** What is wrong with a value, or `null`. Types of what is stored follow from their checks. */
+/** Returns what is wrong with a value, or `null`. The types of stored records are inferred from their checks. */
 export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
 
 interface Optional<T> {
@@ -23,7 +23,7 @@ export type Content<Table extends Members> = {
   readonly [Name in keyof Table as Table[Name] extends Optional<unknown> ? Name : never]?: Of<Table[Name]>
 }
 
-/** A table for a type that is declared elsewhere: with a row for each member, or it does not compile. */
+/** Describes a type that is declared elsewhere. A missing row does not compile. */
 export type MembersOf<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
@@ -58,7 +58,7 @@ const must =
   (value) =>
     isSound(value) ? null : ` must be ${what}`
 
-/** A later version may extend these texts. */
+/** Checks only that it is text, because a later version may add values. */
 export const textOf = <T extends string>(): Check<T> => must('text', (value) => typeof value === 'string')
 export const text = textOf<string>()
 export const instant = must<number>('a time', Number.isFinite)
@@ -66,7 +66,7 @@ export const number = must<number>('a number', Number.isFinite)
 export const whole = must<number>('a whole number', Number.isSafeInteger)
 export const units = must<Units>('units', isUnits)
 export const flag = must<boolean>('true or false', (value) => typeof value === 'boolean')
-/** A number that says which form the item has. */
+/** The version of an item's form. */
 export const exactly = <T extends number>(wanted: T): Check<T> => must(String(wanted), (value) => value === wanted)
 
 export const yes = must<true>('true', (value) => value === true)
@@ -157,7 +157,7 @@ export const indexes = {
   open: { partition: 'openAs', sort: 'openSince' },
 } as const satisfies Record<Index, { partition: string; sort: string }>
 
-/** In seconds; not a timer. */
+/** In seconds. Items may be deleted late, so it is no deadline. */
 export const expiryAttribute = 'expiresAt'
 
 /** The product promises 24 months. */

@@ -8,7 +8,7 @@ import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from './json.
  * Reads a file that a setting names. Messages show only its base name.
  *
  * @param what such as `plans file`.
- * @throws what `wrong` makes of the message.
+ * @throws the error that `wrong` makes of the message.
  */
 export function readSettingsFile(
   path: string,
@@ -28,13 +28,13 @@ export function readSettingsFile(
   return { text, file }
 }
 
-/** Members that no two rows may share together, and how the fault begins that says so. */
+/** Members whose values together must be unique, and the start of the fault's message. */
 type Key = readonly [members: readonly string[], is: string]
 
 /**
  * Parses a JSON list.
  *
- * @throws what `wrong` makes of all faults, each with its place.
+ * @throws the error that `wrong` makes of all faults, each with its place.
  */
 export function parseList<Row>(
   text: string,

@@ -17,7 +17,7 @@ import {
   isUpdateKey,
   toUpdateItem,
   withoutBudgets,
-} from '../../shared/ledger/updates/update-item.ts'
+} from '../../shared/ledger/updates/update-keys.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { didNotRun, ran, unknown, updateOf } from '../support/records.ts'
 

@@ -104,7 +104,7 @@ export const entryOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
     summary: 'Books an entry on a budget: a grant, a transfer, spending outside the guard, or a correction',
-    details: 'An answer of 402 or 409 says that it would take more than is left or spent.',
+    details: '402 or 409: it would take more than is left, or give back more than was spent.',
     headers: ['Idempotency-Key'],
     body: {
       input: { name: 'EntryRequest', schema: entryRequest, texts: entryTexts },
@@ -117,14 +117,14 @@ export const entryOperations: readonly Operation[] = [
     ...{ method: 'GET', path: '/budgets/{name}/entries', id: 'listEntries', scopes: ['read'] },
     summary: 'Lists the entries of a budget, newest first',
     query: { schema: entryFilterSchema, texts: { since: 'Booked from this time on.' } },
-    answers: { 200: { description: 'A page of them', body: 'EntryList', csv: true } },
+    answers: { 200: { description: 'A page of entries', body: 'EntryList', csv: true } },
     problems: ['not-found'],
   },
   {
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
     summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
-      'In two steps: `dry-run=true` shows the difference and its parts; the booking carries it as `difference`, and is 409 if it has changed. Limited to as many a minute as audits.',
+      'In two steps: `dry-run=true` shows the difference and its parts; then book it with that figure as `difference`. 409: it changed meanwhile. Limited to as many a minute as audits.',
     query: { schema: reconcileQuery, texts: reconcileQueryTexts },
     headers: ['Idempotency-Key'],
     body: {
@@ -132,7 +132,11 @@ export const entryOperations: readonly Operation[] = [
       example: { unitsLeft: 49500, reason: 'the vendor’s screen, this morning', difference: 460 },
     },
     answers: {
-      200: { description: 'It is booked; `units` 0: they agree', body: 'Entry', headers: ['Idempotency-Replayed'] },
+      200: {
+        description: 'It is booked. `units` 0: the figures agree',
+        body: 'Entry',
+        headers: ['Idempotency-Replayed'],
+      },
     },
     problems: ['over-budget', 'wrong-state', 'key-reused', 'too-many-requests'],
   },

@@ -39,7 +39,9 @@ export const statementOperations: readonly Operation[] = [
     summary: 'Returns the statement of a month: where its units went',
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',
-    answers: { 200: { description: 'Adds up to the book of the month', body: 'Statement', csv: true } },
+    answers: {
+      200: { description: 'The statement; its sums equal the book of the month', body: 'Statement', csv: true },
+    },
     problems: [],
   },
 ]

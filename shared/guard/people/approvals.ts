@@ -24,7 +24,7 @@ interface DecisionDetails {
   readonly reason?: string | undefined
   /** Of an approval: at most so many, else the estimate. Of an update that ran: what it cost, else the held units. */
   readonly units?: Units | undefined
-  /** Of an approval. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
+  /** The price that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
   readonly shown?: Units | null | undefined
   /** The Slack event to which the outcome is told. */
   readonly replyTo?: string | undefined
@@ -46,7 +46,7 @@ async function decide(
   const outcome = await decideOne(parts, decision, id, by, how)
   if (decision !== 'approve' || outcome.kind === 'problem') return outcome
   const shared = { reason: `approved with ${outcome.update.project}` }
-  // An update that is missed here still waits for an approval of its own.
+  // An update that cannot be approved here still waits for an approval of its own.
   const others = await approvedWith(parts, outcome.update).catch(ifUnavailable([]))
   for (const other of others) await decideOne(parts, decision, other.id, by, shared).catch(ifUnavailable(null))
   return outcome

@@ -1,7 +1,7 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import { announce, type Occurrence, type OccurrenceState } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
-import { hourMs, minuteMs } from '../../platform/clock.ts'
+import { hourMs } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
 import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
@@ -15,12 +15,12 @@ import {
   pausedSince,
   requestOf,
   resultsOf,
+  roundsAtMs,
 } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
 
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
-const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 /** After this time every request that did not start has expired. */
 export const overAfterMs = hourMs
 /** This many in a row mean the service is at fault, not the projects. */

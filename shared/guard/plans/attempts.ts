@@ -11,7 +11,7 @@ import {
   type UpdateRequest,
   wasUpToDate,
 } from '../../ledger/updates/update.ts'
-import { hourMs } from '../../platform/clock.ts'
+import { hourMs, minuteMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
 import { wantsUnownedApproval } from '../update/unowned.ts'
@@ -57,6 +57,8 @@ function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): 
   return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
+/** When an occurrence tries its projects, since its start. */
+export const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 const maxAttempts = 50
 
 /** An update may be held or refused long after its request. */

@@ -45,9 +45,9 @@ export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean
 }
 
 function statusOf({ state, problem }: Update): (typeof precedence)[number] {
-  if (state !== 'refused') return stateTexts[state].status
-  if (problem?.slug === 'already-updated') return 200
-  return problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored' ? 409 : 402
+  if (state === 'refused' && problem?.slug === 'already-updated') return 200
+  const isConflict = problem?.slug === 'duplicate-work' || problem?.slug === 'ledger-restored'
+  return state === 'refused' && isConflict ? 409 : stateTexts[state].status
 }
 
 function problemOf(row: Row): Problem {

@@ -24,18 +24,18 @@ import { isUnderWay, type Update, type UpdateRequest } from './update.ts'
 export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
 export type OccurrenceState = (typeof occurrenceStates)[number]
 
-/** Its updates' records have the outcome of each project. */
+/** The records of its updates hold the outcome of each project. */
 const storedOccurrence = record({
   ...taskMembers,
   plan: text,
   time: instant,
   state: oneOf(occurrenceStates),
   reason: optional(text),
-  /** When it ended; 0 is left out. */
+  /** How many projects ended how, without zeros. */
   counts: optional(map(whole)),
   /** What its updates had been charged when it ended. */
   charged: optional(whole),
-  /** By the clock or a person. Attempts count from here. */
+  /** When the clock or a person started it. Attempts count from here. */
   startedAt: instant,
   only: optional(oneOf(['refused'])),
   round: whole,
@@ -46,7 +46,7 @@ export type Occurrence = Of<typeof storedOccurrence>
 
 const ofUpdate = { update: text }
 
-/** What announcements tell. */
+/** The members of each kind of announcement. */
 export const newsMembers = {
   'approval-wanted': ofUpdate,
   'approval-reminder': ofUpdate,
@@ -64,7 +64,7 @@ export const newsMembers = {
     of: number,
     resetsAt: instant,
   },
-  /** Without `plan` the recent pace runs it out. */
+  /** Without `plan`, recent spending uses it up. */
   'will-run-out': { budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
   /** `budget`: the latest; `otherBudgets` counts the rest. */
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
@@ -87,19 +87,19 @@ export const newsMembers = {
 export type About = ContentByKind<typeof newsMembers>
 type AboutOf<Kind extends About['kind']> = Extract<About, { readonly kind: Kind }>
 
-/** The transaction that causes an announcement writes it. */
+/** Written in the transaction that causes it. */
 const storedAnnouncement = record({
   ...taskMembers,
   about: byKind(newsMembers),
-  /** Of the update. */
+  /** The update's trace context. */
   traceparent: optional(text),
   /** Failed attempts. */
   tries: whole,
   notBefore: optional(instant),
   givenUp: optional(text),
-  /** The bot's message, edited when its updates change: the announcement's own without `updates`. */
+  /** The bot's message, edited when its updates change. Without `updates`: only the update in `about`. */
   posted: optional(record({ channel: text, ts: text, updates: optional(list(text)) })),
-  /** The announcement whose message tells this one too. */
+  /** The announcement whose message covers this one, too. */
   partOf: optional(text),
 })
 export type Announcement = Of<typeof storedAnnouncement>
@@ -121,7 +121,7 @@ type UpdateNews = DecisionNews['kind'] | 'overrun' | 'correction'
 export const announcements: TaskKind<Announcement> = {
   name: 'announcement',
   stored: storedAnnouncement,
-  // By time, for replays. Others cost no row.
+  // Replays list these by time; the other kinds have no row in the index.
   listed: ({ about, createdAt }) =>
     isForSystems(about) ? { in: newsListedIn(toRfc3339(createdAt).slice(0, 7)), at: createdAt } : undefined,
 }
@@ -141,7 +141,7 @@ export const announce = (...of: Parameters<typeof announcement>): Write => addTa
 
 const newsId = ({ id }: Pick<Update, 'id'>, kind: UpdateNews, version: number) => `${id}#${kind}#${version}`
 
-/** Each line of a history is a version. */
+/** The position of a line in the history is its version. */
 export function decisionNewsOf(update: Pick<Update, 'id' | 'history'>): readonly string[] {
   return update.history.flatMap(({ state }, position) => {
     if (state === 'in-doubt') return [newsId(update, 'in-doubt', position + 1)]
@@ -163,7 +163,7 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
     ...priceJumped(update, seen),
-    // An update that ends with its first line is answered at once.
+    // An update that ended with its first line was told in the answer.
     ...(seen && isNewState && !isUnderWay(update.state) ? waiting : []).map((replyTo) =>
       announce(
         `${update.id}#outcome#${update.version}#${replyTo}`,
@@ -195,13 +195,13 @@ export const occurrenceId = (plan: string, time: number): string => `${plan}#${n
 export const runsAgain = ['unsent', 'refused'] as const
 export type RunAgain = (typeof runsAgain)[number]
 
-/** A person asked on the dashboard, which may not write occurrences, so the sweep runs what is left. */
+/** A request on the dashboard to run an occurrence again. The sweep does it: the dashboard may not write occurrences. */
 const storedRerun = record({
   ...taskMembers,
   plan: text,
   time: instant,
   only: oneOf(runsAgain),
-  /** The version of the occurrence that the person saw; another one is not run again. */
+  /** The version of the occurrence that the person saw. If it has changed since, nothing runs. */
   seenVersion: whole,
   by: text,
 })
@@ -209,5 +209,5 @@ export type Rerun = Of<typeof storedRerun>
 
 export const reruns: TaskKind<Rerun> = { name: 'rerun', stored: storedRerun }
 
-/** One for each end of an occurrence, however often it is pressed. */
+/** One for each end of an occurrence, however often the button is pressed. */
 export const rerunId = ({ id, version }: Pick<Occurrence, 'id' | 'version'>): string => `${id}#${version}`

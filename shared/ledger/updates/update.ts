@@ -41,14 +41,14 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
-/** Neither has it ended nor does it wait for a person or for evidence. */
+/** It needs no person and no evidence to end. */
 export const isUnderWay = (state: State): boolean => state === 'requested' || state === 'running'
 
 /** A run may cost nothing, so `ran` decides; in older records without it, the charge. */
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
 
-/** Only the sender ends an update when it ran; otherwise the hold's time counts. */
+/** `finishedAt` is the time of the run only if the sender closed the update; otherwise the hold's time counts. */
 const ranAt = ({ closedBy, finishedAt, hold, createdAt }: Update): number =>
   (closedBy === 'sender' ? finishedAt : hold?.at) ?? createdAt
 
@@ -59,7 +59,7 @@ export const runOf = (update: Update): Run => ({ update: update.id, at: ranAt(up
 
 export const isFinal = ({ closedBy, corrected }: Update): boolean => closedBy === 'sender' || corrected === true
 
-/** To a plan, fresh data count as its own update. */
+/** A plan takes a project with fresh data for updated. */
 export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'plan' | 'problem'>): boolean =>
   state === 'refused' &&
   (problem?.slug === 'already-updated' || (plan !== undefined && problem?.slug === 'already-fresh'))
@@ -67,7 +67,7 @@ export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'pl
 export const vias = ['http', 'gateway', 'schedule', 'slack', 'mcp'] as const
 export type Via = (typeof vias)[number]
 
-/** Units that stay for others, in every counter or by budget. */
+/** Units that the update must leave to others: one number for all counters, or one for each budget. */
 const leave = either(units, map(units))
 export type Leave = Of<typeof leave>
 
@@ -82,7 +82,7 @@ const keptToken = record({
   budgets: either(oneOf(['*']), list(text)),
   /** The person behind the caller, from a claim. */
   person: optional(text),
-  /** The issuer's entry maps the claims again at each decision. Absent: a token of Unit Guard itself. */
+  /** Each decision maps these claims again, by the issuer's entry of that time. Absent: a token of Unit Guard itself. */
   issuer: optional(record({ name: text, claims: map(list(text)) })),
 })
 export type KeptToken = Of<typeof keptToken>
@@ -114,9 +114,9 @@ const requestMembers = {
   /** As the gateway's caller wrote it. */
   target: optional(record({ segment: text, search: text })),
   budget: text,
-  /** This owner pays, never a later one. */
+  /** The request named no budget. If the owner changes, the update is refused, and not charged to the new owner. */
   byDefault: optional(yes),
-  /** The owner when it was asked for. `null`: no budget listed it. Absent: an older record that names no payer. */
+  /** The project's owner at the time of the request. `null`: no budget listed it. Absent: an older record. */
   owner: optional(orNull(text)),
   caller: text,
   via: textOf<Via>(),
@@ -135,11 +135,11 @@ const requestMembers = {
   maxUnits: optional(units),
   whenShort: optional(oneOf(['ask'])),
   tags: optional(tags),
-  /** Of the request that asked for it, as W3C Trace Context writes it. */
+  /** The request's trace context (W3C). */
   traceparent: optional(text),
   /** Slack events that wait for the outcome. */
   replyTo: optional(list(text)),
-  /** Of the whole request. */
+  /** The digest of the whole request, and how many projects it names. */
   content: record({ digest: text, count: whole }),
   createdAt: instant,
 }
@@ -157,15 +157,15 @@ const hold = record({
   leaseUntil: instant,
   /** After this the sender's process is certainly gone. */
   senderUntil: instant,
-  /** Settling moves back the counters of this day and these budgets. */
+  /** Settling corrects the counters of this day and these budgets. */
   day: text,
   budgets: list(text),
-  /** If an ancestor pays: the owner, and those up to the ancestor. */
+  /** If an ancestor pays: the owner, and the budgets between it and the payer. */
   owners: optional(list(text)),
   grants: optional(list(grant)),
   /** Absent if they could not be read. */
   datesBefore: optional(list(text)),
-  /** The earlier holders of the work. */
+  /** The updates that held this work before. */
   previous: optional(list(text)),
   /** Settling writes these work items, because names may change meanwhile. Absent: the item of the project's own name. */
   works: optional(list(text)),
@@ -203,7 +203,7 @@ export type HistoryLine = Of<typeof historyLine>
 export const storedUpdate = record({
   ...requestMembers,
   state: oneOf(states),
-  /** A condition of every change. */
+  /** Every change is conditional on it. */
   version: whole,
   /** The billing month. */
   month: text,
@@ -216,19 +216,19 @@ export const storedUpdate = record({
   charged: optional(units),
   ran: optional(flag),
   overrun: optional(units),
-  /** An approval grants these units once. */
+  /** The missing units, which an approval grants once. */
   short: optional(list(grant)),
-  /** What budgets that are only observed lacked when it was held. */
+  /** What observed budgets lacked when the units were held. */
   wouldHaveRefused: optional(list(grant)),
-  /** What the work cost before, if this hold is far above it. */
+  /** The price before, only if this hold is far above it. */
   priceBefore: optional(number),
   approval: optional(approval),
-  /** Of an approval that no longer counts, because the price grew or the approver lost the right. */
+  /** Units of an earlier approval that no longer counts, because the price grew or the approver lost the right. */
   approvedBefore: optional(units),
   approvableUntil: optional(instant),
   doubt: optional(record({ by: oneOf(['sender', 'sweep']), at: instant })),
   closedBy: optional(outcomeSource),
-  /** By late evidence or a late answer, once. */
+  /** Late evidence or a late answer has corrected the outcome; at most once. */
   corrected: optional(yes),
   takenBack: optional(list(grant)),
   /** The search for evidence has ended. */
@@ -254,7 +254,7 @@ export function next(
   }
 }
 
-/** An approval and the queue may delay a hold by seven days and an hour, into another month. */
+/** A hold may come seven days and an hour after the request, so in another month. */
 export const createdAroundMs = 8 * dayMs
 
 export function begin(

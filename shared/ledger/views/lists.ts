@@ -6,7 +6,7 @@ import type { Item, Store } from '../store/store.ts'
 import { fromTaskItem } from '../updates/queue.ts'
 import { announcements, newsListedIn } from '../updates/tasks.ts'
 import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
-import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-item.ts'
+import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-keys.ts'
 import { type Page, walk } from './pages.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './projects.ts'
 

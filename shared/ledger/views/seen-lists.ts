@@ -1,7 +1,7 @@
 import { type Entry, fromEntryItem } from '../book/entry.ts'
 import { getAll, type Item, type ListPage, type ListQuery, type Position, type Store } from '../store/store.ts'
 import type { Update } from '../updates/update.ts'
-import { budgetsIn, fromUpdateItem, isUpdateKey, withoutBudgets } from '../updates/update-item.ts'
+import { budgetsIn, fromUpdateItem, isUpdateKey, withoutBudgets } from '../updates/update-keys.ts'
 import type { UpdateFilter } from './lists.ts'
 
 /** What a reader of some budgets may see. */

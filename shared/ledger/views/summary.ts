@@ -19,7 +19,7 @@ import {
 import type { Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
 
-/** The day on which a month turns counts as two. */
+/** A day on which the billing month ends is two summary days. */
 export interface SummaryDay {
   /** `month:2026-11-12` */
   readonly month: string
@@ -29,7 +29,7 @@ export interface SummaryDay {
   readonly end: number
 }
 
-/** A missing figure is 0, so a new one needs no rebuild. `refused` leaves out `upToDate`. */
+/** A missing figure is 0, so a new one needs no rebuild. `refused` excludes `upToDate`. */
 const counts = ['settled', 'released', 'refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates'] as const
 /** `charged`, and `saved` by refused duplicates. */
 const unitFigures = ['charged', 'saved'] as const
@@ -51,11 +51,11 @@ const summaryRow = record({
   plan: optional(text),
   /** If another budget paid. */
   owner: optional(text),
-  /** The budgets above the payer but for the root: the row is theirs once it is deleted. */
+  /** The budgets above the payer, without the root: they take the row if the payer is deleted. */
   above: optional(list(text)),
-  /** If it is not the day's. */
+  /** Absent: the day's. */
   month: optional(text),
-  /** The day of the holds if it is not the summary's: prices of a unit change by day. */
+  /** The day of the holds, because prices of a unit change by day. Absent: the summary's. */
   heldOn: optional(text),
   /** Observed budgets whose limits would have refused each update of the row. */
   wouldHaveRefused: optional(list(text)),
@@ -82,26 +82,26 @@ const storedSummary = record({
   mark: text,
   start: instant,
   at: optional(instant),
-  /** Up to here each update is in `rows`, or in `open` until it ends. */
+  /** Each update that was created until then is in `rows`, or in `open` while it has not ended. */
   until: instant,
   open: optional(list(text)),
   rows: optional(list(summaryRow)),
   shards: optional(whole),
   /** At the day's end; empty if no sweep ran then. */
   used: optional(map(record({ used: number, limit: optional(number) }))),
-  /** Charged or held by plans in the day's month. Absent: the day is not summed up. */
+  /** Charged or held by plans in the day's month. Absent: it was not counted. */
   planned: optional(map(whole)),
   /** By payer, and by the counter of a listed caller. */
   lastRuns: optional(map(lastRun)),
   lastRefused: optional(map(lastRefusal)),
   /** Plans and callers that spent most. */
   spenders: optional(list(spender)),
-  /** Projects that ran and that no budget listed, without all that `rows` has. */
+  /** Projects that ran and that no budget listed; it is read without `rows`. */
   unlisted: optional(list(text)),
   /** Includes updates after `until`, as `planned` does. */
   duplicates: optional(whole),
   saved: optional(whole),
-  /** The last hold, or end without a hold. */
+  /** The time of the last hold, or of the last end without one. */
   lastAt: optional(instant),
 })
 type StoredSummary = Of<typeof storedSummary>
@@ -131,12 +131,12 @@ export interface Summaries {
   spoil(summary: Summary): Promise<void>
   /** Starts of the days to count again, the oldest first. */
   unfinished(): Promise<readonly number[]>
-  /** All earlier days are written. `null`: no day is. */
+  /** The start of the first day that is not written. `null`: none is written. */
   place(): Promise<number | null>
   movePlace(place: number, now: number): Promise<void>
 }
 
-/** Many days are read at once; further items have the rest. */
+/** The first item stays small, because many days are read at once. */
 const maxHeadBytes = 10_000
 const maxShardBytes = 100_000
 /** A DynamoDB transaction takes 4 MB. */
@@ -190,7 +190,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
     return item ? readItem(item, record({ place: instant })).place : null
   }
 
-  /** Too early only costs another look at finished days. */
+  /** A place that is too early only costs another reading of finished days. */
   async function movePlace(place: number, now: number): Promise<void> {
     const write: Write = { kind: 'put', item: { ...placeKey, place }, when: [] }
     await store.transact([write], digest('summary-place', String(place), String(now)))
@@ -217,7 +217,7 @@ const isMarked = (mark: string): Condition => ({ kind: 'equal', path: ['mark'], 
 export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Update): Write =>
   spoilWrite(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
 
-/** Keeps the book's use at the day's end. */
+/** Clears the day, and keeps `used`. */
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
   const nothing = {
     ...{ until: day.start - 1, rows: [], open: [], shards: 0 },

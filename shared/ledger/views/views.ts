@@ -8,7 +8,7 @@ import { type Calendar, dayAt, monthAfter, monthAt, monthBefore, type Window } f
 import { NoDefinitions } from '../errors.ts'
 import { getAll, type Item, type Store } from '../store/store.ts'
 import type { Update } from '../updates/update.ts'
-import { fromUpdateItem, updateKey } from '../updates/update-item.ts'
+import { fromUpdateItem, updateKey } from '../updates/update-keys.ts'
 import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf } from '../updates/work.ts'
 
 export interface ViewQuery {

@@ -36,7 +36,7 @@ export const createTeller = (parts: TellerParts) => ({
   tell: (id: string) => tell(parts, id),
   refresh: (update: string) => refresh(parts, update),
   shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
-  /** The oldest first: readers take the last for the current state. */
+  /** The oldest first, because readers take the last message for the current state. */
   sweep: (options: SweepOptions): Promise<void> =>
     sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
       inTraceOf({ ...announcement, update: updateOf(announcement) }, () =>
@@ -155,7 +155,7 @@ async function firstOf({ guard }: TellerParts, announcement: Announcement | null
   return first && isPosted(first) ? first : null
 }
 
-/** Adds the update to a message that another of its request has posted. */
+/** Adds the update to the message of another update of the same request. */
 async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<Told | null> {
   if (about.kind !== 'approval-wanted' && about.kind !== 'approval-reminder') return null
   const { ledger } = parts.guard
@@ -192,7 +192,7 @@ async function sendOutcome(parts: TellerParts, { id, about }: OutcomeAnnouncemen
   return result
 }
 
-/** One message announces all updates of a request. */
+/** One message tells of all updates of a request, so their other announcements are done. */
 async function markTold({ guard, clock }: TellerParts, update: Update, replyTo: string, toldBy: string): Promise<void> {
   const { announcements } = guard.ledger
   const id = outcomeId(update, replyTo)

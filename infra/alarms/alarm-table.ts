@@ -8,9 +8,9 @@ import type { LineMetric } from './errors.ts'
 import { conflictsOf, filled, fiveMinutes, type LogMetrics, ofAll, ofEach, ofOperations, withUrl } from './metrics.ts'
 
 /**
- * `once`: a single period raises it. `lasting`: three periods of an hour do, so a short trouble that ends by itself
- * stays silent. Both end when an hour was quiet, so they cannot change their state again and again. `single`: its
- * period is as long as that.
+ * `once`: one period of five minutes raises it. `lasting`: three of the hour's twelve do, so a short trouble that ends
+ * by itself stays silent. Both end after a quiet hour, so their state does not flap. `single`: one period, as long as
+ * the metric's.
  */
 type Pace = 'once' | 'lasting' | 'single'
 
