@@ -58,8 +58,9 @@ export function shownUpdate(update: Update) {
 export const newQuote = 'Call estimate_update for a new quote.'
 const noSameWork = 'Do not ask for the same work while that one stands.'
 
-/** After a problem in an estimate, in a request without a record, or on the record of a quote. */
+/** After a problem of the call itself, in an estimate, in a request without a record, or on the record of a quote. */
 const usualNext = {
+  call: 'You may make the same call again in a minute; with a quote it never runs twice.',
   estimate: 'Nothing was spent. Change what the sentence names, or ask a person.',
   request: newQuote,
   record: 'Change what the sentence names, or ask a person; then call estimate_update.',
@@ -76,6 +77,9 @@ const sameCall = { ...quoteStays, estimate: 'Nothing was spent. You may make the
 const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
   ...{ 'service-unreachable': sameCall, 'ledger-unavailable': sameCall, undecided: sameCall },
   ...{ 'service-refused': quoteStays, 'estimate-unreadable': quoteStays, 'wrong-clock': quoteStays },
+  'invalid-request': { call: 'Correct the arguments.' },
+  forbidden: { call: 'Ask a person who administers Unit Guard; another way to the service is not allowed either.' },
+  'too-many-requests': { call: 'Wait that long. If you are in a loop, stop it.' },
   'already-updated': { estimate: 'You need no other update.' },
   'duplicate-work': { estimate: noSameWork, record: noSameWork },
   // Forcing is for people.

@@ -3,7 +3,7 @@ import { invalid, problemOf } from '../../shared/api/refusal.ts'
 import { allFaults, textFaults } from '../../shared/platform/faults.ts'
 import type { Json } from '../../shared/platform/json.ts'
 import type { Calls, McpParts, McpRequest } from './call.ts'
-import { refused, type ToolResult } from './results.ts'
+import { nextAfter, refused, type ToolResult } from './results.ts'
 import type { Listing, Tool } from './tools.ts'
 
 const instructions =
@@ -49,19 +49,6 @@ async function callTool(
     return await tool.run(call, parsed.data)
   } catch (error) {
     const problem = problemOf(error, log)
-    return refused(problem, nextAfter(problem.slug), { requestId: request.requestId })
-  }
-}
-
-function nextAfter(slug: string): string {
-  switch (slug) {
-    case 'invalid-request':
-      return 'Correct the arguments.'
-    case 'forbidden':
-      return 'Ask a person who administers Unit Guard; another way to the service is not allowed either.'
-    case 'too-many-requests':
-      return 'Wait that long. If you are in a loop, stop it.'
-    default:
-      return 'You may make the same call again in a minute; with a quote it never runs twice.'
+    return refused(problem, nextAfter(problem, 'call'), { requestId: request.requestId })
   }
 }

@@ -60,7 +60,7 @@ describe('the inbox', () => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const seen = await bob.get(at ?? `/dashboard/updates/${id}`)
-    await product.guard.decide('approve', id, { caller: 'carl' })
+    await product.guard.decide('approve', id, { caller: 'bob' })
     product.clock.advance(minutes(1))
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 1_500 }))
     expect(await product.guard.start(id, product.endsAt())).toMatchObject({ state: 'awaiting-approval' })
@@ -85,7 +85,10 @@ describe('the inbox', () => {
     expect(all.text).toContain('Choose none')
     const told = await press(bob, all, 'Reject chosen', { reason: 'too dear' })
     expect(told.text).toContain('✓ The ranking update of dear is rejected.')
-    expect([await stateOf(product, one), await stateOf(product, other)]).toEqual(['rejected', 'rejected'])
+    for (const id of [one, other]) {
+      const { body } = await product.call('GET', `/updates/${id}`)
+      expect([body.state, body.history.at(-1).note]).toEqual(['rejected', 'too dear'])
+    }
   })
 
   test('the inbox shows one request as a group, the last run, a second request, and late decisions', async () => {
@@ -266,17 +269,18 @@ describe('decisions', () => {
   test('a sum approves what fits into it, from the top, of the chosen updates', async () => {
     const { product, bob } = await start()
     const ids: string[] = []
-    for (const project of ['dear', 'dearer', 'dearest']) {
+    for (const project of ['dear 1', 'dearest', 'dearer', 'dear']) {
       ids.push(await ask(product, project))
       product.clock.advance(minutes(1))
     }
     const inbox = await bob.get('/dashboard/inbox')
     const told = await press(bob, inbox, 'Approve chosen', { id: ids.slice(1), inAll: '260' })
-    expect(told.text).toContain('✕ 1 of 2 did not fit into 260 units and still wait.')
+    expect(told.text).toContain('✕ 1 of 3 did not fit into 260 units and still wait.')
     expect(await Promise.all(ids.map((id) => stateOf(product, id)))).toEqual([
       'awaiting-approval',
       'requested',
       'awaiting-approval',
+      'requested',
     ])
   })
 

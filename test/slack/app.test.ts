@@ -70,7 +70,7 @@ describe('signature', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a signature is over the bytes that came: the same form in other bytes is another request', async () => {
+  test('a signature is over the bytes that came, so the same form in other bytes is another request', async () => {
     const product = await slackProduct()
     const signed = formBody({ text: 'show upd_1' })
     const reencoded = signed.replace('show+upd', 'show%20upd')
@@ -131,7 +131,7 @@ describe('acknowledgements', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('ssl_check: yes, with or without a signature, and nothing else is done', async () => {
+  test('an ssl_check is answered with or without a signature, and nothing else is done', async () => {
     const product = await slackProduct()
     const { slackApp } = product.startProcess()
     expect((await slackApp.request('/slack/commands?ssl_check=1&token=x')).status).toBe(200)
@@ -168,7 +168,7 @@ describe('requests that do not come from Slack', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a forged press is no press of ours: acknowledged, nothing recorded', async () => {
+  test('a forged press is acknowledged, and nothing is recorded', async () => {
     const product = await slackProduct()
     const forged: [what: string, changes: object][] = [
       ['a forged value', { actions: [{ action_id: 'approve', value: "'; drop" }] }],
@@ -333,7 +333,7 @@ describe('when something is down', () => {
     expect(product.logged.join('\n')).toContain('slack-failed')
   })
 
-  test('the secret, missing or unreadable: the same, and nothing of it is shown or logged', async () => {
+  test('a missing or unreadable secret gets an apology, and nothing of it is shown or logged', async () => {
     const product = await slackProduct()
     const body = formBody()
     const headers = signedFor(body, product.clock.now() / 1000)

@@ -65,7 +65,7 @@ describe('a message is edited wherever its update is decided', () => {
     expect(message?.text).toMatch(outcome)
   })
 
-  test('a doubt resolved with the API, and an approval that expires', async () => {
+  test('a message is edited when its doubt is resolved with the API, and when its approval expires', async () => {
     const { product, ask, decide, sweep, shown } = await botProduct()
     const [doubt = ''] = await ask('doubtful')
     expect(shown()[0]?.buttons).toEqual([`resolve-ran ${doubt}`, `resolve-did-not-run ${doubt}`])
@@ -198,7 +198,7 @@ describe('forms', () => {
     expect([shown()[0]?.buttons, product.slack.posted()]).toEqual([[], []])
   })
 
-  test('a form that Slack does not open within 1.5 seconds: the press is acknowledged and says to try again', async () => {
+  test('a press whose form Slack does not open within 1.5 seconds is acknowledged, and says to try again', async () => {
     const { product, recorder, ask } = await botProduct()
     const [id = ''] = await ask('dear')
     recorder.fail({ method: 'views.open', delayMs: 2_000 })
@@ -287,6 +287,7 @@ describe('App Home', () => {
     await product.slack.press('approve', id, { user: 'U2BOB', isHome: true, block: `shown:640:${id}` })
     await product.deliver()
     expect(homeOf(bot)).toContain('No update needs a decision.')
+    expect(homeOf(bot)).not.toContain('was approved by')
   })
 
   test('App Home says to a user who is not listed whom to ask, and shows no figure', async () => {

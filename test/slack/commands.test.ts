@@ -156,7 +156,7 @@ describe('figures, estimates and lists', () => {
 })
 
 describe('/units run', () => {
-  test('confirmed: accepted in place of the button, run, and told in place when it is done', async () => {
+  test('a confirmed run is accepted in place of its button, and told there when it is done', async () => {
     const { product, offered, confirm, updates, button } = await slackProduct()
     const ask = await offered(`${acme} tag:client=acme because the board meets`)
     expect(await confirm(ask)).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to seo'))
@@ -195,7 +195,7 @@ describe('/units run', () => {
     expect(await updates()).toEqual([])
   })
 
-  test('the same command delivered twice is one command: one answer, one button, one run', async () => {
+  test('a command delivered twice has one answer, one button and one run', async () => {
     const { product, type, confirm, button } = await slackProduct()
     const how = { user: 'U2BOB', trigger: '12.34.same' }
     await product.slack.command(acme, how)
@@ -231,7 +231,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('an answer that Slack showed and did not take: once confirmed, it is answered with its outcome', async () => {
+  test('an answer that Slack showed and did not take is, once confirmed, answered with its outcome', async () => {
     const { product, type, confirm, sweep, button } = await slackProduct({ units: { acme: 640 } })
     product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
     await type(acme, { user: 'U2BOB' })
@@ -240,7 +240,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('two processes that answer at once while the price moves: no button for a price that is not remembered', async () => {
+  test('two processes that answer at once while the price moves show no button for a price that is not remembered', async () => {
     const { product, confirm, updates } = await slackProduct()
     const prices = [45, 40, 45].map((units) => json({ keyword_units: units })) as [ReturnType<typeof json>]
     product.service.script('/on-demand/acme/estimate', ...prices)
@@ -253,7 +253,7 @@ describe('/units run', () => {
     expect(shown).toEqual([String(maxUnits)])
   })
 
-  test('several projects: each has its price, its update, and the lot one message at the end', async () => {
+  test('a run of several projects shows each price, and tells the lot in one message at the end', async () => {
     const { product, type, confirm, updates, latest, button } = await slackProduct({ units: { blog: 7, shop: 100 } })
     const told = await type('run ranking acme "my shop" blog shop budget=seo', { user: 'U2BOB' })
     expect(told).toEqual(says('private: 4 projects will cost 187 units, charged to seo'))
@@ -283,7 +283,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('an empty budget has the button, too, with the price', async () => {
+  test('a run on an empty budget can be put to an approver, with its price', async () => {
     const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_000 } })
     await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })
     await type('run ranking acme budget=seo', { user: 'U2BOB' })
@@ -303,7 +303,7 @@ describe('/units run', () => {
     expect(product.slack.buttons().filter(({ action }) => action === 'ask')).toEqual([])
   })
 
-  test('a user who may only propose reads so before; then the update waits for approval in the channel', async () => {
+  test('a user who may only propose reads so before the update waits for approval in the channel', async () => {
     const { product, type, confirm, updates, latest, button } = await slackProduct()
     await type(acme, { user: 'U4PIA' })
     expect(textsOf(latest()).join('\n')).toContain(

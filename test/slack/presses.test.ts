@@ -32,7 +32,7 @@ const done = 'place: ✅ .*dear is done: 640 units charged to seo'
 const soon = (by: string) => `place: ⏳ .*dear was approved by <@${by}>` as const
 
 describe('approve and reject', () => {
-  test('approved: the message is edited at once, and again to the outcome; it says who decided', async () => {
+  test('an approved message is edited at once, and again to the outcome, and says who decided', async () => {
     const { product, ask, press, updateOf } = await strictProduct()
     const { id } = await ask()
     expect(await press('approve', id)).toEqual(says(soon('U3CARL'), done))
@@ -68,7 +68,7 @@ describe('approve and reject', () => {
     expect((await sweep(minutes(3))).filter((line) => line.startsWith('private'))).toHaveLength(1)
   })
 
-  test('two presses, also by two people at once in two processes, are one decision and one run', async () => {
+  test('several presses by several people in two processes are one decision and one run', async () => {
     const { product, ask, updateOf } = await strictProduct({ isRealStore: true })
     const { id } = await ask()
     for (const user of ['U3CARL', 'U3CARL', 'U4DORA', 'U1ADA']) await product.slack.press('approve', id, { user })
@@ -130,7 +130,7 @@ describe('approve and reject', () => {
   }
   const outgrown = says('place: needs 4,000 units now, and you were shown 640, so it was not approved')
 
-  test('the old button approves the old figure only, also when it is pressed again', async () => {
+  test('an old button approves the old figure only, and a new one the new figure', async () => {
     const { product, press, updateOf, id, block } = await grown()
     await press('approve', id, 'U3CARL', block)
     expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
@@ -182,7 +182,7 @@ describe('uses of a response_url', () => {
     expect((await ask('other')).id).not.toBe(id)
   })
 
-  test('a response_url takes five messages: the sixth goes to the channel', async () => {
+  test('a response_url takes five messages, and the sixth goes to the channel', async () => {
     const { product, press, ask, news } = await strictProduct()
     const { id } = await ask()
     await press('approve', id)

@@ -122,8 +122,18 @@ describe('the right to approve an update', () => {
     const estimated = (units?: number) => awaiting(units === undefined ? {} : { estimated: u(units) })
     expect([outgrown(estimated(), u(40)), whyNotUpTo(estimated(), u(40))]).toEqual([null, null])
     expect([outgrown(estimated(40), u(40)), whyNotUpTo(estimated(40), u(40))]).toEqual([null, null])
-    const refused = { slug: 'wrong-state', members: { update: 'upd_1', state: 'awaiting-approval', units: 41 } }
-    expect([outgrown(estimated(41), u(40)), whyNotUpTo(estimated(41), u(40))]).toMatchObject([refused, refused])
+    const refused = (detail: string) => ({
+      ...{ slug: 'wrong-state', members: { update: 'upd_1', state: 'awaiting-approval', units: 41 } },
+      detail: `The ranking update of shop ${detail}`,
+    })
+    expect([outgrown(estimated(41), u(40)), whyNotUpTo(estimated(41), u(40))]).toEqual([
+      refused(
+        'needs 41 units now, and you were shown 40, so it was not approved. Nothing was spent; look at it again.',
+      ),
+      refused(
+        'cannot be approved up to 40 units: it needs 41 units. Nothing was spent; approve at least 41, or reject it.',
+      ),
+    ])
   })
 
   test.each<[string, string, Caller | null, boolean]>([
