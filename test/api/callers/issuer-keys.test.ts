@@ -298,6 +298,14 @@ describe('the name of an issuer', () => {
     expect(await product.guard.ledger.issuerKeys.read('okta')).toMatchObject({ issuer: provider.issuer })
   })
 
+  test('a name that another issuer took since the keys were asked for is refused', async () => {
+    const { clock, provider, product, read } = await start()
+    expect(await read(provider.sign({ groups: ['seo'] }, {}, await provider.newKey('k1')))).toBe(401)
+    const other = { name: 'okta', issuer: 'https://other.example', jwks: '{"keys":[]}', fetchedAt: clock.now() }
+    expect(await product.guard.ledger.issuerKeys.keep(other)).toBe('kept')
+    expect(await read()).toBe(401)
+  })
+
   test('one of two processes with different files gets the name', async () => {
     const { clock, product } = await start()
     const keep = (issuer: string, fetchedAt = clock.now()) =>
