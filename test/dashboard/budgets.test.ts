@@ -420,8 +420,10 @@ describe('projects', () => {
 
 describe('freezes', () => {
   test('a budget freezes at once and once, and unfreezes only for a user who saw the freeze', async () => {
-    const { product, eve } = await start()
+    const { product, put, eve } = await start()
     const page = await eve.get(`${acme}/freeze`)
+    // Other changes do not prevent a freeze.
+    await put('shop', { limits: [month(1)] })
     expect(page.text).toContain('No update is admitted on acme or on any budget below it until someone unfreezes it.')
     const done = await press(eve, page, 'Freeze acme', { reason: 'a loop' })
     expect(done.text).toContain('✓ acme is frozen: no update is admitted on it or on any budget below it.')
