@@ -277,12 +277,16 @@ describe('permissions of one caller', () => {
 
   test('a caller’s form keeps a disabled caller disabled, and leads to where it is enabled', async () => {
     const { product, list, eve, caller } = await startWithCrawler()
-    await list('crawler', { scopes: ['read', 'run', 'approve'], disabled: true })
+    // A counter without a limit reads like no limit, and stays.
+    const limits = [{ window: 'month', units: 'unlimited' }]
+    await list('crawler', { scopes: ['read', 'run', 'approve'], disabled: true, limits })
     const form = await eve.get(edit)
     expect(form.text).toContain('crawler is disabled, and stays so. Enable it among the callers')
     expect(form.html).toContain('href="/dashboard/callers#stop"')
     await press(eve, await press(eve, form, 'Preview', { perUpdate: '60' }), 'Save')
-    expect(await caller('crawler')).toMatchObject({ disabled: true, scopes: ['read', 'run', 'approve'], perUpdate: 60 })
+    expect(await caller('crawler')).toMatchObject({
+      ...{ disabled: true, scopes: ['read', 'run', 'approve'], perUpdate: 60, limits },
+    })
     const token = product.signed({ sub: 'crawler', scope: 'read' })
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
   })

@@ -180,7 +180,7 @@ describe('POST /budgets/account/reconcile', () => {
     await enter('globex', { type: 'external-spend', units: 1 })
     const again = await reconcile(figure, 'k')
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([200, first.body, 'true'])
-    for (const other of [{ reason: 'other' }, { difference: 7 }]) {
+    for (const other of [{ reason: 'other', difference: first.body.units }, { difference: 7 }]) {
       const how = { body: { ...figure, ...other }, headers: { 'idempotency-key': 'k' } }
       expect((await product.call('POST', '/budgets/account/reconcile', how)).body).toMatchObject({
         ...{ status: 422, type: '/problems/key-reused' },
