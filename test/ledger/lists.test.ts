@@ -425,6 +425,17 @@ describe.each(stores)('lists: %s', (name, create) => {
   })
 })
 
+/** 1,300 updates of one day: more than one page of a list reads. */
+async function busyMonth(store: Store, clock: TestClock, paidBy: (index: number) => Partial<Update> = () => ({})) {
+  const ledger = createLedger({ store, clock, account })
+  await ledger.view()
+  for (let index = 0; index < 1_300; index++) {
+    const id = `upd_${String(index).padStart(6, '0')}`
+    await ledger.record({ ...recordOf(0), ...paidBy(index), id, createdAt: clock.now() - hours(20) + index }, null)
+  }
+  return ledger
+}
+
 test('a list for the reader of one budget reads no update of another, and few pages of the index', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')
   const real = createMemoryStore()
@@ -440,13 +451,9 @@ test('a list for the reader of one budget reads no update of another, and few pa
       return real.list(query)
     },
   }
-  const ledger = createLedger({ store: counted, clock, account })
-  await ledger.view()
-  for (let index = 0; index < 1_300; index++) {
-    const id = `upd_${String(index).padStart(6, '0')}`
-    const paid = index === 7 ? { budget: 'account', owner: 'acme' } : { budget: index === 4 ? 'acme' : 'zenith' }
-    await ledger.record({ ...recordOf(0), ...paid, id, createdAt: clock.now() - hours(20) + index }, null)
-  }
+  const ledger = await busyMonth(counted, clock, (index) =>
+    index === 7 ? { budget: 'account', owner: 'acme' } : { budget: index === 4 ? 'acme' : 'zenith' },
+  )
   const lists = ledger.listsAs({ ...seeing(() => true), budget: (name) => name === 'acme' })
   Object.assign(read, { items: 0, pages: 0 })
   const found = await lists.updatesFrom({ since: clock.now() - hours(24), until: clock.now() }, 50)
@@ -456,12 +463,7 @@ test('a list for the reader of one budget reads no update of another, and few pa
 
 test('a list whose reader sees no row of a busy month reads on to its end', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')
-  const ledger = createLedger({ store: createMemoryStore(), clock, account })
-  await ledger.view()
-  for (let index = 0; index < 1_300; index++) {
-    const id = `upd_${String(index).padStart(6, '0')}`
-    await ledger.record({ ...recordOf(0), id, createdAt: clock.now() - hours(20) + index }, null)
-  }
+  const ledger = await busyMonth(createMemoryStore(), clock)
   const lists = ledger.listsAs(seeing(({ id }) => id === 'upd_000000'))
   expect((await ledger.updates({}, 1)).next).toBeDefined()
   const page = await lists.updates({}, 2)

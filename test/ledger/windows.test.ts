@@ -313,7 +313,7 @@ describe('always', () => {
       expect(window.end - window.start).toBeGreaterThan(27.9 * dayMs)
       expect(window.end - window.start).toBeLessThan(31.1 * dayMs)
     })
-    holds(property, 600)
+    holds(property, 300)
   })
 
   it('months tile time, whatever was changed, and have unique names', () => {
@@ -386,6 +386,6 @@ describe('always', () => {
         expect(dayAt(calendar, day.start)).toEqual(day)
       }
     })
-    holds(property, 250)
+    holds(property, 100)
   })
 })

@@ -88,38 +88,32 @@ describe('whenShort: ask', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  describe('several projects, of which more than one is short', () => {
-    async function asked() {
-      const product = await startProduct({ store: createMemoryStore(), units: { a: 5, b: 5, c: 5 } })
-      await product.call('PUT', '/budgets/seo', { body: { limits: limits(7) } })
-      const token = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
-      const wanted = { kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo', whenShort: 'ask' }
-      const { body } = await product.update(wanted, { token })
-      const approve = async (position: number) =>
-        (await product.call('POST', `/updates/${body.updates[position].id}/approve`)).body.state
-      return { product, updates: body.updates, approve }
-    }
-
-    test('an update is short of what those before it take, and each can be approved', async () => {
-      const { product, updates, approve } = await asked()
-      expect(updates.map(({ state }: { state: string }) => state)).toEqual([
-        'settled',
+  test('an update of several is short of what those before it take, and each can be approved', async () => {
+    const product = await startProduct({ store: createMemoryStore(), units: { a: 5, b: 5, c: 5 } })
+    await product.call('PUT', '/budgets/seo', { body: { limits: limits(7) } })
+    const token = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
+    const wanted = { kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo', whenShort: 'ask' }
+    const { updates } = (await product.update(wanted, { token })).body
+    expect(
+      updates.map(({ state, history }: { state: string; history: object[] }) => [state, history[0]]),
+    ).toMatchObject([
+      ['settled', {}],
+      [
         'awaiting-approval',
+        {
+          note: 'it needs 5 units, and seo has 2 of 7 units left this month; approving it also grants seo 3 one-time units this month',
+        },
+      ],
+      [
         'awaiting-approval',
-      ])
-      expect([updates[1].history[0].note, updates[2].history[0].note]).toEqual([
-        'it needs 5 units, and seo has 2 of 7 units left this month; approving it also grants seo 3 one-time units this month',
-        'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it); approving it also grants seo 5 one-time units this month',
-      ])
-      expect([await approve(1), await approve(2)]).toEqual(['settled', 'settled'])
-      expect(await product.figures('seo')).toMatchObject({ limit: 7, granted: 8, available: 0, spent: 15 })
-      expect(await product.audit()).toBe(true)
-    })
-
-    test('an approved update is granted only what is short at that time', async () => {
-      const { product, approve } = await asked()
-      expect(await approve(2)).toBe('settled')
-      expect(await product.figures('seo')).toMatchObject({ granted: 3, available: 0, spent: 10 })
-    })
+        {
+          note: 'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it); approving it also grants seo 5 one-time units this month',
+        },
+      ],
+    ])
+    for (const { id } of updates.slice(1))
+      expect((await product.call('POST', `/updates/${id}/approve`)).body.state).toBe('settled')
+    expect(await product.figures('seo')).toMatchObject({ limit: 7, granted: 8, available: 0, spent: 15 })
+    expect(await product.audit()).toBe(true)
   })
 })
