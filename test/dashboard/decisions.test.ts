@@ -298,7 +298,9 @@ describe('decisions', () => {
     const didNotRun = { do: 'did-not-run', id: other, reason: 'not there' }
     expect((await bob.decide(didNotRun)).text).toContain('✕ The ranking update of lost too may still take effect until')
     product.clock.advance(minutes(5))
-    expect(buttonsIn((await bob.get('/dashboard/inbox')).html)).toEqual(['ran', 'did-not-run'])
+    const late = await bob.get('/dashboard/inbox')
+    expect(late.text).toContain('The request can no longer take effect, so you can choose either answer.')
+    expect(buttonsIn(late.html)).toEqual(['ran', 'did-not-run'])
     expect((await bob.decide(didNotRun)).text).toContain(
       '✓ The ranking update of lost too is released: 40 units returned.',
     )

@@ -295,9 +295,10 @@ describe('/units run', () => {
     ])
   })
 
-  test('a refusal that no grant would lift has no button', async () => {
-    const { product, type } = await slackProduct({ units: { dear: 50_001 } })
+  test('a refusal that no grant would lift, or of several projects, has no button', async () => {
+    const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600 } })
     await type('run ranking dear', { user: 'U1ADA' })
+    await type('run ranking blog shop budget=seo', { user: 'U1ADA' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await type('run ranking acme budget=seo', { user: 'U1ADA' })
     expect(product.slack.buttons().filter(({ action }) => action === 'ask')).toEqual([])
