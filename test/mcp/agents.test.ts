@@ -134,17 +134,6 @@ describe('a request of an agent', () => {
     }
   })
 
-  test('a request is refused with the quote of another caller, and leaves it good for its own', async () => {
-    const { connect, seen } = await start()
-    const [agent, other] = [await connect(), await connect({ sub: 'other' })]
-    const quote = await agent.quote('initech')
-    const refusal = await other.request(quote)
-    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/forbidden' } })
-    expect(refusal.sentence).toContain('This quote was given to another caller. This call spent nothing.')
-    expect(seen('run')).toHaveLength(0)
-    expect((await agent.request(quote)).data.state).toBe('settled')
-  })
-
   test('a request is refused for good when the price grew after the quote, also when it falls again', async () => {
     const units = { initech: 40 }
     const { connect, seen, figures } = await start({ units })

@@ -195,17 +195,6 @@ describe('/units run', () => {
     expect(await updates()).toEqual([])
   })
 
-  test('a command delivered twice has one answer, one button and one run', async () => {
-    const { product, type, confirm, button } = await slackProduct()
-    const how = { user: 'U2BOB', trigger: '12.34.same' }
-    await product.slack.command(acme, how)
-    expect(await type(acme, how)).toHaveLength(1)
-    expect(await type(acme, how)).toEqual([])
-    await confirm(button())
-    expect(await type(acme, how)).toEqual([])
-    expect(product.seen('run')).toHaveLength(1)
-  })
-
   test('a run confirmed after an hour does not run, and its button is gone', async () => {
     const { product, offered, confirm, updates } = await slackProduct()
     const [early, late] = [await offered(acme), await offered('run ranking blog budget=seo')]
