@@ -115,11 +115,13 @@ export async function retryUntilAnswered<Answer>(attempt: () => Promise<Answer |
   throw new Contention('the definitions keep changing')
 }
 
-export const retryOnConflict = (change: () => Promise<ChangeResult>): Promise<ChangeResult> =>
-  retryUntilAnswered(async () => {
+/** Returns the last conflict after eight rounds: a project that has another owner by now stays one. */
+export async function retryOnConflict(change: () => Promise<ChangeResult>): Promise<ChangeResult> {
+  for (let round = 1; ; round++) {
     const result = await change()
-    return isConflict(result) ? null : result
-  })
+    if (!isConflict(result) || round === maxRounds) return result
+  }
+}
 
 export function flashOf(result: ChangeResult, done: string): Flash {
   if (result.kind === 'changed') return { done: [done], failed: [] }
