@@ -73,7 +73,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     ])
     const text = await page.getByRole('main').innerText()
     expect(text).toMatch(/3 approvals \(first ends Wed 25\sNov, 05:00\) · 2 in doubt/)
-    expect(text).toMatch(/frozen since 11\sNov\s+by mira: the trial is over/)
+    expect(text).toMatch(/trial was frozen by mira on 11\sNov\s2026\s16:00 UTC: the trial is over/)
 
     await page.getByText('rita', { exact: true }).click()
     await page.getByRole('button', { name: 'Log out' }).click()

@@ -84,7 +84,7 @@ const whichBudgetFirst: Question = async (page, _click, guard) => {
   expect(cannotPay).toHaveLength(1)
   const [first] = await page.getByRole('region', { name: 'At risk' }).getByRole('listitem').all()
   const available = view.book.counters.month[cannotPay[0] ?? '']?.available ?? 0
-  expect(first && (await textOf(first))).toMatch(new RegExp(`^${cannotPay[0]} .* has ${count(available)} left`))
+  expect(first && (await textOf(first))).toMatch(new RegExp(`^${cannotPay[0]} .* has ${count(available)} units left`))
 }
 
 const whoSpentMost: Question = async (page, _click, guard) => {

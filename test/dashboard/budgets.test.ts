@@ -427,7 +427,9 @@ describe('freezes', () => {
     expect(page.text).toContain('No update is admitted on acme or on any budget below it until someone unfreezes it.')
     const done = await press(eve, page, 'Freeze acme', { reason: 'a loop' })
     expect(done.text).toContain('✓ acme is frozen: no update is admitted on it or on any budget below it.')
-    expect(done.text).toContain('frozen since 20 Nov by eve: a loop Grant Transfer Change Unfreeze Delete')
+    expect(done.text).toContain(
+      'acme was frozen by eve on 20 Nov 2026 10:00 UTC: a loop Grant Transfer Change Unfreeze Delete',
+    )
     const frozen = await eve.get(`${acme}/unfreeze`)
     await press(eve, page, 'Freeze acme', { reason: 'again' })
     expect((await entriesOf(product, 'acme')).filter(([type]: string[]) => type === 'freeze')).toEqual([

@@ -115,7 +115,7 @@ describe('the inbox', () => {
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     const { text, html } = await eve.get('/dashboard/inbox')
     expect(text).toContain(
-      'low runs out Mon 23 Nov, 05:00 plans need 400, 100 are left: short 300, first for night Grant 300…',
+      'low out 23 Nov Runs out with the plan night: plans need 400 units until the reset, 100 are left, so 300 are short from 23 Nov 2026 05:00 UTC. Grant 300…',
     )
     expect(html).toContain('href="/dashboard/budgets/low/book?type=grant&amp;units=300&amp;window=month#grant"')
     const { html: form } = await eve.get('/dashboard/budgets/low/book?type=grant&units=300&window=month')
@@ -135,7 +135,9 @@ describe('the inbox', () => {
       ['/', 'Who spent'],
     ] as const)
       expect((await eve.get(path)).text).toMatch(
-        new RegExp(`plan night plan paused of east, west, since 20 Nov 2026 10:00 by \\w+: a holiday Resume… ${end}`),
+        new RegExp(
+          `plan night plan paused Paid by east, west. The plan night was paused by \\w+ on 20 Nov 2026 10:00 UTC: a holiday Resume… ${end}`,
+        ),
       )
   })
 

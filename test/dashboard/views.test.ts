@@ -104,7 +104,7 @@ describe('every page', () => {
     expect(settled.text).toContain(`Update of ${hostile}`)
     expect(settled.text).toContain(`“${hostile}”`)
     expect(settled.text).toContain(`"said":"${hostile.replaceAll('"', '\\"')}"`)
-    expect((await browser.get('/')).text).toContain(`frozen since 20 Nov by ada: ${hostile}`)
+    expect((await browser.get('/')).text).toContain(`seo was frozen by ada on 20 Nov 2026 10:00 UTC: ${hostile}`)
   })
 
   test('a page breaks no line inside a date or a figure with its unit; input and copies are left alone', () => {
@@ -249,7 +249,9 @@ describe('the overview', () => {
     expect(html).toContain('<h1>November: on track, one budget is not</h1>')
     expect(text).toContain('49,880 with plans only; fewer than three days of history')
     expect(text).toContain('To decide 1 40 units 1 in doubt')
-    expect(text).toContain('At risk 1 of 4 budgets full nothing left all 40 are used; the last update cost 40')
+    expect(text).toContain(
+      'At risk 1 of 4 budgets full nothing left Nothing of 40 units is left this month. The last update cost 40.',
+    )
     expect(text).toContain('free on track no limit 0 0 – –')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
     expect(bar).toContain('<rect class="fill" width="40%"')
@@ -269,7 +271,7 @@ describe('the overview', () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/none', { body: { limits: month(0) } })
     expect((await browser.get('/')).text).toContain(
-      'none nothing left all 0 are used; the price of its next update is not known yet',
+      'none nothing left Nothing of 0 units is left this month. The price of its next update is not known yet.',
     )
   })
 
@@ -281,7 +283,7 @@ describe('the overview', () => {
     await ask(product, { project: 'two', budget: 'seo' })
     const reader = await browser.get('/')
     expect(reader.text).toContain(
-      'seo runs out Mon 30 Nov, 05:00 plans need 400, 360 are left: short 40, first for nightly Who spent',
+      'seo out 30 Nov Runs out with the plan nightly: plans need 400 units until the reset, 360 are left, so 40 are short from 30 Nov 2026 05:00 UTC. Who spent',
     )
     await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     const { html } = await browser.get('/')

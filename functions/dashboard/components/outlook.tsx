@@ -3,18 +3,8 @@ import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, type Figures, percent, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import {
-  BudgetLink,
-  bookAddress,
-  budgetAddress,
-  dayAndTime,
-  joined,
-  planAddress,
-  Section,
-  say,
-  shortDay,
-} from './parts.tsx'
-import { PlanName, Stopped, StoppedBy } from './people.tsx'
+import { BudgetLink, bookAddress, budgetAddress, joined, planAddress, Section, say, shortDay } from './parts.tsx'
+import { PlanName } from './people.tsx'
 
 type Reason = BudgetOutlook['reasons'][number]
 type Remedy = NonNullable<BudgetOutlook['remedy']>
@@ -23,68 +13,38 @@ type Remedy = NonNullable<BudgetOutlook['remedy']>
 export const totalOf = ({ limit, granted }: Pick<Figures, 'limit' | 'granted'>): number | null =>
   limit === 'unlimited' ? null : limit + granted
 
-/** What a pill says, short and long, and the detail beside it. */
-function wordsOf(reason: Reason, view: View): readonly [short: string, long: string, detail: Child] {
-  const zone = zoneOf(view)
+/** Its sentence says more. */
+function shortText(reason: Reason, view: View): string {
   switch (reason.kind) {
     case 'frozen':
-      return ['frozen', `frozen since ${shortDay(reason.stop.at, zone)}`, <StoppedBy stop={reason.stop} view={view} />]
-    case 'exhausted': {
-      const { of, over, window } = reason
-      const [short, long] =
-        window === 'day' ? ['nothing today', 'nothing left today'] : ['nothing left', 'nothing left']
-      const more = over === undefined || over <= 0 ? '' : `, and ${count(over)} more`
-      return [short, long, `all ${count(of)} are used${more}${over === undefined ? '' : onlyObserved}`]
-    }
-    case 'cannot-pay': {
-      const { budget, left, price, refusedAt } = reason
-      const since = refusedAt === null ? '' : `; last refused ${shortDay(refusedAt, zone)}`
-      const paid = `${count(left)} left; the last update cost ${count(price)}${since}`
-      return ['cannot pay', 'cannot pay for an update', say`${<BudgetLink name={budget} />} has ${paid}`]
-    }
-    case 'plans-run-out': {
-      const { needed, left, short, plan } = reason
-      const first = plan !== null && say`, first for ${<a href={planAddress(plan)}>{plan}</a>}`
-      const detail = say`plans need ${count(needed)}, ${count(left)} are left: short ${count(short)}${first}`
-      return [...outOn(reason.at, zone), detail]
-    }
-    case 'pace-runs-out': {
-      const { perDay, short } = reason
-      return [...outOn(reason.at, zone), `${count(perDay)} a day beside its plans: short ${count(short)} at the reset`]
-    }
-    case 'ancestor-binds': {
-      const { budget, needed, left } = reason
-      const detail = say`its plans need ${count(needed)}, ${<BudgetLink name={budget} />} has ${count(left)} left`
-      return [`${budget} short`, `${budget} has too little`, detail]
-    }
-    case 'threshold': {
-      const used = `${percent(reason.used, reason.of)} used`
-      return [used, used, `${count(reason.used)} of ${count(reason.of)} are used`]
-    }
-    case 'plan-paused': {
-      const { plan, stop } = reason
-      const link = <a href={planAddress(plan)}>{plan}</a>
-      return ['plan paused', 'plan paused', say`${link} since ${<Stopped stop={stop} view={view} />}`]
-    }
+      return 'frozen'
+    case 'exhausted':
+      return reason.window === 'day' ? 'nothing today' : 'nothing left'
+    case 'cannot-pay':
+      return 'cannot pay'
+    case 'plans-run-out':
+    case 'pace-runs-out':
+      return `out ${shortDay(reason.at, zoneOf(view))}`
+    case 'ancestor-binds':
+      return `${reason.budget} short`
+    case 'threshold':
+      return `${percent(reason.used, reason.of)} used`
+    case 'plan-paused':
+      return 'plan paused'
     case 'reconcile-overdue':
-      return ['reconcile', 'not reconciled', `not compared with the vendor’s figure for ${reason.days} days or more`]
+      return 'not reconciled'
   }
 }
-
-const onlyObserved = '; only observed, so nothing is refused'
-
-const outOn = (at: number, zone: string) => [`out ${shortDay(at, zone)}`, `runs out ${dayAndTime(at, zone)}`] as const
 
 interface PillProps {
   readonly reason: Reason | undefined
   readonly view: View
-  readonly isLong?: true
   readonly title?: string | undefined
 }
 
-export function Pill({ reason, view, isLong, title }: PillProps) {
+export function Pill({ reason, view, title }: PillProps) {
   const [style, text] = reason
-    ? [isGrave(reason) ? 'pill at-risk' : 'pill', wordsOf(reason, view)[isLong ? 1 : 0]]
+    ? [isGrave(reason) ? 'pill at-risk' : 'pill', shortText(reason, view)]
     : ['pill on-track', 'on track']
   return (
     <span class={style} title={title}>
@@ -114,18 +74,14 @@ function risksIn(outlooks: readonly BudgetOutlook[]): readonly Risk[] {
       if (reason.kind !== 'plan-paused') continue
       const { plan: name } = reason
       const budgets = [...(ofPlans.get(name)?.budgets ?? []), budget]
-      ofPlans.set(name, { name, reason, remedy: { kind: 'resume', plan: name }, budgets })
+      ofPlans.set(name, { name, reason, remedy: reason.remedy, budgets })
     }
-  const ofBudgets = outlooks.flatMap(({ budget: name, reasons, remedy }): Risk[] => {
+  const ofBudgets = outlooks.flatMap(({ budget: name, reasons }): Risk[] => {
     const reason = reasons.find(({ kind }) => kind !== 'plan-paused')
     if (!reason) return []
-    // Behind a paused plan, there is only a late reconciliation.
-    if (reason !== reasons[0]) return [{ name, reason, remedy: { kind: 'reconcile' } }]
-    if (reason.kind !== 'exhausted' || reason.window !== 'month') return [{ name, reason, remedy }]
+    if (reason.kind !== 'exhausted' || reason.window !== 'month') return [{ name, reason, remedy: reason.remedy }]
     const unpaid = reasons.find((each) => each.kind === 'cannot-pay')
-    if (!unpaid) return [{ name, reason, remedy: null, price: null }]
-    const { budget, price, left } = unpaid
-    return [{ name, reason, remedy: { kind: 'grant', budget, window: 'month', units: price - left }, price }]
+    return [{ name, reason, remedy: unpaid?.remedy ?? null, price: unpaid?.price ?? null }]
   })
   return [...ofBudgets, ...ofPlans.values()]
 }
@@ -181,18 +137,17 @@ interface RowProps extends Pick<Risk, 'reason' | 'remedy' | 'budgets' | 'price'>
 }
 
 export function ReasonRow({ name, reason, budgets, price, remedy, row, view }: RowProps) {
-  const cost = price == null ? 'the price of its next update is not known yet' : `the last update cost ${count(price)}`
+  const cost =
+    price === null ? 'The price of its next update is not known yet.' : `The last update cost ${count(price ?? 0)}.`
   return (
     <li>
       {name && <span>{name}</span>}
       <span>
-        <Pill reason={reason} view={view} isLong />
+        <Pill reason={reason} view={view} />
       </span>
       <span class="why">
-        {budgets && reason.kind === 'plan-paused'
-          ? say`of ${budgetLinks(budgets)}, since ${<Stopped stop={reason.stop} view={view} />}`
-          : wordsOf(reason, view)[2]}
-        {price === undefined ? '' : `; ${cost}`}
+        {budgets && say`Paid by ${budgetLinks(budgets)}. `}
+        {reason.sentence} {price === undefined ? null : cost}
       </span>
       <span class="remedy">{remedy && <RemedyLink remedy={remedy} row={row} />}</span>
     </li>

@@ -1,5 +1,5 @@
 import { type Decided, shownCaller, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
-import { type ListOfCallers, planOfCaller, type Stop } from '../../../shared/ledger/book/definitions.ts'
+import { type ListOfCallers, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { reservedNames } from '../../../shared/platform/words.ts'
@@ -32,23 +32,6 @@ interface WhoProps {
   /** The record that names them. */
   readonly of?: Decided
 }
-
-interface StopProps {
-  readonly stop: Stop
-  readonly view: Pick<View, 'definitions'>
-}
-
-export const StoppedBy = ({ stop: { by, reason }, view: { definitions } }: StopProps) => (
-  <>
-    by <Who name={by} definitions={definitions} />: {reason}
-  </>
-)
-
-export const Stopped = ({ stop, view }: StopProps & { view: View }) => (
-  <>
-    <Time at={stop.at} zone={zoneOf(view)} /> <StoppedBy stop={stop} view={view} />
-  </>
-)
 
 /** The person behind a caller, or the plan. */
 export function Who({ name, definitions, of }: WhoProps) {

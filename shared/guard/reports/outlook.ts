@@ -48,12 +48,14 @@ type Remedy =
   | { readonly kind: 'resume'; readonly plan: string }
   | { readonly kind: 'reconcile' }
 
+type ToldReason = Reason & { readonly sentence: string; readonly remedy: Remedy | null }
+
 export interface BudgetOutlook {
   readonly budget: string
   readonly parent: string | null
   readonly status: Status
   /** The gravest first. Empty: on track. */
-  readonly reasons: readonly Reason[]
+  readonly reasons: readonly ToldReason[]
   readonly sentence: string | null
   readonly remedy: Remedy | null
   readonly figures: Figures
@@ -127,12 +129,14 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
     const [month, day] = [of('month'), of('day')]
     if (!month || !day) return []
     const lastRefused = latest.refusals.get(budget.name) ?? null
-    const reasons = reasonsOf(reading, budget, { month, isReconcileOverdue, lastRefused })
-    const [first] = reasons
-    const [sentence, remedy] = first ? toldOf(first, budget.name, view) : [null, null]
+    const reasons = reasonsOf(reading, budget, { month, isReconcileOverdue, lastRefused }).map((reason): ToldReason => {
+      const [sentence, remedy] = toldOf(reason, budget.name, view)
+      return { ...reason, sentence, remedy }
+    })
+    const { sentence, remedy } = reasons[0] ?? { sentence: null, remedy: null }
     return [
       {
-        ...{ budget: budget.name, parent: budget.parent, status: statusOf(first), reasons, sentence, remedy },
+        ...{ budget: budget.name, parent: budget.parent, status: statusOf(reasons[0]), reasons, sentence, remedy },
         ...{ figures: figuresOf(view, budget, 'month'), month, day },
         history: historyOf(view, summaries, budget.name),
         next: nextStopOf(view, budget, { price: month.lastPrice, lastRefused }),

@@ -79,7 +79,9 @@ describe('an observed limit', () => {
     expect(budget.text).toContain(
       'Its limits are only observed and refuse nothing. Enforcing would have refused 2 updates of 80 units this month.',
     )
-    expect(budget.text).toContain('all 50 are used, and 70 more; only observed, so nothing is refused')
+    expect(budget.text).toContain(
+      'Nothing of 50 units is left this month. It is only observed and refuses nothing: 70 more are used.',
+    )
     expect(budget.text).toContain('Over its limits only observe')
     expect((await browser.get('/dashboard/budgets')).text).toContain('nothing left observed')
     const { updates } = (await call('GET', '/updates?project=hats')).body

@@ -10,7 +10,7 @@ import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
 import { budgetNamed, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { releasedBy } from '../../../../shared/ledger/book/releases.ts'
 import { budgetAddress, Section } from '../../components/parts.tsx'
-import { StoppedBy } from '../../components/people.tsx'
+import { Who } from '../../components/people.tsx'
 import { flashOf } from '../../forms.ts'
 import { ActionForm, action } from '../../kit/action.tsx'
 import type { PageRoutes } from '../../session.tsx'
@@ -75,7 +75,7 @@ export function addStops({ page }: PageRoutes): void {
             <Section id="confirm" title="What happens">
               {path === 'unfreeze' && budget.frozen ? (
                 <p>
-                  Frozen <StoppedBy stop={budget.frozen} view={{ definitions }} />
+                  Frozen by <Who name={budget.frozen.by} definitions={definitions} />: {budget.frozen.reason}
                 </p>
               ) : null}
               <p>{consequence(name)}</p>
