@@ -70,13 +70,13 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'what has ended can still be approved',
-    file: guard('people/permissions'),
+    file: guard('people/decisions'),
     find: "if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')",
     replace: '',
   },
   {
     bug: 'what is running can be cancelled',
-    file: guard('people/permissions'),
+    file: guard('people/decisions'),
     find: "state === 'awaiting-approval' || state === 'requested' ? null",
     replace: "state === 'awaiting-approval' || state === 'requested' || state === 'running' ? null",
   },
@@ -89,7 +89,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'a person says "did not run" while it may still be on its way',
-    file: guard('people/permissions'),
+    file: guard('people/decisions'),
     find: "if (outcome === 'ran' || view.now >= retryAt) return null",
     replace: 'return null',
   },
@@ -179,9 +179,9 @@ export const guardMutants: readonly Mutant[] = [
   {
     bug: 'approvers may approve their own requests',
     seed: 98,
-    file: guard('people/permissions'),
-    find: 'const own = ownRequest({ by, person }, update, view)\n  if (own) return problem',
-    replace: 'const own = ownRequest({ by, person }, update, view)\n  if (false) return problem',
+    file: guard('people/decisions'),
+    find: 'const own = ownRequest(by, update, view)\n  if (own) return problem',
+    replace: 'const own = ownRequest(by, update, view)\n  if (false) return problem',
   },
   {
     bug: 'a lease ends with the deadline of its sender, so that a clock ahead ends it earlier',

@@ -12,9 +12,9 @@ export const raceMutants: readonly Mutant[] = [
   {
     bug: 'who asked can approve it under another name',
     race: ['what needs approval, and who may give it', 0, ', which ada asked for'],
-    file: 'shared/guard/people/permissions.ts',
-    find: 'if (comparable(asker) !== comparable(personOf(definitions, by, person))) return null',
-    replace: 'if (caller !== by) return null',
+    file: 'shared/guard/people/decisions.ts',
+    find: 'if (comparable(asker) !== comparable(personOf(definitions, by.caller, by.person))) return null',
+    replace: 'if (caller !== by.caller) return null',
   },
   {
     bug: 'only the first budget of a chain asks for an approval',
@@ -68,14 +68,14 @@ export const raceMutants: readonly Mutant[] = [
   {
     bug: 'the approvers of a budget are not asked for',
     race: ['what needs approval, and who may give it', 0, 'root has approved'],
-    file: 'shared/guard/people/permissions.ts',
+    file: 'shared/guard/people/decisions.ts',
     find: 'if (barring !== undefined) return',
     replace: 'if (false) return',
   },
   {
     bug: 'only the first budget of a chain names approvers',
     race: ['what needs approval, and who may give it', 0, 'root has approved'],
-    file: 'shared/guard/people/permissions.ts',
+    file: 'shared/guard/people/decisions.ts',
     find: 'const named = chainOf(definitions, budget).find(',
     replace: 'const named = chainOf(definitions, budget).slice(0, 1).find(',
   },
