@@ -72,8 +72,7 @@ const total = (outcomes: readonly Outcome[]) => outcomes.reduce((sum, { schedule
 async function withWorkers(run: (all: Workers, workers: readonly Worker[]) => Promise<boolean>): Promise<boolean> {
   const all = await createWorkers()
   try {
-    const bundle = await all.bundler([])
-    const file = await bundle()
+    const file = await all.bundle()
     const workers = Array.from({ length: availableParallelism() }, () => all.start(file))
     return await run(all, workers).finally(() => {
       for (const worker of workers) worker.stop()
@@ -114,9 +113,8 @@ async function everyBug(all: Workers, bugs: typeof mutants): Promise<boolean> {
   const survivors: string[] = []
   await Promise.all(
     Array.from({ length: availableParallelism() }, async () => {
-      const bundle = await all.bundler(bugs)
       for (let mutant = left.shift(); mutant; mutant = left.shift()) {
-        const worker = all.start(await bundle(mutant))
+        const worker = all.start(await all.bundle(mutant))
         const start = performance.now()
         let caught: Outcome['failure'] = null
         for (const task of tasksFor(mutant)) if (!caught) caught = (await worker.do(task)).failure

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BuildContext, context, type Plugin } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import type { Mutant } from './mutant.ts'
 import type { Outcome, Task } from './trial.ts'
 
@@ -20,32 +20,22 @@ export type Workers = Awaited<ReturnType<typeof createWorkers>>
 
 export async function createWorkers() {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-simulation-'))
-  const contexts: BuildContext[] = []
   let bundles = 0
 
-  /**
-   * Bundles the whole guard into one file, with a bug or without. The next bundle takes its place, and reads again only
-   * what a bug changes. @throws when the line with the bug is missing.
-   */
-  async function bundler(bugs: readonly Mutant[]) {
-    let planted: Mutant | undefined
+  /** Bundles the whole guard into one file, with a bug or without. @throws when the line with the bug is missing. */
+  async function bundle(mutant?: Mutant): Promise<string> {
     const outfile = join(folder, `${++bundles}.mjs`)
-    const bundling = await context({
+    await build({
       entryPoints: [resolve(root, 'test/simulation/worker.ts')],
       outfile,
       bundle: true,
       platform: 'node',
       format: 'esm',
       logLevel: 'silent',
-      plugins: bugs.length > 0 ? [withBug(bugs, () => planted)] : [],
+      plugins: mutant ? [withBug(mutant)] : [],
       banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
     })
-    contexts.push(bundling)
-    return async (bug?: Mutant): Promise<string> => {
-      planted = bug
-      await bundling.rebuild()
-      return outfile
-    }
+    return outfile
   }
 
   function start(file: string): Worker {
@@ -67,12 +57,7 @@ export async function createWorkers() {
     }
   }
 
-  async function clear(): Promise<void> {
-    await Promise.all(contexts.map((each) => each.dispose()))
-    await rm(folder, { recursive: true, force: true })
-  }
-
-  return { bundler, start, clear }
+  return { bundle, start, clear: () => rm(folder, { recursive: true, force: true }) }
 }
 
 /** A bug may also make a task endless. */
@@ -81,12 +66,10 @@ const lost = (promise: string): Outcome => ({
   failure: { promise, trace: [], again: 'npm run sim' },
 })
 
-const withBug = (bugs: readonly Mutant[], planted: () => Mutant | undefined): Plugin => ({
+const withBug = ({ file, find, replace }: Mutant): Plugin => ({
   name: 'bug',
   setup: ({ onLoad }) => {
-    const names = new Set(bugs.map(({ file }) => basename(file, '.ts')))
-    onLoad({ filter: new RegExp(`/(${[...names].join('|')})\\.ts$`) }, async ({ path }) => {
-      const { file, find = '', replace = '' } = planted() ?? {}
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       if (relative(root, path) !== file) return null
       const source = await readFile(path, 'utf8')
       if (!source.includes(find)) throw new Error(`${file} has no line ${find}`)
