@@ -8,8 +8,7 @@ import { startClients } from './clients.ts'
 
 const offered = {
   guard: [
-    ...['ledger', 'submit', 'estimate', 'permissions', 'rateOf', 'start'],
-    ...['approve', 'reject', 'cancel', 'resolve'],
+    ...['ledger', 'submit', 'estimate', 'permissions', 'rateOf', 'start', 'decide'],
     ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
     ...['statement', 'monthFigures', 'countUpdates', 'inbox', 'unlistedProjects'],
     ...['planStatuses', 'upcoming', 'budgetsOf', 'report', 'projectProfile', 'personProfile'],

@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import type { NextStop } from '../../../../shared/guard/reports/next-stop.ts'
-import { count, ownLimitsLeft, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, ownLimitsLeft, shownCaller, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Caller,
   type CallerDefaults,
@@ -199,7 +199,7 @@ export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ..
       {told.sentences?.map((sentence) => sentence && <p>{sentence}</p>)}
       {link && (
         <p>
-          <a href={callerAddress(sub)}>{`${link} what ${sub} may do`}</a>
+          <a href={callerAddress(sub)}>{`${link} what ${shownCaller({}, sub)} may do`}</a>
         </p>
       )}
     </div>
