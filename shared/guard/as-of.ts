@@ -4,13 +4,13 @@ const months = shortMonths.map((name) => name.toLowerCase())
 
 const day = String.raw`(today|yesterday|\d{4}-\d{2}-\d{2}|\d{1,2} [a-z]{3}(?: \d{4})?)`
 const pattern = new RegExp(String.raw`^(?:${day}(?:T|,? +(?:at +)?))?(\d{1,2}):(\d{2})(?=$|[\s,;])`, 'i')
-/** They would change the time that was read. */
+/** Words after a time that would change its meaning, such as `pm`, `UTC` or `tomorrow`. */
 const qualifier =
   /^[\s,;]*(?:[ap]\.?m\b|z\b|(?:utc|gmt|bst|[cemw]e?s?t|[ecmp][sd]t)\b|[+-]\d|\d|[a-z]+\/[a-z]|yesterday|today|tomorrow|on\b)/i
 
 export const asOfExamples = '03:00, yesterday 23:30 or 2026-11-20 03:00'
 
-/** A time of the wall at the start of a text, and what follows it. `null`: it cannot be read without a guess. */
+/** Reads a local time at the start of a text; `rest` is the text after it. `null`: the time is missing or ambiguous. */
 export function readAsOf(
   text: string,
   { now, zone }: { readonly now: number; readonly zone: string },
@@ -20,7 +20,7 @@ export function readAsOf(
   if (read === '' || Number(hour) > 23 || Number(minute) > 59 || qualifier.test(rest)) return null
   const date = dateOf(named?.toLowerCase() ?? 'today', toLocal(now, zone))
   if (!date) return null
-  // Of an hour that a zone has twice, the earlier one: more counts as spent since.
+  // When clocks go back, `toInstant` takes the earlier of the two instants: more units then count as spent since.
   const at = toInstant({ ...date, hour: Number(hour), minute: Number(minute) }, zone)
   return { at, rest: rest.replace(/^[\s,;]+/, '') }
 }

@@ -7,7 +7,7 @@ export type { Guard, Permitted }
 
 /**
  * Refusals are values, not errors.
- * @throws LedgerUnavailable, SecretUnavailable: nothing was sent, or the ledger has the record.
+ * @throws LedgerUnavailable, SecretUnavailable. Then nothing was sent, or the ledger has the record.
  */
 export function createGuard(parts: GuardParts): Guard {
   const whole = createWholeGuard(parts)
@@ -29,5 +29,5 @@ export function createGuard(parts: GuardParts): Guard {
   return guard
 }
 
-/** Most callers read everything. */
+/** Loads late, because most callers read everything. */
 const loadReader = () => import('./reads/reader.ts')

@@ -14,7 +14,7 @@ const ids = z.readonly(z.array(text))
 const common = {
   at: z.iso.datetime(),
   level: z.literal('info'),
-  /** Lines of earlier versions have none. */
+  /** Absent in lines of earlier versions. */
   function: z.exactOptional(z.enum(functionNames)),
   requestId: z.exactOptional(text),
   lambdaRequestId: z.exactOptional(text),
@@ -75,7 +75,7 @@ export const requestLine = z.object({
   route: text,
   status: z.int(),
   caller: z.exactOptional(text),
-  /** Of a token that was refused; the issuer is one of the file's. */
+  /** Why the token was refused. `issuer` is the trusted issuer that it names. */
   reason: z.exactOptional(z.enum(tokenFaults)),
   issuer: z.exactOptional(text),
   sourceIp: z.exactOptional(text),

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import { WrongSettings } from '../platform/settings.ts'
 
-/** Millionths, so that no sum is rounded early. */
+/** Prices are in millionths, so that no sum is rounded early. */
 export const perWhole = 1_000_000
 
-/** What a unit costs from a day on. */
+/** The price of a unit from a day on. */
 export interface Price {
   readonly perUnit: bigint
   /** `2026-12-01`. Absent: on every day. */
@@ -12,12 +12,12 @@ export interface Price {
 }
 
 export interface UnitPrices {
-  /** By day, the first one first. */
+  /** The earliest day first. */
   readonly prices: readonly Price[]
   readonly currency: string
 }
 
-/** Keeps each price apart, so that a sum is rounded once. */
+/** Units by price. A sum over several prices is then rounded only once. */
 export type UnitsAtPrices = ReadonlyMap<Price, number>
 
 const decimal = /^\d{1,6}([.,]\d{1,6})?$/
@@ -102,6 +102,6 @@ export function costOf(units: UnitsAtPrices): number {
 /** `0.012` */
 export const inWhole = ({ perUnit }: Price): number => Number(perUnit) / perWhole
 
-/** `23.04 EUR`. `null`: there is nothing at a price. */
+/** `23.04 EUR`. `null`: no unit has a price. */
 export const inMoney = (units: UnitsAtPrices, currency: string): string | null =>
   units.size === 0 ? null : `${costOf(units).toFixed(2)} ${currency}`

@@ -18,13 +18,13 @@ export interface GuardOptions {
   /** How long a request may still take effect after the guard stops waiting. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
-  /** Separates several projects in one path segment; absent: unknown. */
+  /** Separates several projects in one path segment. Absent: not known. */
   readonly separator?: string
-  /** Whether this process stops: from then on no hold begins. */
+  /** Whether this process is stopping and must begin no hold. */
   readonly isStopping?: () => boolean
 }
 
-/** Maps a kept token's claims by the present file of issuers; `null`: its issuer is not trusted any more. */
+/** Maps a kept token's claims by the current issuers file. `null`: its issuer is no longer trusted. */
 type MapToken = (kept: KeptToken) => Promise<KeptToken | null>
 
 export interface GuardParts {
@@ -42,12 +42,12 @@ export interface GuardParts {
   mapToken?: MapToken
 }
 
-/** With the plans of the file as they are now. */
+/** The parts with the plans file already read. */
 export type PlannedParts = Omit<GuardParts, 'plans'> & { readonly plans: readonly Plan[] }
 
 type Methods<Parts> = Readonly<Record<string, (parts: Parts, ...of: never[]) => unknown>>
 
-/** These functions, with the parts as their first argument given. */
+/** Binds the parts as the first argument of each function. */
 export const withParts = <Parts, Of extends Methods<Parts>>(parts: Parts, of: Of) =>
   Object.fromEntries(Object.entries(of).map(([name, method]) => [name, method.bind(null, parts)])) as {
     [Name in keyof Of]: Of[Name] extends (parts: Parts, ...of: infer Rest) => infer Result
@@ -69,7 +69,7 @@ export const maxDecisions = 8
 export const runsAtOnce = 5
 /** The sweep starts requests older than this; the stream starts new ones. */
 export const beginLateAfterMs = 2 * minuteMs
-/** Two reads, a run, and the time to write its outcome. */
+/** The estimate and the dates at once, the run, and the time to write its outcome. */
 export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
 /** Whether a step of this length can end before the process does. */
 export const hasTime = ({ clock, options }: Pick<GuardParts, 'clock' | 'options'>, endsAt: number, stepMs: number) =>
@@ -91,7 +91,7 @@ export function toCooldown(text: string): Cooldown {
 
 const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs }
 
-/** Of a text such as `30m`; `0`: no time. */
+/** Reads a text such as `30m`. The text `0` gives 0. */
 const msOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.at(-1) ?? ''] ?? 0)
 
 function isOrigin(text: string): boolean {
@@ -152,7 +152,7 @@ const eventSettings = z.object({
 const takesOrigin = 'must be an http(s) address without a path, such as https://agents.example'
 
 export const mcpSettings = z.object({
-  /** Under which agents reach Unit Guard. Without it the address where it listens, or its function URL. */
+  /** The address that agents use. Default: the address where Unit Guard listens, or its function URL. */
   PUBLIC_URL: z.optional(z.string(takesOrigin).check(z.refine(isOrigin, takesOrigin))),
   QUOTE_KEY_SECRET: z._default(z.string(), 'unit-guard/quote-key'),
 })

@@ -13,7 +13,7 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
   members,
 })
 
-/** As a result. */
+/** A problem as an outcome. */
 export interface Refused {
   readonly kind: 'problem'
   readonly problem: Problem

@@ -65,7 +65,7 @@ export function shownCaller(definitions: ListOfCallers, caller: string, claimed?
 const isOwnName = (claimed: string | undefined): boolean =>
   claimed !== undefined && !issuerForm.test(claimed) && !reservedNames.includes(claimed.toLowerCase())
 
-/** A caller, or the author of a line, by what the record knows of them, too. */
+/** The name of a caller or of a line's author. Knows the persons in the record's token and approval, too. */
 export function shownIn(definitions: ListOfCallers, { caller, token, approval }: Decided, by: string): string {
   const claimed = by === caller ? token?.person : undefined
   return shownCaller(definitions, by, claimed ?? (by === approval?.by ? approval.person : undefined))
@@ -83,7 +83,7 @@ export function left({ budget, shownAs, window, available, limit, granted }: Fig
     : `${name} has ${count(available)} of ${all} left ${span}`
 }
 
-/** What is left of a caller's own limits, a sentence for each. */
+/** One sentence for each of a caller's own limits. */
 export const ownLimitsLeft = (view: View, caller: string): readonly string[] =>
   limitsOfCaller(view.definitions, caller).flatMap((limited) =>
     windowKinds
@@ -96,10 +96,9 @@ export const thisWindow = (window: WindowKind): string => (window === 'day' ? 't
 export const list = (items: readonly string[]): string =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
-/** Which way a reconciliation goes. */
 const maxNamed = 5
 
-/** A long list is cut, unless only one name would be left out. */
+/** Cuts a long list, unless that would leave out only one name. */
 export function few(names: readonly string[]): string {
   const more = names.length - maxNamed
   return list(more > 1 ? [...names.slice(0, maxNamed), `${count(more)} more`] : names)
@@ -114,18 +113,18 @@ export function differenceToVendor({ difference }: { readonly difference: number
   return `The vendor has ${count(number)} ${more} left than the book: ${effect}.`
 }
 
-/** Of units that count as not yet in the vendor's figure. A figure of now may be some minutes old. */
+/** Describes units that the vendor's figure may not include. A figure without a time may be some minutes old. */
 export const spentSince = ({ asOf }: { readonly asOf: number | null }): string =>
   asOf === null ? 'spent in the last minutes' : 'spent since'
 
 export interface Figures extends Counter {
   readonly budget: string
-  /** Of a caller's counter. */
+  /** The caller's name, if the counter is a caller's. */
   readonly shownAs?: string
   readonly window: WindowKind
   readonly start: number
   readonly end: number
-  /** Of a budget that is only observed. */
+  /** Present if the budget is only observed. */
   readonly enforce?: false
 }
 
@@ -139,11 +138,11 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
   }
 }
 
-/** What limits that are only observed lacked for an update. */
+/** Says which observed limits an update exceeded. */
 export const lackedInWords = (lacked: readonly Grant[]): string =>
   `enforcing would have refused it: ${list(lacked.map((each) => shortage(each, 'had', 'was')))}`
 
-/** The same before it runs. */
+/** Says which observed limits an update would exceed. */
 export const wouldRefuse = (lacked: readonly Grant[]): string =>
   `enforcing would refuse it: ${list(lacked.map((each) => shortage(each, 'has', 'is')))}`
 
@@ -159,7 +158,7 @@ export const figuresOfChain = (view: View, chain: readonly CounterOwner[]): read
 /** Whether the counter can refuse an update. */
 export const refuses = (figures: Figures): boolean => figures.limit !== 'unlimited' && isEnforced(figures)
 
-/** `undefined`: none refuses. */
+/** `undefined`: no counter can refuse an update. */
 export const tightest = (figures: readonly Figures[]): Figures | undefined =>
   figures.filter(refuses).toSorted((a, b) => a.available - b.available)[0]
 

@@ -19,7 +19,7 @@ export interface Services {
   readonly tracking: Pick<Tracking, 'open'>
   /** @throws WrongIssuers */
   readonly issuers: () => Promise<readonly Issuer[]>
-  /** `null`: none is trusted. @throws WrongIssuers */
+  /** `null`: no issuer is trusted. @throws WrongIssuers */
   readonly identity: () => Promise<Issuers | null>
   readonly acceptsMinted: boolean
   /** Where people log in. */
@@ -37,7 +37,7 @@ export interface Services {
   readonly kinds: Kinds
   /** Without a slash at its end. */
   readonly dashboardUrl: string | null
-  /** Endpoints are on this machine; Slack may be a stand-in. */
+  /** Whether the endpoints are on this machine. Then Slack may be a stand-in. */
   readonly isLocal: boolean
   readonly metricNamespace: string
   readonly clock: Clock
@@ -50,7 +50,7 @@ export interface LoginClient {
   readonly clientId: string
   /** Empty: the client is public. */
   readonly secret: Secret
-  /** For one request to the issuer. */
+  /** The time limit of one request to the issuer. */
   readonly withinMs: number
 }
 
@@ -64,7 +64,7 @@ export function createServices(
     clock?: Clock
     log?: Log
     kinds?: Kinds
-    /** Whether a ledger may be made; on AWS an operator makes it. */
+    /** Whether the ledger may be created. On AWS only an operator creates it. */
     begins?: boolean
     isStopping?: () => boolean
     secretsWithinMs?: number
@@ -154,7 +154,7 @@ function loginOf(
   return { issuer, clientId, secret: createSecret({ ...secrets, id, isOptional: true }), withinMs }
 }
 
-/** Loads with the first token that names an issuer, and with the first login. */
+/** Issuers load with the first token that names one, and with the first login. */
 function identityOf(
   settings: GuardSettings,
   parts: Omit<IssuersParts, 'issuers' | 'login'>,

@@ -1,17 +1,17 @@
 import { isTerminal, type State } from '../ledger/updates/update.ts'
 
 interface StateText {
-  /** In messages; `drawing` on pages, because not every font has it. */
+  /** The sign in messages. Pages show `drawing`, because not every font has the sign. */
   readonly sign: string
   readonly drawing: 'check' | 'cross' | 'exclamation' | 'clock' | 'play' | 'question' | 'back' | 'hourglass'
   readonly words: string
-  /** Its begin. */
+  /** What happened when the state began. */
   readonly event: string
-  /** Of a request for updates. */
+  /** The HTTP status of a request whose update is in this state. */
   readonly status: 201 | 202 | 402 | 502
-  /** After the name of the update, or “It”. */
+  /** Follows the id of the update, or “It”. */
   readonly means: string
-  /** What its caller should do. */
+  /** The next step of the caller. */
   readonly next: string
 }
 

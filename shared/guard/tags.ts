@@ -15,14 +15,14 @@ const tagValue = z.lazy(() =>
   z.string('must be a string').check(z.refine((text) => valuePattern.test(text), takesValue)),
 )
 
-/** Any may be left out, so an empty object is no fault. */
+/** An empty object is valid, because every tag is optional. */
 export const tags = z.lazy(() =>
   z.record(tagKey, tagValue).check(z.refine((tags) => Object.keys(tags).length <= maxTags, takesFew)),
 )
 
 export type ReadTags = { readonly tags: Tags } | { readonly fault: string }
 
-/** From texts such as `client=acme`. */
+/** Reads texts such as `client=acme`. */
 export function readTags(
   texts: readonly string[],
   decode: (value: string) => string | null = (value) => value,
@@ -46,7 +46,7 @@ function faultOf(key: string, value: string): string | null {
 
 const takesCriterion = 'must be a tag as key:value, such as client:acme'
 
-/** As a filter; a value may have colons. */
+/** A tag as a filter. Its value may have colons. */
 export const tagCriterion = z.lazy(() =>
   z.string(takesCriterion).check(
     z.refine((text) => {

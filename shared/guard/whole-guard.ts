@@ -23,7 +23,7 @@ export interface Permitted extends Permissions {
 type WholeGuard = ReturnType<typeof createWholeGuard>
 
 export interface Guard extends WholeGuard {
-  /** @param how.atOnce whether the list of callers is read again; otherwise one of the last two seconds will do. */
+  /** @param how.atOnce whether to read the list of callers again. Otherwise it may be two seconds old. */
   permissions(named: CallerIdentity, how: { readonly atOnce: boolean }): Promise<Permitted>
 }
 
@@ -67,7 +67,7 @@ const jobs = [
   ...(['usedLastMonth', 'pastMonth', 'lastMonths', 'callerStops', 'projectProfile', 'personProfile'] as const),
 ] satisfies readonly (keyof Background)[]
 
-/** The jobs named, each loaded with its first call. */
+/** The named jobs. The first call of any of them loads their code. */
 export const late = <Name extends keyof Background>(load: () => Promise<Background>, names: readonly Name[]) =>
   Object.fromEntries(
     names.map((name) => [name, async (...of: unknown[]) => Reflect.apply((await load())[name], null, of)]),

@@ -15,11 +15,11 @@ export interface WindowLimit {
 
 export interface OwnedProject {
   readonly name: string
-  /** In keyword-difficulty paths. */
+  /** The project's id in keyword-difficulty paths. */
   readonly id?: string
 }
 
-/** What happens to projects that no budget lists, the strictest last. */
+/** Rules for projects that no budget lists, the strictest last. */
 export const unownedRules = ['pay', 'approve', 'refuse'] as const
 export type Unowned = (typeof unownedRules)[number]
 
@@ -66,7 +66,7 @@ export const approvalExpiresAfter = z.lazy(() =>
 
 const takesChannel = 'must be the id of a Slack channel, such as C02ABCDEF'
 
-/** All that is known of each member. A further rule is a row here, and the place that decides by it. */
+/** Describes each member once. A new rule needs a row here and the code that decides by it. */
 export const budgetMembers = {
   parent: {
     value: 'text',
@@ -199,7 +199,7 @@ const membersWith = <Flag extends 'csv' | 'removable'>(flag: Flag) =>
     member[flag] ? [name as MemberWith<Readonly<Record<Flag, true>>>] : [],
   )
 
-/** Every budget keeps its parent, and `account` its rule for projects that no budget lists. */
+/** The members that `prune` may remove. `parent` and `unowned` always stay. */
 export const removableMembers = membersWith('removable')
 export type RemovableMember = (typeof removableMembers)[number]
 

@@ -86,9 +86,9 @@ export const callerMembers = {
   },
 } as const satisfies Members
 
-/** An absent member does not narrow a token, and allows nothing to a person in Slack. */
+/** An absent member does not narrow a token. A Slack user has only the listed scopes and budgets. */
 export type Caller = Stored<typeof callerMembers>
 
-/** A right that `*` gave would be everyone's, and a limit would need a counter for each stranger. */
+/** The members that `*` may have. A right would be everyone's, and a limit would need a counter for each caller. */
 export const membersForUnlisted = ['perUpdate', 'ratePerMinute'] as const
 export type CallerDefaults = Pick<Caller, (typeof membersForUnlisted)[number]>

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { type Kinds, productKinds } from '../tracking/kinds.ts'
 
-/** `yes` and `no` are stored and shown only where they say so; requests name them `true` or `false`. */
+/** A `yes` member is stored only as `true`, and a `no` member only as `false`. Requests may send either value. */
 export type ValueKind =
   | ('units' | 'number' | 'numbers' | 'text' | 'texts' | 'choice' | 'flag' | 'yes' | 'no')
   | ('limits' | 'projects' | 'budgets' | 'stop')
@@ -9,18 +9,18 @@ export type ValueKind =
 /** The row of one member in the table of its record. */
 export interface Member {
   readonly value: ValueKind
-  /** In requests. It is a function, so that a start makes no schema. Absent: requests do not name the member. */
+  /** Absent if requests cannot set the member. A function, because building every schema would slow a start. */
   readonly schema?: (kinds: Kinds) => z.ZodMiniType
-  /** In the OpenAPI document. */
+  /** The description in the OpenAPI document. */
   readonly text?: string | ((kinds: Kinds) => string)
-  /** Of its field in the form, where the member has one. */
+  /** The label of its field. Absent if no form has the field. */
   readonly label?: string
   readonly note?: string
   readonly section?: string
   readonly isRequired?: true
-  /** The first is what the absent member means. */
+  /** The first choice is the default. */
   readonly choices?: readonly (readonly [value: string, label: string])[]
-  /** Whether the budgets' file has a column of it. */
+  /** Whether the budgets' file has a column for it. */
   readonly csv?: true
   /** Whether `prune` may remove it. */
   readonly removable?: true
