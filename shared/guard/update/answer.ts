@@ -3,7 +3,7 @@ import { describe, type Slug } from '../problem-types.ts'
 import { stateTexts } from '../states.ts'
 import type { Row } from './batch.ts'
 
-/** What a request for updates is answered, whichever face it came through. */
+/** The answer to a request for updates. It is the same for all faces. */
 export interface Answer {
   readonly status: number
   readonly updates: readonly Update[]
@@ -22,7 +22,7 @@ export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): 
   earlier: [],
 })
 
-/** The first status that occurs becomes the answer's status. */
+/** The answer takes the first of these statuses that one of its updates has. */
 const precedence = [202, 201, 200, 502, 409, 402] as const
 
 export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {

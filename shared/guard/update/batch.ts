@@ -79,7 +79,7 @@ const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Pro
     return { known, quoted: await aboutUpdate(request, () => quotes.quote(request)) }
   })
 
-/** With `isWhole` it holds none, if an estimate is missing or the sum is short. */
+/** With `isWhole`, it returns none if an estimate is missing or the sum does not fit. */
 async function admissible(
   { execution }: BatchParts,
   quotes: readonly QuotedUpdate[],
@@ -149,7 +149,7 @@ async function performInOrder(parts: BatchParts, priced: readonly Candidate[], h
       }
     } catch (cause) {
       if (!(cause instanceof LedgerUnavailable)) {
-        // No other process knows how the sent updates end.
+        // Only this process learns how the sent updates end.
         await Promise.all(running)
         throw cause
       }
@@ -176,14 +176,14 @@ export function allOrNothing(priced: readonly Priced[]): Problem | null {
   return overBudget(short, total, zoneOf(view), what)
 }
 
-/** What all need of each counter, as the first one's view has it: the others may be older. */
+/** The units that all updates need of each counter. Reads the first update's view, because the others may be older. */
 export function neededTogether(priced: readonly Priced[], countersIn: typeof enforced) {
   const sums = new Map<string, Shortage & { readonly needed: number }>()
   const view = priced[0]?.known.view
   if (!view) return []
   for (const { known, quote } of priced) {
     const { request } = known
-    // Deleted meanwhile: its own update is refused.
+    // The budget was deleted meanwhile. The update's own decision refuses it.
     if (!budgetNamed(view.definitions, request.budget)) continue
     const chain = chainOf(view.definitions, request.budget)
     for (const figures of countersIn(view, countersOf(view, chain, request))) {

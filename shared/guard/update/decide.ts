@@ -58,7 +58,7 @@ export function decide(known: DecisionInput, quote: Quote, options: GuardOptions
   return early.kind === 'refuse' ? early : decideLate(known, early, quote)
 }
 
-/** What needs an estimate, for what passed the early checks, in this order. */
+/** Checks that need an estimate, in this order. They follow the early checks. */
 export const lateChecks = {
   'max-units': aboveMaxUnits,
   'one-update': aboveOneUpdate,
@@ -119,7 +119,7 @@ function whyShort(priced: Priced): Problem | null {
   return overBudget(short, quote.units, zoneOf(known.view), (leave) => whatNeeds(leave, known.request))
 }
 
-/** Each limit that has too little left; it passes if an approval has granted the rest. */
+/** Limits with too little left. `passes`: an approval granted the missing units. `asks`: an approver may grant them. */
 export function shortagesOf({ known, early, quote: { units } }: Priced) {
   const { view, request } = known
   const { approval } = approvalFor(known, units)
@@ -133,7 +133,7 @@ export function shortagesOf({ known, early, quote: { units } }: Priced) {
   })
 }
 
-/** Why it needs an approval that it does not have. */
+/** The reason for an approval. `null`: the update needs none, or has it. */
 export function whyApprove({ known, early, quote: { units } }: Priced): string | null {
   const { given, isAboveCap, approval } = approvalFor(known, units)
   return isAboveCap
@@ -177,7 +177,7 @@ function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decis
   return { kind: 'ask', reason: reasons.join('; '), short: behind.map(({ grant }) => grant) }
 }
 
-/** An approval counts while its approver may approve for the project's present owner. */
+/** An approval counts as long as its approver may approve for the project's present owner. */
 function standingApproval({ definitions }: View, { update }: ViewResult): Update['approval'] {
   const { approval } = update ?? {}
   if (!update || !approval || !mayStillApprove(definitions, approval.by)) return undefined
@@ -208,7 +208,7 @@ function approvalNeeded(
   if (approval) return null
   const { view, request } = known
   const unowned = unownedApproval(view.definitions, request)
-  // As `approvalAbove: 0`.
+  // Like `approvalAbove: 0`: a free update needs no approval.
   if (unowned !== null && units > 0) return unowned
   const strict = rules.find(({ approvalAbove = Number.POSITIVE_INFINITY }) => units > approvalAbove)
   if (strict)

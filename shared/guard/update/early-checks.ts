@@ -18,7 +18,7 @@ import { ruledBy, spellingFaults, whyNear, whyNotPaid } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 import { whyNotUnowned } from './unowned.ts'
 
-/** In this order. The first problem is the answer, and `explain` shows every row. */
+/** The checks run in this order. The first problem is the answer, and `explain` shows every row. */
 export const earlyChecks = {
   'same-work': duplicateOf,
   restored: mayBeLost,
@@ -32,10 +32,10 @@ export const earlyChecks = {
   'used-up': whyUsedUp,
 } satisfies Readonly<Record<string, (known: DecisionInput, options: GuardOptions) => Problem | null>>
 
-/** The name, or the budget that it is charged to. */
+/** Refuses a name that could mean another project, or a deleted budget. */
 function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const { project, target, plan, budget } = request
-  // A name that was clear when it was asked for, or planned, may have become near a listed one since.
+  // Since the request or the plan was made, a budget may have listed a similar name.
   const near = (asked.update || plan !== undefined) && whyNear(definitions, project)
   if (near) return problem('wrong-state', near)
   const faults = spellingFaults(definitions, [{ project, segment: target?.segment }], options.separator)
@@ -44,7 +44,7 @@ function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, op
   return problem('not-found', `The budget ${budget} was deleted before the update could begin.`)
 }
 
-/** Frozen, or not of a kind that its budgets allow. */
+/** Refuses if a budget is frozen or does not allow the kind of update. */
 function whyRuledOut({ view, request }: DecisionInput): Problem | null {
   for (const { name, frozen, kinds } of ruledBy(view.definitions, request)) {
     if (frozen) {
@@ -61,7 +61,7 @@ function whyRuledOut({ view, request }: DecisionInput): Problem | null {
   return null
 }
 
-/** A limit that an approval cannot raise has nothing left. */
+/** Refuses if a limit that no approval can raise has nothing left. */
 function whyUsedUp({ view, request }: DecisionInput): Problem | null {
   const counters = countersOf(view, chainOf(view.definitions, request.budget), request)
   const empty = enforced(view, counters).filter(({ available }) => available <= 0)
@@ -69,7 +69,7 @@ function whyUsedUp({ view, request }: DecisionInput): Problem | null {
   return isRefused ? overBudget(empty.map(withNothingLeft), null, zoneOf(view)) : null
 }
 
-/** Approving one update must not raise the account, nor what a caller may spend. */
+/** An approval of one update must not raise the limits of the account or of a caller. */
 export const isNeverGranted = (counter: string): boolean => counter === rootBudget || callerOfCounter(counter) !== null
 
 const mayChargeAncestors = (known: DecisionInput): boolean =>

@@ -31,15 +31,15 @@ export interface Estimate {
   readonly allowed: boolean
   readonly problem: Problem | null
   readonly approval: string | null
-  /** The most that an approval would grant a budget. */
+  /** The largest grant that an approval would make. */
   readonly lacks: number
-  /** What limits that are only observed lack for all of it. */
+  /** The units that observed limits lack for all projects together. */
   readonly wouldHaveRefused: readonly Grant[]
   readonly budgets: readonly string[]
   readonly payers: Readonly<Record<string, Payer>>
-  /** Of each project, what `account` says about it; `null`: a budget lists it. */
+  /** The rule of `account` for each project. `null`: a budget lists the project. */
   readonly unowned: Readonly<Record<string, Unowned | null>>
-  /** Of each project, the keys of the work that its update would do. */
+  /** For each project, the keys of the work that its update would do. */
   readonly works: Readonly<Record<string, readonly string[]>>
   readonly figures: readonly Figures[]
 }
@@ -56,11 +56,11 @@ interface EstimateRequest {
   readonly projects: readonly string[]
   readonly budget?: string
   readonly query?: Readonly<Record<string, string>>
-  /** What is short would be asked of an approver. */
+  /** Estimates a request that asks approvers for missing units. */
   readonly whenShort?: 'ask'
-  /** With every check, also where there is no estimate. The asker's own scopes count, too. */
+  /** Returns every check, even without an estimate. The asker's own scopes count too. */
   readonly explain?: boolean
-  /** Explains what this caller would be answered, as far as the list of callers tells. The asker is an administrator. */
+  /** Estimates for this caller, by the list of callers alone. The asker must be an administrator. */
   readonly as?: string
 }
 
@@ -146,7 +146,7 @@ async function estimate(
 
 const nameOf = (project: string) => ({ project })
 
-/** A token is not known here, so the list of callers alone limits what it might allow. */
+/** The caller's token is not known here, so only the list of callers limits the caller. */
 function assumed(definitions: Definitions, caller: string): Asker {
   if (caller.startsWith('slack:')) return { caller, via: 'slack' }
   const scopes = new Set(callerNamed(definitions, caller)?.scopes ?? (['run'] as const))
@@ -158,7 +158,7 @@ const lackOf = (asks: readonly { readonly short: readonly Grant[] }[]): number =
 
 const worksOf = ({ asked }: DecisionInput): readonly string[] => asked.works.map(({ key }) => key)
 
-/** The first problem, an update of a short while ago last: it answers for nothing, and the others are updated. */
+/** The first problem. `already-updated` comes last, because the other projects are updated all the same. */
 const worstOf = (projects: readonly EstimatedProject[]): Problem | null => {
   const problems = projects.flatMap(({ problem }) => problem ?? [])
   return problems.find((each) => !isDone(each)) ?? problems[0] ?? null

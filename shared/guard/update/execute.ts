@@ -47,11 +47,11 @@ export function createExecution(parts: ExecutionParts) {
 const mayBegin = (parts: ExecutionParts, endsAt: number) =>
   hasTime(parts, endsAt, parts.options.serviceTimeoutMs + settleMarginMs)
 
-/** A later hold leaves `run` too little time. */
+/** The latest time for a hold. A later one leaves `run` too little time. */
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
 async function look(parts: ExecutionParts, request: UpdateRequest): Promise<DecisionInput> {
-  // Read for each decision, because the file says what a plan may charge.
+  // Reads the plans file for each decision, because it says what a plan may charge.
   const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
   const token = request.token?.issuer ? ((await parts.mapToken?.(request.token)) ?? null) : undefined
   const { id, kind, project } = request
@@ -60,7 +60,7 @@ async function look(parts: ExecutionParts, request: UpdateRequest): Promise<Deci
 }
 
 /**
- * Decides, and decides again each time the basis moves. `stale`: the estimate is too old.
+ * Decides, and decides again if another write changed what the decision read. `stale`: the estimate is too old.
  * @throws Contention when the time is over; nothing was written.
  */
 async function admit(
@@ -103,7 +103,7 @@ async function admit(
 const reasonOf = async ({ ledger }: ExecutionParts, known: DecisionInput, reason: string): Promise<string> =>
   [reason, ...(await sameWorkWaiting(ledger, [known]))].join('; ')
 
-/** Keeps the reading from before the estimate, unless a window has turned. */
+/** Keeps the reading from before the estimate, unless a new day or month has begun. */
 async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {
   const now = parts.clock.now()
   const { view } = known
@@ -131,7 +131,7 @@ async function keep({ ledger }: ExecutionParts, { asked }: DecisionInput, update
   return found
 }
 
-/** If the process stops here, the update stays `running`: the sweep moves it to doubt and never sends it. */
+/** If the process stops here, the update stays `running`. The sweep moves it to doubt and never sends it. */
 async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
   const { clock, options, log, tracking } = parts
   const { hold } = held
@@ -171,7 +171,7 @@ async function settleInTime(parts: ExecutionParts, held: Update, outcome: RunOut
 
 const settleAgainAfterMs = 500
 
-/** The record is decided already, or was approved for other content. */
+/** The stored record, if it is decided already or has other content. */
 function takenUnder({ asked: { update }, request }: DecisionInput): Update | null {
   const isOurs = update?.state === 'requested' && update.content.digest === request.content.digest
   return isOurs ? null : update

@@ -20,12 +20,12 @@ import type { DecisionInput, QuoteResult } from './quote.ts'
 
 type CheckName = keyof typeof earlyChecks | 'estimate' | keyof typeof lateChecks | 'approval'
 
-/** `would-refuse`: a limit that is only observed. `unknown`: it needs an estimate that is missing. */
+/** `would-refuse`: the limit is only observed. `unknown`: the estimate is missing. */
 export const verdicts = ['passes', 'refuses', 'asks', 'would-refuse', 'unknown'] as const
 
-/** What its sentence is made of, after what a reader may not see is left out. */
+/** The parts of a passing check's sentence. Budgets that the reader does not see are left out. */
 interface Passing {
-  /** Names no budget, and follows from none. */
+  /** Must tell nothing about any budget, because every reader sees it. */
   readonly note: string
   readonly budgets?: readonly { readonly budget: string; readonly units?: Units | undefined }[]
 }
@@ -34,12 +34,12 @@ export interface Check extends Partial<Passing> {
   readonly check: CheckName
   readonly verdict: (typeof verdicts)[number]
   readonly problem?: Problem
-  /** Why it asks. */
+  /** The reason for the approval. */
   readonly approval?: string
-  /** Of a counter. */
+  /** The counter that is checked. */
   readonly figures?: Figures
   readonly needed?: number | null
-  /** What a counter with something left lacks. */
+  /** The missing units, if the counter has some left. */
   readonly lacks?: number
 }
 
@@ -137,11 +137,11 @@ function counterRows(known: DecisionInput, priced: Priced | null): Check[] {
   })
 }
 
-/** As estimates show them. */
+/** Estimates show the same counters. */
 export const isShown = ({ window, limit }: Pick<Figures, 'window' | 'limit'>): boolean =>
   window === 'month' || limit !== 'unlimited'
 
-/** A hidden budget has a row only where a refusal or an approval tells of it, too, and each of these rows once. */
+/** A hidden budget has a row only if a refusal or an approval mentions it too. Equal rows are shown once. */
 export function checksInWords(checks: readonly Check[]) {
   const rows = checks.flatMap((each) => {
     const { check, verdict, figures, needed = null } = each

@@ -33,7 +33,7 @@ export interface Shortage {
   readonly leave?: number
 }
 
-/** @param what the subject of the sentence. */
+/** @param what the subject and verb before the needed units, such as `this needs`. */
 export function overBudget(short: readonly Shortage[], units: number | null, zone: string, what = thisNeeds): Problem {
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
   const { figures, needed } = worst
@@ -99,10 +99,10 @@ export function leavesToNoBudget(
   return problem('not-found', detail)
 }
 
-/** The root is never granted units. */
+/** Whether approvers may grant missing units. The root and callers are excluded in `isNeverGranted`. */
 export const mayBeGranted = ({ whenShort }: UpdateRequest): boolean => whenShort === 'ask'
 
-/** `ahead`: what waiting updates take first. `grant`: what is needed after them. */
+/** `ahead`: units that waiting updates take first. `grant`: units that are then missing. */
 type Behind = Need & { readonly ahead: number; readonly grant: Grant }
 
 export const shortBehind = (
@@ -145,7 +145,7 @@ export function shortfall(short: readonly Behind[], units: number, request: Upda
 const granted = ({ grant: { budget, window, units } }: Behind): string =>
   `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${thisWindow(window)}`
 
-/** The first rule that allows fewer units for one update: the owner's budgets', then the caller's. */
+/** The first `perUpdate` below these units: of the owner's budgets, then of the caller. */
 export function strictFor(
   definitions: Definitions,
   rules: readonly Budget[],
@@ -166,11 +166,11 @@ export const countersOf = (
 export const limited = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(({ limit }) => limit !== 'unlimited')
 
-/** Those that can refuse an update. */
+/** The counters that can refuse an update. */
 export const enforced = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(refuses)
 
-/** What limits that are only observed lack. From zero, so that the shortages of a window add up to what exceeds it. */
+/** The units that observed limits lack. Counts below 0 as 0, so that a window's shortages add up to its excess. */
 export const lackedBy = (needs: readonly (Shortage & { readonly needed: number })[]): readonly Grant[] =>
   needs
     .filter(({ figures: { available }, needed }) => available <= 0 || available < needed)

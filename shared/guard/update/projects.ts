@@ -25,7 +25,7 @@ export const budgetFor = (definitions: Definitions, { budget }: NamedPayer, proj
 
 type Charge = Pick<UpdateRequest, 'project' | 'budget' | 'byDefault' | 'owner' | 'caller'>
 
-/** A record keeps the owner that it was asked for. */
+/** The owner at the time of the request. The record keeps it. */
 export const ownedBy = (definitions: Definitions, project: string, isByDefault: boolean) => ({
   owner: ownerOf(definitions, project)?.name ?? null,
   ...(isByDefault && ({ byDefault: true } as const)),
@@ -46,7 +46,7 @@ export function ownerPaidFor(definitions: Definitions, charge: Pick<Charge, 'pro
   return owner === charge.budget ? null : owner
 }
 
-/** The owner's rules hold; without an owner, the payer's. */
+/** The owner's rules apply. Without an owner, the payer's rules apply. */
 export const ruledBy = (definitions: Definitions, { project, budget }: Pick<Charge, 'project' | 'budget'>) =>
   chainOf(definitions, ownerOf(definitions, project)?.name ?? budget)
 
@@ -108,7 +108,7 @@ interface ProjectName {
 }
 
 /**
- * A service may read such names as another project, or as several: the wrong limits would apply.
+ * Refuses names that a service may read as another project or as several, because the wrong limits would apply.
  * @param separator between projects in one segment.
  */
 export function spellingFaults(
@@ -154,7 +154,7 @@ function whyNotProject(
   return isListed && isClear ? null : odd.message
 }
 
-/** Why a name that no budget lists is not clear enough to be charged. */
+/** Refuses a name that no budget lists if it may be read as another project. */
 export function whyNear(definitions: Pick<Definitions, 'budgets'>, project: string): string | null {
   const near = nearName(definitions, project)
   if (!near) return null

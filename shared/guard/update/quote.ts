@@ -12,16 +12,16 @@ export interface DecisionInput {
   readonly view: View
   readonly asked: ViewResult
   readonly request: UpdateRequest
-  /** The request's token as its issuer's entry maps it now; `null`: the issuer is not trusted any more. Absent: as kept. */
+  /** The token as the issuers file maps it now. `null`: the issuer is no longer trusted. Absent: use the kept token. */
   readonly token?: KeptToken | null
-  /** From the present plans file. */
+  /** From the current plans file. */
   readonly plan?: { readonly enabled: boolean; readonly mayChargeAncestors: boolean }
   readonly waiting?: readonly Update[]
   /** The key may be from before a restore that lost its record. */
   readonly isOldKey?: boolean
 }
 
-/** What a view shows of the thing asked for at this position. */
+/** The result of the view's query at this position. */
 export function resultAt({ results }: View, position: number): ViewResult {
   const asked = results[position]
   if (!asked) throw new Error('a view shows all that was asked for')

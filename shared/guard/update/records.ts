@@ -97,7 +97,7 @@ function write(
   return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
 }
 
-/** Only the days before, of and after the hold can show whether an update ran. */
+/** Only the day of the hold and its two neighbours can show whether an update ran. */
 function datesAround(day: Window, dates: readonly string[]): readonly string[] {
   const near = datesNear(day)
   return dates.filter((date) => near.includes(date))
@@ -108,7 +108,7 @@ export function datesNear(day: Window): readonly string[] {
   return [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
 }
 
-/** A price far above the one before: both must be passed. */
+/** A price jump reaches both limits. */
 const priceGrowsTo = 3
 const priceGrowsBy = 150
 

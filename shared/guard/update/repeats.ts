@@ -4,7 +4,7 @@ import type { Page } from '../../ledger/views/pages.ts'
 import { hourMs, minuteMs } from '../../platform/clock.ts'
 import type { GuardParts } from '../options.ts'
 
-/** A caller that repeats itself: replays of a key, and duplicates that are refused. */
+/** Repeats are replays of a key and refused duplicates. */
 const repeatsToTell = 50
 const repeatsWithinMs = 10 * minuteMs
 const maxCallers = 1_000
@@ -13,7 +13,7 @@ const maxCallers = 1_000
 export function createRepeats({ ledger, clock, log }: Pick<GuardParts, 'ledger' | 'clock' | 'log'>) {
   const callers = new Map<string, { times: number[]; toldAt?: number }>()
 
-  /** Writes only with the repeat that is one too many. An answer never fails because a notice cannot be written. */
+  /** Writes only when the number of repeats is reached. A failed write does not fail the answer. */
   async function note(
     caller: string,
     { id: update, budget, project }: Pick<Update, 'id' | 'budget' | 'project'>,
@@ -48,14 +48,14 @@ export function repeatedIn({ replayed, updates }: { readonly replayed: boolean; 
   return replayed || updates.every(isDuplicate) ? updates.at(-1) : undefined
 }
 
-/** `since`: when the first of them was asked for. */
+/** `since`: the time of the first request. */
 export interface Repeated {
   readonly update: Update
   readonly count: number
   readonly since: number
 }
 
-/** A loop's refusals, one after another, are one. @param updates the newest first. */
+/** Folds equal refusals in a row into one, because a loop makes many. @param updates the newest first. */
 export function foldRefusals(updates: readonly Update[]): readonly Repeated[] {
   const folded: Repeated[] = []
   for (const update of updates) {
@@ -74,7 +74,7 @@ const isSameRefusal = (a: Update, b: Update): boolean =>
 
 const maxPages = 5
 
-/** Reads on while folding leaves fewer than `wanted`. */
+/** Reads further pages while folding leaves fewer rows than `wanted`. */
 export async function foldedPage(
   read: (cursor: string | undefined) => Promise<Page<Update>>,
   { cursor, wanted }: { readonly cursor?: string | undefined; readonly wanted: number },
@@ -86,7 +86,7 @@ export async function foldedPage(
     found.push(...page.rows)
     next = page.next
     const rows = foldRefusals(found)
-    // A short page is that of a search that finds little.
+    // A short page with a next one means that a search finds little, and reading on would take long.
     if (next === undefined || pages === maxPages || rows.length >= wanted || page.rows.length < wanted)
       return { rows, ...(next !== undefined && { next }) }
   }

@@ -23,7 +23,7 @@ export const createResume = (parts: ResumeParts) => ({
   begin: (request: UpdateRequest, endsAt: number) => aboutUpdate(request, () => begin(parts, request, endsAt)),
 })
 
-/** Without an estimate the update stays `requested`, for the sweep. */
+/** Without an estimate the update stays `requested`, and the sweep tries again. */
 async function start(parts: ResumeParts, id: string, endsAt: number): Promise<Update | null> {
   const found = await parts.ledger.update(id)
   // Occurrences start a plan's updates in order. An approved update starts here.
@@ -47,7 +47,7 @@ async function begin(parts: ResumeParts, request: UpdateRequest, endsAt: number)
       log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
       return { update: await execution.queue(known, quoted.problem.detail), failure: quoted.problem }
     }
-    // From memory: an estimate may have renewed the token.
+    // Read again from memory, because an estimate may have renewed the token.
     const token = await parts.serviceToken()
     const admitted = await execution.admit(known, quoted, endsAt)
     if (admitted === 'stale') continue

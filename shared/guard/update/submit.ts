@@ -61,11 +61,11 @@ export interface UpdatesRequest {
   /** Byte for byte as received. */
   readonly target?: Target
   readonly targets?: readonly Target[]
-  /** The payer that the user saw; no other is charged. */
+  /** The payer that the user saw. No other payer is charged. */
   readonly shown?: Payer
-  /** Compared with an earlier request of the same key in place of all members. */
+  /** Identifies the request's content for its idempotency key. Absent: all members do. */
   readonly content?: string
-  /** Why the caller did not agree to this payer and these works. */
+  /** Returns a problem if the caller did not agree to this payer and these works. */
   readonly whyNotAgreed?: (
     project: string,
     charge: Payer & { readonly works: readonly string[]; readonly unowned: Unowned | null },
@@ -77,7 +77,7 @@ export interface Asker extends CallerIdentity {
   readonly replyTo?: string
   readonly route: string
   readonly key?: string
-  /** Checked. */
+  /** Already validated. */
   readonly traceparent?: string | undefined
 }
 
@@ -89,7 +89,7 @@ interface SubmitParts extends Pick<GuardParts, 'ledger' | 'ids' | 'options'> {
 
 export const createSubmit = (parts: SubmitParts) => withParts(parts, { submit })
 
-/** A known key gets its answer from the records, and retries updates that were not recorded. */
+/** Answers a known key from the records, and submits again the updates that were not recorded. */
 async function submit(
   parts: SubmitParts,
   asker: Asker,
@@ -159,10 +159,10 @@ async function submit(
   return answer
 }
 
-/** The caller was shown an estimate of these names, which were clear then. */
+/** Whether the caller saw an estimate of these names. They were clear then. */
 const isAgreed = ({ shown, whyNotAgreed }: UpdatesRequest): boolean => shown !== undefined || whyNotAgreed !== undefined
 
-/** The same for each request of one key. */
+/** The same id for each request with one key. */
 export const updateIdOf = (asker: Pick<Asker, 'caller' | 'route'> & { readonly key: string }, position = 0): string =>
   `upd_${digest(asker.caller, asker.route, asker.key, String(position))}`
 
@@ -185,7 +185,7 @@ async function withEarlier(
   return Promise.all(
     rows.map(async (row) => {
       if (!('update' in row) || row.update.problem?.slug !== 'already-updated') return row
-      // Others of the request may have run, so a failure here must not say that nothing was sent.
+      // Other updates of the request may have run, so a failure here must not say that nothing was sent.
       const earlier = await ledger.update(String(row.update.problem.members.update)).catch(ifUnavailable(null))
       if (!earlier || !sees(earlier)) return row
       noteUpdate(earlier.id)

@@ -13,11 +13,6 @@ export function whyNotUnowned(definitions: Definitions, project: string): Proble
   return problem('project-unowned', detail, { project })
 }
 
-/**
- * Who pays for projects that no budget lists after a change, as a clause.
- *
- * @param more projects without a name here.
- */
 interface PayingPlan extends NamedPayer {
   readonly name: string
   readonly mayChargeAncestors: boolean
@@ -28,6 +23,7 @@ export function whyNotPaidBy(definitions: Definitions, plan: PayingPlan, project
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
+/** A clause about who pays for projects that no budget lists after a change. @param more projects not named here. */
 export function unownedPayer(after: Budgets, projects: readonly string[], more = 0): string {
   const refused = projects.filter((project) => spellingFaults(after, [{ project }]).length > 0)
   const paid = projects.length - refused.length + more
@@ -51,7 +47,7 @@ function payerFor(definitions: Budgets, them: string): string {
 export const wantsUnownedApproval = (definitions: Definitions, project: string): boolean =>
   unownedRuleOf(definitions, project) === 'approve'
 
-/** The reason, as a clause; `null`: this rule wants no approval. */
+/** The reason as a clause. `null`: this rule needs no approval. */
 export function unownedApproval(
   definitions: Definitions,
   { project, plan }: Pick<UpdateRequest, 'project' | 'plan'>,

@@ -9,9 +9,8 @@ const maxRead = 200
 const maxNamed = 3
 
 /**
- * Clauses about requests that wait for approval of the same work, under any of its names, and that the caller may see.
- * The list lags a moment; the inbox shows such requests beside each other whenever they came. Only what needs approval
- * itself reads it.
+ * Clauses about other requests for the same work that wait for approval and that the caller may see. The list lags a
+ * moment, so it may miss a new request. The inbox shows such requests together.
  */
 export async function sameWorkWaiting(
   { oldestOpen }: Pick<Ledger, 'oldestOpen'>,
