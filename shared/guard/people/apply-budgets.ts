@@ -39,13 +39,13 @@ interface Applied {
   readonly kind: 'applied'
   readonly revision: number
   readonly differences: readonly BudgetDifference[]
-  /** What the differences of single budgets do not say. */
+  /** Sentences about projects that move between budgets. */
   readonly notes: readonly string[]
 }
 
 export type ApplyResult = Applied | Refused
 
-/** One revision; deletes none. */
+/** Applies a file of budgets as one revision. Deletes no budget. */
 export function createBudgetsFile({
   ledger,
   plans: readPlans,

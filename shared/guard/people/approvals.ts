@@ -20,13 +20,13 @@ import {
 export type DecisionOutcome = { readonly kind: 'done'; readonly update: Update } | Refused
 
 interface DecisionDetails {
-  /** A resolution needs one. */
+  /** A resolution needs a reason. */
   readonly reason?: string | undefined
-  /** Of an approval: at most so many, else the estimate. Of an update that ran: what it cost, else the held units. */
+  /** For `approve`: the most units; default the estimate. For `ran`: the cost; default the held units. */
   readonly units?: Units | undefined
   /** The price that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
   readonly shown?: Units | null | undefined
-  /** The Slack event to which the outcome is told. */
+  /** The Slack event that the outcome answers. */
   readonly replyTo?: string | undefined
 }
 

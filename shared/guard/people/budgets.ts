@@ -26,7 +26,7 @@ import { moveNotes, moveRows, movesBetween } from './moves.ts'
 
 export type BudgetRequest = Omit<Budget, 'frozen' | 'enforce'> & Enforcement
 
-/** Stored only where it is off. */
+/** Stored only if `false`. */
 export interface Enforcement {
   readonly enforce?: boolean
 }
@@ -44,7 +44,7 @@ export type Preview =
   | { readonly kind: 'possible'; readonly before: View; readonly after: View; readonly notes: readonly string[] }
   | Refused
 
-/** `null`: it is so already. */
+/** `null`: there is nothing to change. */
 type Made = (Exclude<ReturnType<MakeChange>, { refused: unknown }> & { readonly created?: boolean }) | Problem | null
 
 export interface Author {
@@ -54,7 +54,7 @@ export interface Author {
   readonly onlyAt?: readonly number[] | 'any'
   /** Projects may lose their owner. */
   readonly release?: boolean
-  /** Projects may leave other budgets for those of this change. `from`: the one owner that a preview showed. */
+  /** Projects of other budgets may move here. `from`: only those of this owner, which a preview showed. */
   readonly move?: true | { readonly from: string }
 }
 
@@ -177,7 +177,7 @@ export function staleness({ revision }: Definitions, { onlyAt }: Author, absent:
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
-/** The owner is another one than the preview showed. */
+/** Refuses if the owner is not the one that the preview showed. */
 function whyNotMoved(before: Definitions, after: Definitions, to: string, { move }: Author): Problem | null {
   if (move === undefined || move === true) return null
   const sizeIn = (definitions: Definitions) => budgetNamed(definitions, to)?.projects.length ?? 0
@@ -188,7 +188,7 @@ function whyNotMoved(before: Definitions, after: Definitions, to: string, { move
   return problem('precondition-failed', detail, { revision: before.revision })
 }
 
-/** A limit must not end because a list became shorter. */
+/** Refuses to take a project out of all lists, because its limits would end. */
 export function whyNotReleased(
   before: Definitions,
   after: Pick<Definitions, 'budgets'>,
@@ -253,14 +253,14 @@ export function refusalOf(outcome: ChangeOutcome): Refused | null {
 export function toProblem(faults: readonly Fault[]): Problem {
   const detail = [...new Set(faults.map(({ message }) => message))].join('; ')
   const [first] = faults
-  // It passes once the update has ended.
+  // The change will be possible once the update has ended.
   if (first?.update !== undefined) return problem('wrong-state', `${detail}.`, { update: first.update })
   return problem('invalid-request', `${detail}.`, { errors: faults.map(({ path, message }) => ({ path, message })) })
 }
 
 const rowsAtATime = 100
 
-/** A restore's freeze lasts until a figure in which all that ran before the restore counts. */
+/** Keeps a restore's freeze until a reconciliation with a figure that includes all runs before the restore. */
 async function notReconciled(
   ledger: Pick<Ledger, 'entries'>,
   view: View,

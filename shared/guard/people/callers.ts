@@ -50,7 +50,7 @@ const disableCaller = (
     if ((was ?? false) === by.disabled) return null
     const reason = disableReason(shownCaller(definitions, name), by)
     const { [name]: _listed, ...callers } = definitions.callers ?? {}
-    // An entry that only disabled would free the caller of the rules for unlisted callers.
+    // Removes an empty entry, because a listed caller does not have the rules for unlisted callers.
     const isEmpty = !by.disabled && Object.keys(rest).length === 0
     const caller: Caller = by.disabled ? { ...rest, disabled: true } : rest
     return {
@@ -98,7 +98,7 @@ const noMember = (...members: string[]) =>
     members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForUnlisted)} can.` })),
   )
 
-/** Such an entry would rule no one, and an operator could believe otherwise. */
+/** A pattern matches no caller, but an operator could expect that it does. */
 const isPattern = (name: string): boolean => name !== unlistedCallers && name.endsWith('*')
 
 const noPatterns = invalidRequest([
@@ -108,7 +108,7 @@ const noPatterns = invalidRequest([
   },
 ])
 
-/** The entry of a caller, or for `*` of those without one. */
+/** The entry of a caller. For `*`: the entry for unlisted callers. */
 export const listedAs = (definitions: Definitions, name: string): Caller | undefined =>
   name === unlistedCallers ? definitions.unlisted : callerNamed(definitions, name)
 

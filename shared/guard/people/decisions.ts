@@ -27,16 +27,16 @@ export type Decider = Pick<Permissions, 'caller' | 'person'> & Partial<Pick<Perm
 interface DecisionRules {
   /** One of them is enough. */
   readonly scopes: readonly Scope[]
-  /** The states in which an update can be decided so. */
+  /** The states that allow the decision. */
   readonly states: readonly State[]
   readonly becomes: State
-  /** The update is … */
+  /** Completes “The update is …”. */
   readonly done: string
-  /** `null`: the guard accepts it. It is pure, so that buttons and writes follow the same rule. */
+  /** `null`: the guard accepts the decision. Pure, so that buttons and writes follow the same rule. */
   whyNot(update: Update, view: View, by: Decider, options: GuardOptions): Problem | null
 }
 
-/** What people decide about an update. The guard, the API, the pages and Slack read this table. */
+/** The decisions of people about an update. The guard, the API, the pages and Slack read this table. */
 export const decisions: Readonly<Record<Decision, DecisionRules>> = {
   approve: {
     ...{ scopes: ['approve'], states: ['awaiting-approval'], becomes: 'requested', done: 'approved' },
@@ -63,7 +63,7 @@ export const decisions: Readonly<Record<Decision, DecisionRules>> = {
 
 export const allDecisions = Object.keys(decisions) as readonly Decision[]
 
-/** An approved update is requested again, so its line alone does not tell. */
+/** Needs the line before, because an approved update only becomes `requested`. */
 export const decisionOf = ({ state }: HistoryLine, before: HistoryLine | undefined): Decision | undefined =>
   allDecisions.find(
     (each) => before && decisions[each].becomes === state && decisions[each].states.includes(before.state),
@@ -87,7 +87,7 @@ export function whyNotApprove(update: Update, view: View, by: Decider): Problem 
   }
   const own = ownRequest(by, update, view)
   if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
-  // The whole guard judges what a narrowed reader does not see.
+  // A narrowed reader does not see the budget. The whole guard checks it when they decide.
   if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
   const why = whyNear(view.definitions, update.project) ?? moved?.detail
@@ -114,7 +114,7 @@ export function whyNotAmongApprovers(
   return problem('forbidden', detail)
 }
 
-/** The nearest budget that names approvers decides; an empty list accepts any approver. */
+/** The nearest budget that names approvers decides. If none does, any approver may approve. */
 function isApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): boolean {
   const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
   if (named?.approvers === undefined) return true
@@ -191,5 +191,5 @@ function ownRequest(by: Decider, update: Update, { definitions }: View): string 
   return `You asked for ${nameOf(update)}${caller === by.caller ? '' : ` as ${caller}`}`
 }
 
-/** E-mail addresses of issuers come in lower case; those in the list of callers as they were typed. */
+/** Issuers write e-mail addresses in lower case. The list of callers has them as they were typed. */
 const comparable = (person: string): string => (person.includes('@') ? person.toLowerCase() : person)

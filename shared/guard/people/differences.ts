@@ -7,13 +7,13 @@ const maxNamed = 3
 type Limits = readonly { readonly window: string; readonly units: number | 'unlimited' }[]
 type Projects = readonly { readonly name: string; readonly id?: string }[]
 
-/** @param known the names of callers, where people read it. */
+/** @param known the list of callers, to show their persons. */
 export function differencesInWords(differences: readonly Difference[], known: ListOfCallers = {}): readonly string[] {
   const moves = movesIn(differences.filter(({ kind }) => kind === 'budget'))
   return differences.map((difference) => inWords(difference, moves, known))
 }
 
-/** In words, by the folded name of the project. */
+/** A clause for each move, by the folded name of the project. */
 export type Moves = ReadonlyMap<string, string>
 
 interface ChangedBudget {
@@ -22,7 +22,7 @@ interface ChangedBudget {
 }
 
 export function movesIn(budgets: readonly ChangedBudget[]): Moves {
-  /** Rows that stand on one side alone. */
+  /** Rows that only this side has. */
   const rowsOf = (side: 'from' | 'to', other: 'from' | 'to') =>
     budgets.flatMap(({ name: budget, members }) => {
       const projects = members.find(({ member }) => member === 'projects')

@@ -64,7 +64,7 @@ export interface DecisionMade {
 
 const maxShown = 100
 const maxDecided = 10
-/** Decisions of a week, also about what was asked for up to a week before. */
+/** Shows the decisions of a week. Their updates may be a week older. */
 const decidedWithinMs = 7 * dayMs
 const newest = { count: 100, ms: 2 * decidedWithinMs }
 
@@ -72,7 +72,7 @@ type InboxParts = Pick<GuardParts, 'ledger' | 'clock' | 'options'>
 
 export const createInbox = (parts: InboxParts) => withParts(parts, { inbox })
 
-/** The number of reads is fixed; a batch takes a hundred items. */
+/** The number of reads is fixed. One batch reads up to a hundred items. */
 async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): Promise<Inbox> {
   const [approvals, doubts, latest] = await Promise.all([
     ledger.oldestOpen('awaiting-approval', limit),
@@ -86,7 +86,7 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
     return seen ? [{ update, seen }] : []
   })
   const sameWork = sameWorkIn(rows)
-  // A listed update may have moved on.
+  // A listed update may have changed its state since.
   const inState = (state: State) => rows.filter(({ update }) => update.state === state)
   const approvalRows = inState('awaiting-approval').map(
     (row): ApprovalRow => ({

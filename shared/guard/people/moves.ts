@@ -34,10 +34,10 @@ interface NamedRow {
 }
 
 /**
- * Takes new rows of a budget out of the budgets that list them now, whole: with name and id.
+ * Moves new rows of a budget out of the budgets that list them now, with name and id.
  *
  * @param named the rows that the change itself names, by budget.
- * @param how.mayMove without it, each such row is a fault that names the owner.
+ * @param how.mayMove if false, each such row is a fault that names the owner.
  * @param how.pathOf where a row stands in the request.
  */
 export function moveRows(
@@ -57,7 +57,7 @@ export function moveRows(
     const own = ownRow(before, to, row)
     // A repeated move keeps the id, too.
     if (own && how.mayMove) budgets[to] = withRow(budgets[to], row, { ...own, ...row })
-    // Also where the same change takes it out of the old list: a project must not lose its id on the way.
+    // Looks at the lists before the change. If the change also removes the old row, the project still keeps its id.
     for (const { budget, project } of own ? [] : listingsBeside(before, to, row)) {
       const from = budget.name
       if (!isWhole(project, row))
@@ -75,7 +75,7 @@ export function moveRows(
   return { budgets, faults }
 }
 
-/** Two rows may name one project by what it is called now and by what it was called before. */
+/** Finds one project in two budgets. One row may have its new name or id, and the other its old one. */
 function namedTwice(before: Definitions, rows: readonly NamedRow[]): Fault[] {
   const first = new Map<string, NamedRow>()
   return rows.flatMap((named) => {
@@ -129,7 +129,7 @@ const withRow = (budget: Budget | undefined, { name }: OwnedProject, row?: Owned
   return { ...budget, projects: budget.projects.flatMap(changed) }
 }
 
-/** Projects that have another owner afterwards, however the change says it. */
+/** Projects that have another owner after the change. */
 export function movesBetween(before: Definitions, after: Definitions): readonly Move[] {
   return Object.values(before.budgets).flatMap(({ name: from, projects }) =>
     projects.flatMap((project): Move[] => {
@@ -148,7 +148,7 @@ interface Change {
   readonly after: { readonly definitions: Definitions }
 }
 
-/** What a move changes, in sentences: the owner, a freeze that it leaves, and plans that may no longer pay. */
+/** Sentences about each move: its owners, freezes that it leaves behind, and plans that may no longer pay. */
 export function moveNotes(change: Change, plans: readonly Plan[]): readonly string[] {
   const [before, after] = [change.before.definitions, change.after.definitions]
   const moves = movesBetween(before, after)

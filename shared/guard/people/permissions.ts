@@ -21,7 +21,7 @@ export interface CallerIdentity {
   readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
-/** What a caller may do by one revision of the definitions: asked once for each request, and handed on. */
+/** A caller's rights by one revision of the definitions. Computed once for each request. */
 export interface Permissions {
   readonly caller: string
   /** The person behind the caller, from a claim. */
@@ -33,7 +33,7 @@ export interface Permissions {
   readonly mayChargeAncestors: boolean
   readonly isDisabled: boolean
   mayCharge(budget: string): boolean
-  /** What the list of callers says; the token may say less. */
+  /** Whether the list of callers allows the budget. The token may not. */
   isListedFor(budget: string): boolean
   /** The budgets that reads show, with their descendants; `*`: all. */
   readonly readsBudgets: '*' | readonly string[]
@@ -92,7 +92,7 @@ export function permissionsNow(definitions: Definitions, { caller, via, token }:
   return via === 'slack' ? permissionsOf(definitions, { caller }) : null
 }
 
-/** What the list of callers allows at most: a token is not stored. */
+/** The most that the list of callers allows. The token, which is not stored, may allow less. */
 export function permissionsAtMost(definitions: Definitions, caller: string): Permissions {
   const token = { scopes: new Set(anyScope), budgets: '*' } as const
   return permissionsOf(definitions, caller.startsWith('slack:') ? { caller } : { caller, token })
@@ -125,7 +125,7 @@ export function whyNotCharge(
 /** The accepted age of definitions for requests that spend and change nothing. */
 const believedForMs = 2_000
 
-/** @param most for who has no rate of its own: the rate of unlisted callers can only lower it. */
+/** @param most the rate of a caller without its own. The rate of unlisted callers can only lower it. */
 export function rateOf(ledger: Ledger, caller: string, most?: number): number | undefined {
   const seen = ledger.lastSeen()
   if (!seen) return most

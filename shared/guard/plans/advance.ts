@@ -78,7 +78,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
-      // One project must not cost the others their turn.
+      // A retry does not count, because one project must not cost the others their turn.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
       const update = begun.update && (await approvedByNow(parts, tried, begun.update))
       latest = update ? { ...before, updates: [...before.updates, update] } : before
@@ -169,10 +169,10 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
   const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
   if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
   if (end) {
-    // As Slack counts them: what expired was never sent.
+    // Slack counts the same way. Expired updates were never sent.
     const unsent = counts.unsent + counts.expired
     const duplicates = refusals.filter(({ problem }) => problem.slug === 'duplicate-work').length
-    // An alarm counts the refused; the other update of a duplicate settles, or raises an alarm of its own.
+    // An alarm counts `refused` without duplicates: their other update settles or raises an alarm of its own.
     const refused = counts.refused - duplicates
     log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, duplicates, unsent })
   }

@@ -17,7 +17,7 @@ import { budgetFor, ownedBy } from '../update/projects.ts'
 import { wantsUnownedApproval } from '../update/unowned.ts'
 import type { Plan } from './plans-file.ts'
 
-/** Oldest first. */
+/** The oldest update first. */
 export interface ProjectAttempts {
   readonly project: string
   readonly updates: readonly Update[]
@@ -57,7 +57,7 @@ function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): 
   return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
-/** When an occurrence tries its projects, since its start. */
+/** How long after its start an occurrence tries its projects. */
 export const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 const maxAttempts = 50
 
@@ -93,7 +93,7 @@ export interface Results {
   readonly rows: readonly { readonly project: string; readonly update: Update | null }[]
 }
 
-/** And how they are called. */
+/** Each kind of result with its label. */
 export const resultKinds = {
   ...{ settled: 'settled', upToDate: 'up to date', refused: 'refused', released: 'released', inDoubt: 'in doubt' },
   ...{ awaitingApproval: 'awaiting approval', requested: 'requested', expired: 'expired', unsent: 'not sent' },
@@ -207,8 +207,8 @@ export const attemptId = (plan: string, time: number, project: string, number: n
   `upd_${digest('plan', plan, String(time), project, String(number))}`
 
 /**
- * One approval is enough for all projects of an occurrence that no budget lists. A grant, and a price that has grown since an approval, are approved by
- * themselves.
+ * One approval is enough for all projects of an occurrence that no budget lists. An update that needs a grant, or more
+ * units than were approved before, needs an approval of its own.
  */
 const isShared = (definitions: Definitions, { project, state, short, approvedBefore }: Update): boolean =>
   state === 'awaiting-approval' &&
@@ -216,7 +216,7 @@ const isShared = (definitions: Definitions, { project, state, short, approvedBef
   approvedBefore === undefined &&
   wantsUnownedApproval(definitions, project)
 
-/** The updates that this approval is enough for. */
+/** The other updates that the approval of this one covers. */
 export async function approvedWith(
   { ledger, plans }: { readonly ledger: Ledger; readonly plans: () => Promise<readonly Plan[]> },
   { id, plan: name, scheduledAt, project }: Update,
@@ -231,7 +231,7 @@ export async function approvedWith(
     .filter((update) => update.id !== id && isShared(definitions, update))
 }
 
-/** The update whose approval is enough for this one, which had no decision yet when that was given. */
+/** An approved update that covers this one. Its approval came before this one waited for approval. */
 export async function approvedBefore(
   ledger: Ledger,
   tried: readonly ProjectAttempts[],

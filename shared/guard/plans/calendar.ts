@@ -44,7 +44,7 @@ export interface PlanStatus {
 export type Upcoming = Awaited<ReturnType<typeof upcoming>>
 export type DayAhead = Upcoming['days'][number]
 
-/** The run that comes first. */
+/** The next run of any plan. */
 export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
   readonly plan: string
   readonly at: number
@@ -140,7 +140,7 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
   const costs = costsOf(plans, priceOf)
   const [top, ...others] = topsOf(definitions)
   const accounts = others.length === 0 ? counters.filter(({ budget }) => budget === top) : []
-  /** If only plans spend; `null`: it is unlimited, or the reader sees several tops. */
+  /** The units left if only plans spend. `null`: unlimited, or the reader sees several top budgets. */
   const leftAt = (at: number) => {
     const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
     if (counter?.available == null) return { left: null, isLeftAtMost: false }
@@ -185,7 +185,7 @@ async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
   return { view, plans: due, priceOf, isPlanRunning }
 }
 
-/** What an update of a plan's last run cost, or was refused at, where no price was read yet. */
+/** Prices of each plan's last run, for projects without a read price. A refused update gives its estimate. */
 async function lastPrices(
   { ledger, plans }: CalendarParts,
   lasts: readonly (Occurrence | null)[],
@@ -208,7 +208,7 @@ async function lastPrices(
   )
 }
 
-/** Sweeps are five minutes apart, and add what a plan charged to the summary of its day. */
+/** A sweep runs every five minutes and adds a plan's charges to the day's summary. */
 const countedWithinMs = 6 * minuteMs
 
 async function budgetsOf({ ledger, plans }: CalendarParts, name: string): Promise<readonly string[]> {

@@ -22,7 +22,7 @@ export function daysAhead(calendar: Calendar, now: number, weeks: number): reado
 export const weekdayOf = ({ name }: Pick<Window, 'name'>): number =>
   (new Date(name.slice('day:'.length)).getUTCDay() + 6) % 7
 
-/** What plans do on each day. `runsOut` assumes that only plans spend, and that prices stay. */
+/** The plans that are due on each day. `runsOut` assumes that only plans spend, and that prices stay. */
 export function lookAhead({
   days,
   demands,

@@ -15,7 +15,7 @@ import { timesOf } from './schedule.ts'
 export type ForecastCounter = Pick<Figures, 'budget' | 'window' | 'start' | 'end' | 'held' | 'inDoubt' | 'spent'> & {
   /** `null`: unlimited. */
   readonly available: number | null
-  /** What the tightest counter of the chain has left. `null`: all are unlimited. */
+  /** The units left in the tightest counter of the chain. `null`: all are unlimited. */
   readonly payable: number | null
 }
 
@@ -44,7 +44,7 @@ export type Forecast = {
   /** `null`: too little history. */
   readonly projectedAtPace: number | null
   readonly exhaustedAtPace: number | null
-  /** The price of the budget's last run, and how many of it the whole chain can still pay. */
+  /** The price of the budget's last run. `updatesLeft`: the number of updates at this price that the chain can pay. */
   readonly lastPrice: number | null
   readonly updatesLeft: number | null
   readonly ifResumed: number
@@ -92,7 +92,7 @@ export const demandsOf = (
       charges: chargesOf(plan, chainOf, priceOf),
     }))
 
-/** What a run takes. `unpriced`: how many updates `units` leaves out, because they lack a price. */
+/** The cost of one run. `unpriced`: the number of updates that `units` leaves out, because they lack a price. */
 export interface Cost {
   readonly units: number
   readonly unpriced: number
@@ -143,7 +143,7 @@ export const dueIn = ({ budget, start, end }: Span, demands: readonly Demand[], 
     return charge && demand.paused === paused && within.length > 0 ? [{ plan, times: within, charge }] : []
   })
 
-/** How much they take up to an instant. */
+/** The units that these runs take up to an instant. */
 export const takenUntil = (due: readonly Due[], instant: number, of: 'units' | 'unpriced' = 'units'): number =>
   due.reduce((sum, { times, charge }) => sum + countUntil(times, instant) * charge[of], 0)
 
@@ -176,7 +176,7 @@ export function forecastOf(counter: ForecastCounter, demands: readonly Demand[],
   }
 }
 
-/** Binary search. `isSo` must be true at `to`, and stay true. */
+/** Binary search for the first instant at which `isSo` is true. It must stay true until `to`. */
 export function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant: number) => boolean): number {
   let [low, high] = [from, to]
   while (low < high) {

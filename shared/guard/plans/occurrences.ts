@@ -68,7 +68,7 @@ async function runAgain(
   return { kind: 'fired', occurrence }
 }
 
-/** Writes a request for the sweep. While it waits, or once it has begun, the same request again changes nothing. */
+/** Writes a request for the sweep. The same request changes nothing while the first one waits or runs. */
 async function askToRunAgain(
   parts: OccurrencesParts,
   name: string,
@@ -89,14 +89,14 @@ async function askToRunAgain(
   if (before && before.doneAt === undefined)
     return before.only === only ? { kind: 'asked' } : refused(hasChanged(name, time, zone))
   const rerun = { id, version: 1, createdAt: again.startedAt, plan: name, time, ...asked }
-  // One that was refused changed nothing, so it may be asked for again.
+  // A refused request changed nothing, so it may be made again.
   const isWritten = await (before ? reruns.change(rerun, before) : reruns.add(rerun))
   if (!isWritten) return askToRunAgain(parts, name, time, asked)
   parts.log.info('rerun', { plan: name, time, only, by: asked.by })
   return { kind: 'asked' }
 }
 
-/** A process that dies before the request is done leaves it to the next sweep, which finds a later version. */
+/** If the process dies, the next sweep takes the request. A later version shows that the run has begun. */
 async function runAsked(parts: OccurrencesParts, rerun: Rerun, endsAt: number): Promise<Occurrence | null> {
   const { ledger, log } = parts
   const { plan, time, only, by, createdAt, seenVersion } = rerun
@@ -134,7 +134,7 @@ async function planToRunAgain(parts: OccurrencesParts, { name, time, only, seen 
   return whyNotAgain(seen, { plan: name, time, only, zone }) ?? { plan, again, zone }
 }
 
-/** A person may run a stopped or missed occurrence again anyway. */
+/** Whether no project is left to run. A stopped or missed occurrence may always run again. */
 async function isThrough(
   { ledger }: OccurrencesParts,
   plan: Plan,

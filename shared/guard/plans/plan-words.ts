@@ -10,8 +10,8 @@ const maxTimes = 3
 const minutesPerDay = 24 * 60
 
 /**
- * `every day at 05:00, Europe/Berlin`. Schedules are in UTC: times are shown in the account's zone as its clock is
- * now, unless that would be another day of the week or month.
+ * `every day at 05:00, Europe/Berlin`. Schedules are in UTC. Times are shown in the account's zone, at its present
+ * offset, unless that would change the day of the week or month.
  */
 export function scheduleInWords(schedule: Schedule, zone: string, now: number): string {
   if (schedule.kind === 'rate') return rateInWords(schedule.text)

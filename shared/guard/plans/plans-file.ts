@@ -44,7 +44,7 @@ const schedule = z.pipe(
 
 const sizeOfProjects = `must have 1 to ${maxProjects} projects`
 
-/** Every update's record has the whole list. */
+/** Limited, because every update's record stores the whole list. */
 const maxLeaveBudgets = 50
 const takesLeave = `must be a whole number of units from 0 to ${maxUnits}, or one for each budget, as in {"account": 2000}`
 
@@ -111,7 +111,7 @@ function placeOf({ path }: Fault): Place {
   return index === undefined ? { index: -1, field: path } : { index: Number(index), field }
 }
 
-/** `plan 2 (morning), projects.0: takes the name of a project` */
+/** `plan 2 (morning), projects.0: must be the name of a project` */
 function sentenceOf({ index, field, message }: Fault & Place, file: Json): string {
   const name = planName.safeParse(nameOf(plansIn(file)[index])).data
   const plan = index < 0 ? '' : `plan ${index + 1}${name === undefined ? '' : ` (${name})`}`

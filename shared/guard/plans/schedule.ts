@@ -127,7 +127,7 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
   return times
 }
 
-/** croner finds only days, because a step takes 10 µs and times would be slow. */
+/** croner finds only days. A step of it takes 10 µs, so it would find times too slowly. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 
 const firstDayAfter = (calendar: Cron, instant: number): number | null =>
@@ -153,7 +153,7 @@ type Field = {
 }
 
 const inCapitals = (word: string): string => word.toUpperCase()
-/** Also as plans are put into words. */
+/** `plan-words.ts` reads these words too. */
 export const monthWords = shortMonths.map(inCapitals)
 export const weekdayWords = shortWeekdays.map(inCapitals)
 

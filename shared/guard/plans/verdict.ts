@@ -19,29 +19,29 @@ import { whyNotUnowned } from '../update/unowned.ts'
 import { type Demand, dueIn, firstInstant, type PriceOf, takenUntil } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 
-/** Whether a plan's runs will pass until the month of the next one ends, if only plans spend. */
+/** Says whether a plan's runs will pass until the month of its next run ends, if only plans spend. */
 export type Verdict =
   | { readonly kind: 'passes' }
   /** A price or a counter is not known. */
   | { readonly kind: 'unknown' }
-  /** Whatever the budgets have left. `isWhole`: all projects are. */
+  /** Runs are refused even if enough units are left. `isWhole`: for all projects. */
   | { readonly kind: 'refused'; readonly why: string; readonly isWhole: boolean }
   | {
       readonly kind: 'short'
-      /** The run that comes first. */
+      /** The first run that has too little. */
       readonly at: number
       readonly budget: string
       readonly isNext: boolean
       /** Not even the cheapest project can be paid. */
       readonly isWhole: boolean
-      /** It then asks for approval. */
+      /** Whether the run then asks for approval. */
       readonly asks: boolean
     }
 
 export interface VerdictParts {
-  /** Of this month and of the next, each with its book. */
+  /** The views of this month and of the next, each with its book. */
   readonly views: readonly View[]
-  /** Of all plans that are due. */
+  /** The demands of all enabled plans. */
   readonly demands: readonly Demand[]
   readonly priceOf: PriceOf
   readonly separator: string | undefined
@@ -83,14 +83,14 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
   return { kind: 'short', ...first, isNext: first.at === next, asks: plan.whenShort === 'ask' && mayGrant }
 }
 
-/** A list of few words, or sentences after each other. */
+/** Joins a few words as a list, and sentences one after another. */
 const joined = (whys: readonly string[]): string =>
   whys.some((why) => why.endsWith('.')) ? whys.map((why) => why.replace(/\.?$/, '.')).join(' ') : list(whys)
 
 /** The budgets that a project of the plan is charged to, then the plan's own counter as a caller. */
 export function chargedBy(definitions: Definitions, plan: Plan, project: string): readonly CounterOwner[] {
   const name = budgetFor(definitions, plan, project)
-  // The plans file may name a budget that was deleted, or is not made yet.
+  // The plans file may name a budget that was deleted, or not created yet.
   const budgets = budgetNamed(definitions, name) ? chainOf(definitions, name) : []
   return [...budgets, ...limitsOfCaller(definitions, callerOfPlan(plan.name))]
 }
@@ -117,7 +117,7 @@ function countersOf(view: View, owner: CounterOwner, from: number): readonly Cou
   return counters
 }
 
-/** Why each run refuses the project, in a few words. */
+/** A few words on why each run refuses the project. */
 function whyNever(
   definitions: Definitions,
   plan: Plan,
@@ -145,7 +145,7 @@ function whyNever(
   )
 }
 
-/** A reserve above all that a budget has in a window: no update can pass. */
+/** Finds a reserve that leaves nothing of a window's limit, so that no update can pass. */
 function leavesTooMuch(view: View, plan: Plan): { readonly short: string; readonly sentence: string } | null {
   for (const owner of ownersOf(view.definitions, plan)) {
     const leave = leftOf(plan, owner.name)
