@@ -1,17 +1,17 @@
 import { rootBudget } from '../../ledger/book/definitions.ts'
 
 const words = /[\p{L}\p{N}]+/gu
-/** Other scripts may write words without blanks. */
+/** Names in this group are searched in every text, because some scripts write words without blanks. */
 const anywhere = ''
-/** `account` is a common word, so only the sentences of refusals count. */
+/** `account` is a common word, so only phrases of refusals with it count. */
 const rootSentences = new RegExp(
   String.raw`\b${rootBudget} (has|is|was|wants|allows|pays)\b|\b(to|of|for|by|charge|budget) ${rootBudget}\b`,
 )
 
 /**
- * Whether a text has one of these names. Names are found by their first word, because there may be thousands.
+ * Whether a text contains a hidden name. There may be thousands of names, so they are looked up by their first word.
  *
- * @param hidden is read with the first text.
+ * @param hidden called with the first text.
  */
 export function createTelling(hidden: () => readonly string[]): (text: string) => boolean {
   let names: ReadonlyMap<string, readonly string[]> | null = null

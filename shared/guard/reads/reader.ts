@@ -16,13 +16,12 @@ import { ReadsNarrowed, seesUpdate } from './sees.ts'
 import { createSights, type Reader, seenBook, seenStored } from './sight.ts'
 
 /**
- * The guard for a caller whose reads are narrowed (`Permissions.readsBudgets`). A face gets it from
- * `guard.permissions(named)` and uses it in place of the guard for all that the caller reads and decides. What
- * is not offered here throws `ReadsNarrowed`, whatever its arguments. Reports are made above the narrowed ledger, which
- * knows the reader's budgets alone: each top has `parent: null`, there may be several tops, or none, and no `account`.
+ * The guard for a caller who reads only some budgets (`Permissions.readsBudgets`). `guard.permissions(named)` returns
+ * it, and faces use it in place of the guard. All other methods throw `ReadsNarrowed`. Reports read the narrowed
+ * ledger, which has only the reader's budgets: `account` is missing, and there may be no root or several.
  */
 export function createReader(whole: Guard, given: GuardParts, reader: Reader): Guard {
-  // The file is read once for each reader.
+  // Reads the plans file once for each reader.
   const parts = { ...given, plans: once(given.plans) }
   const narrow = createNarrowing(parts, reader)
   const ledger = createNarrowedLedger(parts, narrow)
@@ -70,7 +69,7 @@ async function barred(): Promise<never> {
   throw new ReadsNarrowed()
 }
 
-/** Whatever `all` has besides is refused. */
+/** Throws `ReadsNarrowed` for members of `all` that are not offered. */
 const only = <T extends object>(all: object, offered: Partial<T>): T =>
   new Proxy(offered, {
     get: (target, name) => Reflect.get(target, name) ?? (Reflect.has(all, name) ? barred : undefined),
@@ -82,7 +81,7 @@ function createNarrowing(parts: GuardParts, reader: Reader) {
   const { ledger } = parts
   const sight = createSights(parts, reader)
 
-  /** One more reading tells which of the updates that problems name the reader sees. */
+  /** Reads the updates that problems name, because only the ledger shows whether the reader sees them. */
   async function seen<Of>(answer: Of, typed: readonly string[] = [], view?: View): Promise<Of> {
     const now = await sight(view)
     const ids = new Set<string>()
@@ -91,7 +90,7 @@ function createNarrowing(parts: GuardParts, reader: Reader) {
       return false
     }
     const shown = records.seenIn(now, answer, { typed, isSeen: asUnseen }) as Of
-    // Something may have run before, so a failure here must not say that nothing was sent: no name is shown.
+    // An update may have run already, and an error would say that nothing was sent. So a failed read hides the ids.
     const named = ids.size > 0 ? await ledger.updatesNamed([...ids]).catch(ifUnavailable([])) : []
     const own = new Set(named.flatMap((one) => (one && seesUpdate(now.whole, now, one) ? one.id : [])))
     return own.size === 0 ? shown : (records.seenIn(now, answer, { typed, isSeen: (id) => own.has(id) }) as Of)
@@ -131,7 +130,7 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     bookNamed: async (month) => seenStored(await sight(), await ledger.bookNamed(month)),
     ...narrowedLists(parts, { sight, seen }),
     lastAudit: async () => null,
-    // A face keeps its own protocol here; it shows none of it.
+    // Faces keep their own records here and show none of them.
     slackEvents: ledger.slackEvents,
     logins: ledger.logins,
     issuerKeys: ledger.issuerKeys,
@@ -188,9 +187,9 @@ function narrowedLists({ ledger }: GuardParts, { sight, seen }: Narrow): Partial
   }
 }
 
-/** The names that a request wrote itself. */
+/** The names that the request itself contains. */
 export type Typed = { readonly projects: readonly string[]; readonly budget?: string }
 
-/** What a request of a narrowed reader is answered. */
+/** The answer to a request of a narrowed reader. */
 export const seenAnswer = <Of>(parts: GuardParts, reader: Reader, wanted: Typed, answer: Of): Promise<Of> =>
   createNarrowing(parts, reader).seen(answer, [...wanted.projects, ...(wanted.budget ? [wanted.budget] : [])])

@@ -13,20 +13,20 @@ import { noProject, seesPayer, seesUpdate } from './sees.ts'
 import { hiddenReason, pruned, type Sight } from './sight.ts'
 
 /**
- * Records as a narrowed reader sees them: a budget that they do not see is `unseenBudget` or left out, and a text that
- * names one is left out.
+ * Records as a narrowed reader sees them. An unseen budget becomes `unseenBudget` or is left out. A text that names one
+ * is left out.
  */
 
 export interface Shown {
   /** Whether the reader sees an update that a problem names. */
   isSeen(id: string): boolean
-  /** Names that the request wrote itself, and a refusal may repeat. */
+  /** Names that the request itself contains. A refusal may repeat them. */
   readonly typed?: readonly string[]
 }
 
 const holders = ['update', 'updates', 'rows', 'projects', 'notRecorded', 'checks', 'problem']
 
-/** The records in an answer of the guard, each known by a member that no other has. An unseen update is left out. */
+/** Narrows all records in an answer of the guard. Each kind of record has a member that no other kind has. */
 export function seenIn(sight: Sight, answer: unknown, shown: Shown): unknown {
   if (Array.isArray(answer)) return answer.flatMap((each) => seenIn(sight, each, shown) ?? [])
   if (typeof answer !== 'object' || answer === null) return answer
@@ -57,7 +57,7 @@ export function seenUpdate(sight: Sight, update: Update, { isSeen }: Shown): Upd
     ...(reason !== undefined && !sight.isTellingBy(update.caller, reason) && { reason }),
     ...(seen && { problem: seen }),
     history: update.history.map(({ note = '', ...line }) => {
-      // The line of a refusal repeats its sentence.
+      // The history line of a refusal repeats the problem's detail.
       if (seen && note === problem.detail) return { ...line, note: seen.detail }
       if (!sight.isTellingBy(line.by, note)) return { ...line, ...(note && { note }) }
       return { ...line, ...(line.state === 'awaiting-approval' && { note: wantsApproval }) }
@@ -67,7 +67,7 @@ export function seenUpdate(sight: Sight, update: Update, { isSeen }: Shown): Upd
 
 type Paid = Parameters<typeof seesPayer>[2] & { readonly caller: string; readonly tags?: Tags }
 
-/** Tags are as reasons: without those that name what the reader does not see. */
+/** Leaves out tags that contain hidden names, as with reasons. */
 function paidAndTagged(sight: Sight, paid: Paid): { readonly budget: string; readonly tags?: Tags } {
   const tags = Object.entries(paid.tags ?? {}).filter(
     (tag) => !tag.some((text) => sight.isTellingBy(paid.caller, text)),
@@ -78,10 +78,10 @@ function paidAndTagged(sight: Sight, paid: Paid): { readonly budget: string; rea
   }
 }
 
-/** An ancestor is `{budget: null, short}`; the sentence is replaced if it told more. */
+/** Shows an unseen budget as `{budget: null, short}`, and replaces a detail that says more. */
 function seenProblem(sight: Sight, problem: Problem, { isSeen, typed = [] }: Shown): Problem {
   const { slug, detail } = problem
-  // Answered as a project that the reader does not see.
+  // The same answer as for a project that the reader does not see.
   if (slug === 'project-unowned') return noProject(String(problem.members.project))
   const isTelling = (text: string) => sight.isTelling(typed.reduce((rest, name) => rest.replaceAll(name, ''), text))
   const hides = (value: unknown) => typeof value === 'string' && !sight.seesCounter(value)
@@ -155,7 +155,7 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
   return members.length === 0 && difference.how === 'changed' ? null : { ...difference, members }
 }
 
-/** As `seenUpdate` for the updates that the row sums up. */
+/** Applies the rules of `seenUpdate` to a row that sums up updates. */
 function seenRow(sight: Sight, { above = [], person: _person, ...row }: SummaryRow): SummaryRow | null {
   const charged = { ...row, hold: { budgets: above } }
   return seesUpdate(sight.whole, sight, charged) ? { ...pruned(sight, row), ...paidAndTagged(sight, charged) } : null
@@ -167,13 +167,13 @@ export function seenSummary(sight: Sight, summary: Summary): Summary {
   const sum = (of: 'duplicates' | 'saved') => rows.reduce((total, row) => total + (row[of] ?? 0), 0)
   return {
     ...{ ...seen, mark: 'narrowed', rows },
-    // As of a record with `seenProblem`.
+    // As in `seenProblem`, an unseen budget that refused is left out.
     lastRefused: Object.fromEntries(Object.entries(seen.lastRefused).map(([of, each]) => [of, pruned(sight, each)])),
     ...{ spenders: spendersOf(rows, summary.day), unlisted: [], duplicates: sum('duplicates'), saved: sum('saved') },
   }
 }
 
-/** Or a rerun. Its counts may be of other projects too, and the records tell the reader's own. */
+/** Also for reruns. Leaves out counts, which include other projects; the update records show the reader's own. */
 function seenOccurrence(sight: Sight, occurrence: Occurrence): Occurrence | null {
   const { charged: _charged, reason, ...rest } = pruned(sight, occurrence)
   if (!sight.plans.some(({ name }) => name === rest.plan)) return null

@@ -9,7 +9,7 @@ export interface Reads {
   mayRead(budget: string): boolean
 }
 
-/** Any budget of the reader lists its name or id. */
+/** Whether a budget of the reader lists the project, by name or id. */
 export const seesProject = (definitions: Definitions, { mayRead }: Reads, project: string): boolean =>
   listingsOf(definitions, project).some(({ budget }) => mayRead(budget.name))
 
@@ -18,7 +18,7 @@ export type Charged = Pick<Update, 'budget' | 'owner'> & {
   readonly hold?: Pick<NonNullable<Update['hold']>, 'budgets' | 'owners'>
 }
 
-/** The reader sees what their budgets paid, and what another budget paid for their projects. */
+/** The reader sees updates that their budgets paid, and updates of their projects that another budget paid. */
 export const seesUpdate = (definitions: Definitions, reads: Reads, update: Charged): boolean =>
   reads.readsBudgets === '*' || seesPayer(definitions, reads, update) || seesOwner(definitions, reads, update)
 
@@ -30,7 +30,7 @@ function seesOwner(definitions: Definitions, reads: Reads, { budget, owner, hold
   return owners.length > 0 && mayReadFirst(definitions, reads, [...owners, budget, ...(hold?.budgets ?? [])])
 }
 
-/** What a deleted budget paid belongs to the one above it. */
+/** Updates of a deleted budget belong to the budget above it. */
 function mayReadFirst(definitions: Definitions, { mayRead }: Reads, upward: readonly string[]): boolean {
   const first = upward.find((name) => budgetNamed(definitions, name))
   return first !== undefined && mayRead(first)
@@ -41,11 +41,11 @@ interface Wanted {
   readonly budget?: string
 }
 
-/** Refuses what a narrowed reader does not see as if it did not exist. */
+/** Answers "not found" for unseen names, because a narrowed reader must not learn whether they exist. */
 export function whyNotSeen(definitions: Definitions, reads: Reads, { projects, budget }: Wanted): Problem | null {
   if (reads.readsBudgets === '*') return null
   if (budget !== undefined && !mayReadFirst(definitions, reads, [budget])) return noBudget(budget)
-  // A project that no budget lists may be charged to the reader's own budget, unless it may be read as a hidden one.
+  // The reader's own budget may pay for a project that no budget lists, unless its name resembles a hidden project's.
   const isFree = (project: string) =>
     budget !== undefined && ![null, 'refuse'].includes(unownedRuleOf(definitions, project)) && !isNear(project)
   const isNear = (project: string) =>
@@ -57,7 +57,7 @@ export function whyNotSeen(definitions: Definitions, reads: Reads, { projects, b
 export const noProject = (project: string): Problem =>
   problem('not-found', `There is no project ${project} in the budgets that you read.`)
 
-/** The caller reads some budgets, and asked for what is of all of them. */
+/** Thrown when a caller who reads only some budgets uses a method for callers who read all. */
 export class ReadsNarrowed extends Error {
   override readonly name = 'ReadsNarrowed'
   readonly problem = problem('forbidden', 'This is for callers who read all budgets, and you read only some.')

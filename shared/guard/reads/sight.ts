@@ -21,24 +21,24 @@ export type Reader = Pick<Permissions, 'caller' | keyof Reads>
 
 interface Counters {
   seesBudget(name: string): boolean
-  /** Counters of budgets, and the reader's own. */
+  /** Counters of seen budgets, and the reader's own counter. */
   seesCounter(name: string): boolean
 }
 
 /** What one reader sees of one revision of the definitions. */
 export interface Sight extends Reader, Counters {
   readonly whole: Definitions
-  /** Only the reader's budgets; a top has no parent. */
+  /** Only the reader's budgets. A top budget has no parent. */
   readonly definitions: Definitions
-  /** Only those with a project or the budget of the reader, with the reader's projects alone. */
+  /** Plans with a project or the budget of the reader. Each lists only the reader's projects. */
   readonly plans: readonly Plan[]
   /** Whether a text names a budget, project or plan that the reader does not see. */
   isTelling(text: string): boolean
-  /** The same for what a person wrote. Not for what the reader wrote, or other narrowed callers: they could find out names by it. */
+  /** The same for a text of `by`. False for narrowed callers, because hiding would confirm names that they guess. */
   isTellingBy(by: string, text: string): boolean
 }
 
-/** One for each revision that is seen. */
+/** Keeps the sight of the last revision. */
 export function createSights({ ledger, plans }: Pick<GuardParts, 'ledger' | 'plans'>, reader: Reader) {
   let last: Sight | null = null
   return async (view?: Pick<View, 'definitions'>): Promise<Sight> => {
@@ -91,7 +91,7 @@ function seenPlan(sight: Counters, whole: Definitions, reads: Reads, plan: Plan)
 }
 
 const untold = ['token', 'previous', 'lease', 'counts']
-/** Names of budgets or counters, or what has them as `budget`: one or a list. */
+/** Members that hold names of budgets or counters, or objects with a `budget`: one or a list. */
 const named = [
   ...['owner', 'to', 'owners', 'budgets', 'grants', 'short', 'takenBack', 'wouldHaveRefused'],
   ...['moves', 'signs', 'giver', 'binds', 'figures', 'decidedBy'],
@@ -99,7 +99,7 @@ const named = [
 const keyed = ['leave', 'used', 'planned', 'lastRuns', 'lastRefused']
 type Named = string | { readonly budget: string } | null
 
-/** A record without the members, and parts of members, that name a budget which the reader does not see. */
+/** Removes members, list rows and keys that name an unseen budget. */
 export function pruned<Of extends object>({ seesCounter }: Counters, record: Of): Of {
   const sees = (each: Named) => each !== null && seesCounter(typeof each === 'string' ? each : each.budget)
   const shown = (name: string, value: unknown): unknown => {
@@ -147,7 +147,7 @@ function seenDefinitions(
   }
 }
 
-/** In place of a reason that names what the reader does not see. */
+/** Replaces a reason that contains a hidden name. */
 export const hiddenReason = '(not shown to you)'
 
 export const seenBook = ({ seesCounter, whole }: Sight, { counters: { month, day }, ...book }: Book): Book => ({
@@ -156,7 +156,7 @@ export const seenBook = ({ seesCounter, whole }: Sight, { counters: { month, day
   counters: { month: picked(month, seesCounter), day: picked(day, seesCounter) },
 })
 
-/** `null`: none of the reader's counters moved, also where others made the book. */
+/** `null` if no counter of the reader moved, even if other budgets' updates created the book. */
 export function seenStored(sight: Sight, stored: Book | null): Book | null {
   const book = stored && seenBook(sight, stored)
   const isMoved = (counter: Counter) => usedOf(counter) !== 0 || counter.granted !== 0

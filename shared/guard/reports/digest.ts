@@ -15,7 +15,7 @@ import type { Outlook } from './outlook.ts'
 export type Digest = Awaited<ReturnType<ReturnType<typeof createDigest>['digest']>>
 
 const pageSize = 200
-/** On a day with more updates only the latest count. */
+/** If a day has more updates, the digest leaves out the oldest. */
 const maxRead = 5_000
 const movedByShare = 0.1
 
@@ -64,7 +64,7 @@ export function createDigest(parts: {
     }
   }
 
-  /** A request may be older, by as long as approvals last. */
+  /** Reads older requests too, because an approval may take days. */
   async function updatesOf(until: number, view: View): Promise<readonly Update[]> {
     const since = Math.max(until - dayMs - approvableForMs, view.definitions.createdAt - dayMs)
     const summaries = await summariesOf(ledger, view, { since, until }, { withRows: false })
@@ -78,7 +78,7 @@ export function createDigest(parts: {
   return { announceDigest, digest }
 }
 
-/** `costToday` as `23.04 EUR`; `null`: nothing is at a price. `wouldHaveRefused`: by limits that are only observed. */
+/** `costToday`: as `23.04 EUR`; `null`: no unit has a price. `wouldHaveRefused`: by limits that are only observed. */
 function spentToday(budget: string, updates: readonly Update[], unitPrices: UnitPrices | null) {
   const paid = updates.filter(({ hold }) => hold?.budgets.includes(budget))
   const over = updates.filter(({ wouldHaveRefused }) => wouldHaveRefused?.some((each) => each.budget === budget))

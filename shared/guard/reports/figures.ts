@@ -14,17 +14,17 @@ import {
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 
-/** Of one update. */
+/** The row of one update. */
 export interface UpdateRow extends SummaryRow {
-  /** If it has not ended, with the units of its hold. */
+  /** Present if the update has not ended. `held`: the units of its hold. */
   readonly state?: State
   readonly held?: number
 }
 
-/** What reports group: a row of a stored summary, or of one later record. */
+/** A row for reports: from a stored summary, or from one update that no summary counts. */
 export type FigureRow = UpdateRow & { readonly month: string }
 
-/** @param updates what the summaries do not count. */
+/** @param updates those that the summaries do not count. */
 export const figuresOf = (summaries: readonly Summary[], updates: readonly Update[]): readonly FigureRow[] => [
   ...summaries.flatMap(({ day, rows }) => rows.map((row) => ({ month: day.month, heldOn: day.name, ...row }))),
   ...updates.map(figureOf),
@@ -82,13 +82,13 @@ const pageSize = 100
 
 interface Bounds {
   readonly until?: number
-  /** Reads no further page once there are as many. */
+  /** Stops reading at this number of updates. */
   readonly max?: number
   /** The latest updates, if they were read already. */
   readonly latest?: readonly Update[] | undefined
 }
 
-/** Updates of the days that no summary knows of, the newest first. */
+/** Updates of the summaries' days that no summary counts, the newest first. */
 export async function uncounted(
   ledger: Ledger,
   summaries: readonly Summary[],
@@ -108,7 +108,7 @@ export async function uncounted(
   return found
 }
 
-/** The same, and those that had not ended when they were summed up. */
+/** The uncounted updates, and those that had not ended when their day was summed up. */
 export async function recordsOf(ledger: Ledger, summaries: readonly Summary[], bounds?: Bounds) {
   const [named, found] = await Promise.all([
     ledger.updatesNamed(summaries.flatMap(({ open }) => open)),
@@ -134,15 +134,15 @@ export type Recent = ReturnType<typeof createRecent>
 const recentMs = 30 * dayMs
 export const maxUncounted = 200
 
-/** Reads once for all that one view shows. */
+/** Reads once for each view, because several reports need the same figures. */
 export function createRecent({ ledger }: { ledger: Ledger }) {
-  /** Of the view's month, and at least of the last 30 days; without all rows. */
+  /** The summaries of the view's month, and at least of the last 30 days. Rows may be missing. */
   const summaries = oncePerView((view) => {
     const { definitions, month, now } = view
     const since = Math.max(definitions.createdAt - dayMs, Math.min(month.start, now - recentMs))
     return summariesOf(ledger, view, { since, until: now }, { withRows: false })
   })
-  /** What they do not count. */
+  /** Updates that these summaries do not count. */
   const updates = oncePerView(async (view) =>
     uncounted(ledger, await summaries(view), { until: view.now, max: maxUncounted }),
   )

@@ -25,7 +25,7 @@ interface HistoryPoint {
 }
 
 export interface History {
-  /** When the month began for this budget, and what had been used before it. */
+  /** The start of the budget's month, and the units used before it. */
   readonly start: Pick<HistoryPoint, 'at' | 'used'>
   /** At the end of each day that a sweep saw. */
   readonly nights: readonly HistoryPoint[]
@@ -54,7 +54,7 @@ export function historyOf(view: View, summaries: readonly Summary[], budget: str
   }
 }
 
-/** A budget that the nights before do not name began with the night after. */
+/** A new budget starts at the last night that does not name it. */
 function startOf({ definitions, month }: View, known: readonly Summary[], budget: string): History['start'] {
   const { createdAt, identity } = definitions
   const isFirstMonth = createdAt >= month.start
@@ -64,7 +64,7 @@ function startOf({ definitions, month }: View, known: readonly Summary[], budget
   return { at: before?.day.end ?? (isFirstMonth ? createdAt : month.start), used }
 }
 
-/** @param isPlanRunning what a plan charges now is not in today's summary yet, so today is left out. */
+/** @param isPlanRunning whether to leave out today, because its summary lacks the charges of a running plan. */
 export function paceOf(view: View, summaries: readonly Summary[], budget: string, isPlanRunning: boolean): Pace {
   const { start, nights, now } = historyOf(view, summaries, budget)
   const points = [start, ...nights, ...(isPlanRunning ? [] : [now])]
@@ -93,7 +93,7 @@ function perDay(spans: readonly { readonly ms: number; readonly units: number }[
 
 export const both = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b)
 
-/** @param all at least one. Leaves out nights that one of them does not know. */
+/** Leaves out nights that one history does not know. @param all at least one. */
 export const sumOfHistories = (all: readonly History[]): History => all.reduce(plusHistory)
 
 function plusHistory(a: History, b: History): History {
@@ -126,7 +126,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return { ...view, month, stored, book: stored ?? (await unusedBook(view, month)) }
   }
 
-  /** A month in which nothing moved has no book; its days know the limits of that time. */
+  /** A month without movements has no book. The summaries of its days have its limits. */
   async function unusedBook(view: View, month: Window): Promise<Book> {
     const { definitions } = view
     const summaries = await nightsOf(view, month)
@@ -138,12 +138,12 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return { ...book, counters: { ...book.counters, month: { ...book.counters.month, ...Object.fromEntries(limits) } } }
   }
 
-  /** `history`: of the account, or of all that a narrowed reader sees. */
   const figuresIn = (past: View): readonly Figures[] =>
     Object.values(past.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
 
   const monthFigures = async (view: View, month: Window) => figuresIn(await viewOf(view, month))
 
+  /** `history`: of the account, or of all top budgets of a narrowed reader. */
   async function pastMonth(view: View, month: Window) {
     const [past, summaries] = await Promise.all([viewOf(view, month), nightsOf(view, month)])
     const tops = topsOf(view.definitions)
@@ -164,7 +164,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     )
   }
 
-  /** What the account had used at the end of the same day. `null`: unknown. */
+  /** The account's use at the end of the same day of last month. `null`: unknown. */
   async function usedLastMonth(view: View): Promise<number | null> {
     const { definitions, month, now } = view
     const before = monthBefore(definitions.calendar, month)

@@ -19,7 +19,7 @@ export type Lasts = Pick<Summary, 'lastRuns' | 'lastRefused'>
 
 const ofPolicy: readonly string[] = ['over-budget', 'over-update-limit', 'budget-frozen', 'kind-not-allowed']
 
-/** Those known, and what these updates add. */
+/** Adds these updates to the known last runs and refusals. */
 export function lastsOf(definitions: Definitions, updates: readonly Update[], seen?: Lasts): Lasts {
   const { lastRuns = {}, lastRefused = {} } = seen ?? {}
   const runs: [string, LastRun][] = Object.entries(lastRuns)
@@ -36,7 +36,7 @@ export function lastsOf(definitions: Definitions, updates: readonly Update[], se
   return { lastRuns: Object.fromEntries(latest(runs)), lastRefused: Object.fromEntries(latest(refusals)) }
 }
 
-/** Of each budget with those below it, and of each caller's counter. */
+/** The latest run and refusal of each budget, including the budgets below it, and of each caller's counter. */
 export function latestOf(definitions: Definitions, all: readonly Lasts[]) {
   const above = (party: string) =>
     budgetNamed(definitions, party) ? chainOf(definitions, party).map(({ name }) => name) : [party]
@@ -63,7 +63,7 @@ function latest<Of extends Dated>(found: readonly (readonly [party: string, Of])
   return latest
 }
 
-/** Of one instant, the name or the price decides, so that the order of reading does not. */
+/** At the same instant the name or the price decides. Otherwise the order of reading would decide. */
 const tieOf = ({ project, units = 0 }: Dated): string | number => project ?? units
 
 function refusalOf(update: Update): LastRefusal | null {
@@ -73,7 +73,7 @@ function refusalOf(update: Update): LastRefusal | null {
   const rows = (Array.isArray(budgets) ? budgets : []) as readonly Readonly<Record<string, Value>>[]
   const [worst] = rows.toSorted((a, b) => Number(b.short) - Number(a.short))
   const by = worst ? worst.budget : budget
-  // What a plan leaves to others is not there for this update.
+  // Units that a plan leaves to others are not available to this update.
   const left = typeof units === 'number' ? Math.max(0, units - Number(worst?.short)) : 0
   const had = worst ? { window: String(worst.window), had: left } : typeof perUpdate === 'number' && { had: perUpdate }
   return {

@@ -22,23 +22,23 @@ interface Stop {
   /** A budget, or the counter of a caller. */
   readonly budget: string | null
   readonly window: WindowKind | null
-  /** How far it is; of `per-update` the most that one update may need. `null`: nothing stops it. */
+  /** The units until the stop. For `per-update`: the most that one update may need. `null`: nothing stops it. */
   readonly units: number | null
-  /** How many more updates pass at the last price; 0: it stops now. `null`: that is not known, or without end. */
+  /** How many more updates pass at the last price. 0: none. `null`: unknown, or any number. */
   readonly updates: number | null
   readonly sentence: string
 }
 
 interface Past {
-  /** Of the last update. */
+  /** The cost of the last update. */
   readonly price: number | null
   readonly lastRefused: LastRefusal | null
 }
 
-/** What `decide` refuses first by. */
+/** The first rule or limit by which `decide` will refuse an update. */
 export type NextStop = Stop & Past
 
-/** Of an update that the budget pays, of a project of its own. */
+/** Looks at an update that the budget pays for a project of its own. */
 export function nextStopOf(view: View, budget: Budget, past: Past): NextStop {
   const chain = chainOf(view.definitions, budget.name)
   const rules = chain.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate }))
@@ -47,7 +47,7 @@ export function nextStopOf(view: View, budget: Budget, past: Past): NextStop {
   return withPast(view, stop ?? nothing(unlimited(chain)), past, above)
 }
 
-/** By what the entry of a caller says, whatever budget is charged. */
+/** Looks at the caller's entry alone. The charged budgets may stop an update earlier. */
 export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerDefaults, past: Past): NextStop {
   const { definitions } = view
   const isListed = sub !== unlistedCallers
@@ -73,7 +73,7 @@ const nothing = (sentence: string): Stop => ({
   ...{ kind: 'nothing', budget: null, window: null, units: null, updates: null, sentence },
 })
 
-/** Frozen, or left with no kind of update. */
+/** Stops if a budget is frozen, or if the chain allows no kind of update. */
 function ruledOut(view: View, chain: readonly Budget[]): Stop | null {
   for (const [place, { name, frozen, kinds }] of chain.entries()) {
     if (frozen) {

@@ -62,7 +62,7 @@ export interface BudgetOutlook {
   readonly month: Forecast
   readonly day: Forecast
   readonly history: History
-  /** `null`: of several budgets summed up. */
+  /** `null`: the outlook sums up several budgets. */
   readonly next: NextStop | null
 }
 
@@ -109,7 +109,7 @@ export function createOutlook({
   return { outlook, callerStops }
 }
 
-/** Of each listed caller, and of `*`. */
+/** The next stop of each listed caller, and of `*`. */
 export function callerStopsOf(view: View, all: readonly Lasts[]): ReadonlyMap<string, NextStop> {
   const { callers, unlisted } = view.definitions
   const { runs, refusals } = latestOf(view.definitions, all)
@@ -196,7 +196,7 @@ const exhaustedWindows = (view: View, budget: Budget) =>
       return { kind: 'exhausted', window: figures.window, of: totalOf(figures), ...over } as const
     })
 
-/** Of the month: what a day lacks, the next day has. `budget` is the one of the chain that has too little. */
+/** Looks only at the month, because a day's limit renews tomorrow. `budget`: the tightest budget of the chain. */
 function whyNotPayable(
   { view, latest }: ForecastReading,
   chain: readonly Budget[],
@@ -229,14 +229,14 @@ function whatAncestorsLack(view: View, above: readonly Budget[], { available, co
   return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed } as const]
 }
 
-/** Those of its budget that the counter has passed. */
+/** `passed`: the budget's thresholds that the counter has reached. */
 export function thresholdsOf({ definitions }: View, figures: Figures) {
   const [of, used] = [totalOf(figures), usedOf(figures)]
   const thresholds = budgetNamed(definitions, figures.budget)?.thresholds ?? usualThresholds
   return { of, used, passed: thresholds.filter((each) => of > 0 && used * 100 >= of * each) }
 }
 
-/** Why, in a sentence, and what would help. */
+/** The reason as a sentence, and its remedy. */
 function toldOf(reason: Reason, budget: string, view: View): readonly [sentence: string, remedy: Remedy | null] {
   const zone = zoneOf(view)
   const stopped = (what: string, { by, at, reason: why }: Stop, did: string) =>

@@ -28,13 +28,13 @@ import { type NextStop, nextStopOf } from './next-stop.ts'
 import { callerStopsOf } from './outlook.ts'
 import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
 
-/** This month, and the month before: `null` if the ledger began after it. */
+/** Units of this month and of the month before. `null`: the ledger began after that month. */
 type SpentThen = { readonly now: number; readonly before: number | null }
 
-/** What this month and the month before tell of one project or person. */
+/** One project or person, in this month and the month before. */
 export interface Profile {
   readonly view: View
-  /** As it is listed: its other names lead here. */
+  /** The name as listed. Other names lead to the same profile. */
   readonly name: string
   /** A project's name and id as updates have them, or all callers of a person. */
   readonly names: readonly string[]
@@ -60,11 +60,11 @@ export interface PersonProfile extends Profile {
   readonly projects: readonly Spender[]
   readonly budgets: readonly Spender[]
   readonly decided: readonly DecisionMade[]
-  /** What they booked or changed this month. */
+  /** Their bookings and changes of this month. */
   readonly entries: readonly Entry[]
-  /** What they may approve, where the list of callers says so: a token is not known here. */
+  /** Updates that they may approve by the list of callers. Tokens are not known here. */
   readonly toDecide: readonly Update[]
-  /** Of each listed name. Empty for a reader of some budgets, who sees parts of an entry. */
+  /** The next stop of each listed caller. Empty for a narrowed reader, who sees only parts of an entry. */
   readonly next: ReadonlyMap<string, NextStop>
 }
 
@@ -75,7 +75,7 @@ const maxLatest = 10
 
 type Parts = Pick<PlannedParts, 'ledger' | 'plans' | 'kinds'>
 
-/** The number of requests is bounded, whatever others do. `null`: missing, or the reader does not see it. */
+/** The number of requests is bounded. `null`: missing, or the reader does not see it. */
 export const createProfiles = (parts: Parts) => withParts(parts, { projectProfile, personProfile })
 
 async function projectProfile(parts: Parts, asked: string): Promise<ProjectProfile | null> {
@@ -175,7 +175,7 @@ async function recordsIn({ ledger }: Parts, view: View) {
   }
 }
 
-/** A page may lead here from an older update. */
+/** Reads older updates if nothing else is known, because a page may link here from one. */
 async function withOlder({ ledger }: Parts, found: Found, filter: UpdateFilter, isKnown: boolean) {
   if (isKnown || found.rows.length + found.latest.length + found.waiting.length > 0) return found
   const { rows: latest } = await ledger.updates(filter, maxLatest)
@@ -192,7 +192,7 @@ const profileOf = (view: View, name: string, { rows, latest, waiting }: Found) =
   latest: latest.slice(0, maxLatest),
 })
 
-/** As statements count: what a budget paid that the reader does not see counts for its own readers. */
+/** Like statements, leaves out units that an unseen budget paid. */
 const isOfMonth = (month: string) => (row: FigureRow) => row.month === month && row.budget !== unseenBudget
 
 const chargedIn = (rows: readonly FigureRow[]): number => rows.reduce((sum, { charged = 0 }) => sum + charged, 0)

@@ -27,11 +27,11 @@ export interface Spender extends Spent {
   readonly share: number
 }
 
-/** With the budgets below it. */
+/** The spending of a budget and of the budgets below it. */
 export interface SpentOn {
   readonly projects: readonly Spender[]
   readonly callers: readonly Spender[]
-  /** Ended updates of the month that the budget's limits would have refused, if it had not been observed. */
+  /** Ended updates of the month that the budget's limits would have refused, if they were enforced. */
   readonly wouldHaveRefused: { readonly updates: number; readonly units: number }
 }
 
@@ -39,7 +39,7 @@ type Charged = Pick<SummaryRow, 'caller' | 'person' | 'plan' | 'charged'>
 
 const maxEntries = 200
 
-/** The number of requests is bounded: what is not found within it counts as `others`. */
+/** The number of requests is bounded. Units that they do not find count as `others`. */
 export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Recent }) {
   async function whoSpent(given?: View | Promise<View>): Promise<readonly Spender[]> {
     const view = await (given ?? ledger.view())
@@ -77,7 +77,7 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
     }
   }
 
-  /** What each person's own updates were charged, without plans. @param latest updates that the caller reads anyway. */
+  /** The units of each person's own updates, without plans. @param latest updates that the caller reads anyway. */
   async function spentByPerson(view: View, latest: Promise<readonly Update[]>): Promise<ReadonlyMap<string, number>> {
     const units = new Map<string, number>()
     for (const { kind, name, units: more } of spentBy(view.definitions, await chargedIn(view, await latest)))

@@ -24,7 +24,7 @@ import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 /** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and those whose cost is unknown. */
 export type SpentCosts = ReadonlyMap<string, string>
 
-/** What keeps a month from being final. */
+/** The reasons why a month is not final. */
 export interface NotFinal {
   readonly isOver: boolean
   /** They hold units, or are in doubt. The newest first. */
@@ -46,7 +46,7 @@ export interface Statement {
   /** The book's figure: charged plus external. `addsUp: null`: the book moved meanwhile. */
   readonly spent: number
   readonly addsUp: boolean | null
-  /** Of `atPrices`. `null`: no price is set. */
+  /** The currency of `atPrices`. `null`: no price is set. */
   readonly currency: string | null
 }
 
@@ -55,7 +55,7 @@ const sums = [...statementFigures, ...figuresOverLimits, 'paidElsewhere'] as con
 export interface StatementSum extends Readonly<Record<StatementFigure, number>> {
   /** `null`: spent outside the guard, or updates without the tag. */
   readonly key: string | null
-  /** What `charged` and `external` cost. Without units of before the first price. */
+  /** The cost of `charged` and `external`. Units before the first price are left out. */
   readonly atPrices: UnitsAtPrices
 }
 
@@ -71,7 +71,7 @@ const maxRounds = 3
 export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?: UnitPrices | null }) {
   const { ledger, log, unitPrices = null } = parts
 
-  /** `null`: no such month, or a later one. */
+  /** `null`: not a month, or a future one. */
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
@@ -143,7 +143,7 @@ export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && upd
 
 type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
-/** It is not the budget's own figure if budgets below it were deleted or moved in the month. */
+/** Differs from the budget's counter if budgets below it were deleted or moved in the month. */
 function sumWithin({ definitions }: View, { rows, total }: Statement, name: string): StatementSum {
   const tops = topsOf(definitions)
   if (tops.length === 1 && tops[0] === name) return total
@@ -228,7 +228,7 @@ function firstEntries(entries: readonly Entry[]): (entry: Entry) => Entry {
   return firstOf
 }
 
-/** As the list of updates counts them, but for what a plan found done: to a plan that is no refusal. */
+/** Counts as the list of updates does. For a plan, work that was already done is not a refusal. */
 const refusedIn = ({ refused = 0, upToDate = 0, plan }: FigureRow): number =>
   refused + (plan === undefined ? upToDate : 0)
 

@@ -67,7 +67,7 @@ async function keepSummaries(round: Round): Promise<void> {
   if (next !== place) await ledger.summaries.movePlace(next, now)
 }
 
-/** Whether the summary counts each update of the day, or names it as open. */
+/** Returns whether the summary counts each update of the day, or names it as open. */
 async function keep(round: Round, day: SummaryDay): Promise<boolean> {
   const { ledger, log, view } = round
   const [stored] = round.left > 0 ? await ledger.summaries.read([day]) : []
@@ -87,7 +87,7 @@ async function keep(round: Round, day: SummaryDay): Promise<boolean> {
 
 const isUsed = ({ used }: Summary): boolean => Object.keys(used).length > 0
 
-/** `news` counts the updates that came or ended since. */
+/** Adds later updates to a summary. `news`: how many updates came or ended since. */
 export async function brought(round: Round, seen: Summary): Promise<Summary & { news: number }> {
   const { ledger, view } = round
   const [named, { found, readUntil }] = await Promise.all([ledger.updatesNamed(seen.open), createdAfter(round, seen)])
@@ -144,7 +144,7 @@ async function rowsFor(ledger: Ledger, day: SummaryDay, updates: readonly Update
   }
 }
 
-/** A plan that looks again for its own work saves nothing. */
+/** A plan that finds its own earlier work saves nothing. */
 function duplicateOf({ problem, again }: Update): string | null {
   if (again) return null
   const isDuplicate = problem?.slug === 'already-updated' || problem?.slug === 'duplicate-work'
@@ -201,7 +201,7 @@ async function usedBefore({ ledger, view }: Round, day: SummaryDay): Promise<Sum
   )
 }
 
-/** What ended updates of plans charged, and what the others hold. */
+/** The units that plans charged or still hold, by budget. */
 function plannedIn(definitions: Definitions, { month }: SummaryDay, rows: readonly UpdateRow[]) {
   const units = new Map<string, number>()
   for (const { plan, budget, charged = 0, held = 0, ...row } of rows) {
@@ -217,7 +217,7 @@ const namesOfChain = (definitions: Definitions, budget: string): readonly string
 
 const maxSpenders = 50
 
-/** Bounded, because a reader adds a month's days and callers may be many. */
+/** Bounded, because reports add up the days of a month, and there may be many callers. */
 export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): readonly Spender[] {
   const spenders = new Map<string, Spender>()
   for (const { caller, person, plan, charged = 0, ...row } of rows) {
@@ -237,7 +237,7 @@ const unlistedOf = (definitions: Definitions, rows: readonly SummaryRow[]): read
     .filter((project) => listingsOf(definitions, project).length === 0)
     .slice(0, maxUnlisted)
 
-/** Plans' charges and a budget's first run show at once, another price or refusal within the hour. */
+/** Plans' charges and a budget's first run are written at once. Another price or refusal may wait for an hour. */
 function tellsMoreOfBudgets(next: Summary, seen: Summary): boolean {
   if (!isDeepStrictEqual(next.planned, seen.planned ?? {})) return true
   const isLate = next.at - seen.at >= hourMs

@@ -6,10 +6,7 @@ import type { BudgetOutlook } from './outlook.ts'
 
 const allBudgets = 'all budgets'
 
-/**
- * The account; or, of a narrowed reader, their one top budget, or several as one summed up. `null`: they
- * read none.
- */
+/** The account. For a narrowed reader: the sum of their top budgets, or `null` without one. */
 export function topOf(outlooks: readonly BudgetOutlook[]): BudgetOutlook | null {
   const tops = outlooks.filter(({ parent }) => parent === null)
   const [first, ...others] = tops
@@ -33,7 +30,7 @@ const plusFigures = (a: Figures, b: Figures): Figures => ({
   ...plus(a, b, ['granted', 'spent', 'held', 'inDoubt', 'available']),
 })
 
-/** When one of them runs out stays with that budget. */
+/** Only a single budget has a time at which it runs out. */
 const plusForecast = (a: Forecast, b: Forecast): Forecast => ({
   ...a,
   ...{ budget: allBudgets, exhaustedAt: null, exhaustedBy: null, exhaustedAtPace: null },
@@ -41,7 +38,7 @@ const plusForecast = (a: Forecast, b: Forecast): Forecast => ({
   ...plus(a, b, ['available', 'committed', 'projected', 'projectedAtPace', 'ifResumed', 'unpriced']),
 })
 
-/** `null` in one of them is `null` in the sum. */
+/** If one of them is `null`, the sum is `null`. */
 const plus = <Name extends string, Of extends { readonly [name in Name]: number | null }>(
   a: Of,
   b: Of,

@@ -8,7 +8,7 @@ import { count, few } from '../sentences.ts'
 import { whyNear } from '../update/projects.ts'
 import { figuresOf, type Recent, ranIn } from './figures.ts'
 
-/** Projects that no budget lists, where other projects are listed and `account` pays without asking. */
+/** Finds projects that no budget lists, if other projects are listed and `account` pays without asking. */
 export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plans: readonly Plan[]; recent: Recent }) {
   async function unlistedProjects(view: View): Promise<readonly string[]> {
     const { definitions } = view
@@ -19,7 +19,7 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
     return (await projectsLately(view)).filter((project) => listingsOf(definitions, project).length === 0)
   }
 
-  /** Of enabled plans, and those that ran and that no budget listed then. */
+  /** Projects of enabled plans, and projects that ran recently. */
   async function projectsLately(view: View): Promise<readonly string[]> {
     const [summaries, latest] = await Promise.all([recent.summaries(view), recent.updates(view)])
     const projects = [
@@ -30,11 +30,11 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
     return [...new Set(projects)]
   }
 
-  /** The refusal of names that may be read as listed ones, among them. `null`: none. */
+  /** Says which recent projects would be refused now, because their names may be read as listed ones. `null`: none. */
   const refusedLately = async (view: View): Promise<string | null> =>
     nearInWords(view.definitions, await projectsLately(view))
 
-  /** What a change of lists brings: listed names that are near, and projects that are refused from now on. */
+  /** Sentences about a change of lists: similar listed names, and projects that are refused from now on. */
   async function notesOf(differences: readonly BudgetDifference[], given?: View): Promise<readonly string[]> {
     if (!differences.some(({ members }) => members.some(({ member }) => member === 'projects'))) return []
     const view = given ?? (await ledger.view())
@@ -58,7 +58,7 @@ const maxNamed = 5
 
 type Budgets = Pick<Definitions, 'budgets'>
 
-/** Listed names that a lenient service may take for each other. @param before names that were near then are left out. */
+/** Listed names that a lenient service may confuse. @param before leaves out names that were similar then. */
 export function nearListed(definitions: Budgets, before: Budgets = { budgets: {} }): string[] {
   const key = ({ name, reading }: { name: string; reading: string }) => JSON.stringify([name, reading].toSorted())
   const known = new Set(nearListings(before).map(key))
@@ -75,7 +75,7 @@ export function nearListed(definitions: Budgets, before: Budgets = { budgets: {}
   ]
 }
 
-/** What requests for these projects would be told, in one sentence. `null`: none is refused. */
+/** Says in one sentence which of these projects are refused. `null`: none is refused. */
 export function nearInWords(definitions: Budgets, projects: readonly string[]): string | null {
   const refused = projects.flatMap((project) => {
     const why = whyNear(definitions, project)

@@ -10,16 +10,16 @@ export interface UpdateCounts {
   readonly count: number
   /** `null`: the summaries do not tell the state's units apart. */
   readonly sum: number | null
-  /** Without the filter's own state. */
+  /** Ignores the filter's own state. */
   readonly states: Readonly<Record<State, number>>
 }
 
 const maxDays = 62
-/** Open updates, and updates that no summary counts yet. */
+/** The most open updates, or updates that no summary counts yet. */
 const maxRead = 500
 
 export function createUpdateCounts({ ledger }: { ledger: Ledger }) {
-  /** `null`: the filter is not of at most two months of whole days, or too much would have to be read. */
+  /** `null`: the filter has parts of days or more than two months, or too many updates would have to be read. */
   async function countUpdates(
     { state, since, until, ...criteria }: UpdateFilter,
     given?: View,
@@ -57,7 +57,7 @@ function countIn(row: FigureRow, state: State): number {
   return row.state === state ? 1 : ((row as Partial<Record<State, number>>)[state] ?? 0)
 }
 
-/** A released update that turned out to have run is charged, so a row of both states is not told apart. */
+/** A released update that did run is charged, so a charged row with both states does not tell which one paid. */
 function chargedIn(rows: readonly FigureRow[], state: State | undefined): number | null {
   const charged = rows.filter((row) => (row.charged ?? 0) > 0 && (state === undefined || countIn(row, state) > 0))
   const isMixed = ({ settled = 0, released = 0 }: FigureRow) => settled > 0 && released > 0

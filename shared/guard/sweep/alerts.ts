@@ -20,7 +20,7 @@ export type Alerts = ReturnType<typeof createAlerts>
 const burst = 10
 const readAtMost = 200
 
-/** Ids derive from their subjects, so several processes announce a subject once. */
+/** The id of an announcement derives from its subject, so several processes announce a subject once. */
 export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clock'>) {
   const tellOnce = createTellOnce(ledger)
 
@@ -76,7 +76,7 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
   return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(tellOnce, outlook), checkRefusals, remind }
 }
 
-/** Skips budgets that are over or stopped, because people were told. */
+/** Skips budgets that are over or stopped, because other announcements said so. */
 async function checkOutlook(tellOnce: ReturnType<typeof createTellOnce>, { view, budgets }: Outlook): Promise<void> {
   const { month, now } = view
   for (const { budget, status, reasons, month: forecast } of budgets) {

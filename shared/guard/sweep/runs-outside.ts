@@ -18,7 +18,7 @@ export interface OutsideRun {
 
 const pageSize = 200
 const maxRead = 10_000
-/** A date differs from its fence by a day at most, and may appear a day later. */
+/** A run's date differs from its hold by at most a day, and may appear a day later. */
 const aroundMs = 2 * dayMs
 const maxTold = 50
 const maxDates = 20
@@ -29,7 +29,7 @@ interface Look {
   readonly fresh: readonly string[]
 }
 
-/** Looks once a night for runs from the vendor's screen, or past the guard. */
+/** Looks once a night for runs that the guard did not start, such as runs on the vendor's own screen. */
 export function createRunsOutside(parts: PlannedParts) {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)

@@ -27,7 +27,7 @@ export interface SweepResult {
   readonly failed: string[]
 }
 
-/** A hanging service must not starve the rest of the sweep. */
+/** Steps ask the service until this part of the time is over: a hanging service must not starve the other steps. */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
 type MayAsk = () => boolean
@@ -200,7 +200,7 @@ async function rivalsOf(ledger: Ledger, own: string, hold: Hold, latest: readonl
   return rivals
 }
 
-/** Dates that would prove this update ran. `null`: none can. */
+/** Dates that would prove this update ran. `null`: no date can prove it. */
 export const soughtDates = (view: Pick<View, 'definitions'>, { hold }: Update): readonly string[] | null =>
   hold?.datesBefore ? datesSince(view, hold) : null
 
