@@ -3,6 +3,7 @@ import { type BudgetRequest, createBudgets } from '../../shared/guard/people/bud
 import type { Counter } from '../../shared/ledger/book/book.ts'
 import { bookKey, fromBookItem } from '../../shared/ledger/book/book-item.ts'
 import type { Account, WindowKind } from '../../shared/ledger/book/definitions.ts'
+import { grantEntryId } from '../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
 import { AnswerLost, Contention, LedgerUnavailable } from '../../shared/ledger/errors.ts'
@@ -13,6 +14,7 @@ import { begin, next, type Update, type UpdateRequest } from '../../shared/ledge
 import { toUpdateItem, updateKey } from '../../shared/ledger/updates/update-keys.ts'
 import { workKey } from '../../shared/ledger/updates/work.ts'
 import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
+import { inLogContext, notedCounts } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
 import { createTestClock, days, minutes, type TestClock } from '../support/clock.ts'
@@ -291,6 +293,28 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       for (const { id } of moves) expect(id).toMatch(/^ent_.+/)
     })
 
+    test('a hold is refused as moved if an entry has the id of its grant', async () => {
+      await put({ name: 'seo' }, 30)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+      const grants = [{ budget: 'seo', window: 'month', units: toUnits(10) }] as const
+      const granted = { ...update, hold: { ...(update.hold as NonNullable<Update['hold']>), grants } }
+      const [grant] = grants
+      const item = { pk: `entry#${grantEntryId(granted.hold, grant)}`, sk: 'entry' }
+      await store.transact([{ kind: 'put', item, when: [] }], 'before')
+      expect(await ledger.hold(view, seen, granted)).toBe('moved')
+    })
+
+    test('a hold over an observed limit is refused as moved once the limit has the units', async () => {
+      await put({ name: 'seo', enforce: false }, 30)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+      const refused = (units: number): Update => ({
+        ...update,
+        wouldHaveRefused: [{ budget: 'seo', window: 'month', units: toUnits(units) }],
+      })
+      expect(await ledger.hold(view, seen, refused(11))).toBe('moved')
+      expect(await ledger.hold(view, seen, refused(10))).toBe('held')
+    })
+
     test('answer lost: a process that finds its own fence has held, once', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
@@ -566,6 +590,33 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject(figures)
       const { available: _available, ...moved } = figures as { available: number }
       expect(await counter('seo', 'day')).toMatchObject(moved)
+    })
+
+    test('counts each outcome once, and the units that a correction gives back', async () => {
+      const counts = (work: () => Promise<unknown>) =>
+        inLogContext({}, async () => {
+          await work()
+          const { _aws, ...counted } = notedCounts(clock.now(), 'test')
+          return counted
+        })
+      const asked = begin(requestOf({}), 'requested', { month: 'month:2026-11-01' }, { at: clock.now(), by: 'ada' })
+      const refused = next(asked, 'refused', {}, { at: clock.now(), by: 'guard' })
+      expect(await counts(() => ledger.record(asked, null))).toEqual({})
+      expect(await counts(() => ledger.record(refused, asked))).toEqual({ Refused: 1 })
+      expect(await counts(() => ledger.record({ ...refused, version: 3 }, refused))).toEqual({})
+      const update = await hold({ budget: 'seo' })
+      const { view, seen, update: late } = await decided({ budget: 'seo' })
+      await put({ name: 'other' })
+      expect(await counts(() => ledger.hold(view, seen, late))).toEqual({ Conflicts: 1 })
+      let settled = update
+      const settle = (outcome: RunOutcome) =>
+        counts(async () => {
+          settled = (await ledger.settle(settled, outcome)).update
+        })
+      expect(await settle(unknown())).toEqual({ InDoubt: 1 })
+      expect(await settle(ran(40, 'time'))).toEqual({ Settled: 1, UnitsCharged: 40 })
+      expect(await settle(ran(25))).toEqual({ UnitsCharged: -15 })
+      expect(await counts(async () => ledger.settle(await hold(), didNotRun()))).toEqual({ Released: 1 })
     })
 
     test('one of several concurrent settlements wins', async () => {

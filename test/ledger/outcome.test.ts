@@ -105,6 +105,24 @@ describe('grants are repeated for an update that ran after all', () => {
     expect(entriesOf({ charged: 40, takenBack }, move, [], book)).toEqual([])
   })
 
+  test('each counter gets its own grant again, with the figure of its own hold', () => {
+    const two = [grant(20), grant(4, 'account')]
+    const entries = entriesOf({ charged: 40, takenBack: two }, ran, [grant(7, 'account'), grant(30)], bookWith({}))
+    expect(entries.map(({ budget, units }) => [budget, units])).toEqual([
+      ['client', 30],
+      ['account', 7],
+    ])
+    const outside = entriesOf({ charged: 40, takenBack: [grant(20, 'left')] }, ran, [], bookWith({}))
+    expect(outside).toEqual([])
+  })
+
+  test('a record that lost the hold’s grants repeats the units that went back', () => {
+    const { grants: _grants, ...without } = { ...hold, grants: [] }
+    const settlement = { update: update({ charged: 40, takenBack }), move: ran }
+    const entries = entriesWith(settlement, without as unknown as Hold, { book: null, corrected: [] })
+    expect(entries.map(({ units }) => units)).toEqual([20, 5])
+  })
+
   test('a day that is over and a corrected entry repeat no grant', () => {
     const over = entriesOf({ charged: 40, takenBack }, ran, [], bookWith({}, 'day:2026-11-21'))
     expect(grantedBy(over)).toEqual([['client', 'month', 20]])
@@ -125,6 +143,12 @@ describe('units that a counter had given back before', () => {
       { budget: 'client', window: 'month', move: { spent: 40 } },
       { budget: 'account', window: 'day', move: { spent: 40 } },
     ])
+  })
+
+  test('a counter that the book lacks keeps its figure', () => {
+    const book = { ...bookWith({}), counters: { month: {}, day: {} } }
+    const [entry] = entriesOf({ charged: 0 }, { spent: -40 }, [], book)
+    expect(entry?.moves).toHaveLength(4)
   })
 
   test.each<[string, Move, Book | null]>([
@@ -151,5 +175,19 @@ describe('sums of entries and a line', () => {
     expect(takenBackBy(entries)).toEqual({ takenBack: [grant(30)] })
     expect(takenBackBy(entriesOf({ charged: 40, takenBack: [grant(2)] }, { spent: 40 }, [], null))).toEqual({})
     expect(takenBackBy([])).toEqual({})
+    const kept = entriesOf({ charged: 0 }, { spent: -40 }, [], bookWith({ month: { client: { spent: 0 } } }))
+    expect([kept.length, takenBackBy(kept)]).toEqual([1, {}])
   })
+})
+
+test('entries keep the ids that earlier versions gave them, because corrections name these', () => {
+  const [taken] = entriesOf({ charged: 0 }, { held: -40 }, [grant(30)], bookWith({}))
+  const [again] = entriesOf({ charged: 40, takenBack: [grant(30)] }, { spent: 40 }, [grant(30)], bookWith({}))
+  const [kept] = entriesOf({ charged: 0 }, { spent: -40 }, [], bookWith({ month: { client: { spent: 0 } } }))
+  expect([taken?.corrects, taken?.id, again?.id, kept?.id]).toEqual([
+    'ent_4esrhpnmn0wv34r4xagg40rpaf',
+    'ent_w9sa8zhm3shdqgngs9wmczj4zw',
+    'ent_vr8jyyx9vv9ej6xrn1rw874mym',
+    'ent_z9kc6cf9s83h49fjeray0dp19z',
+  ])
 })

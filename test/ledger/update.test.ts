@@ -5,11 +5,18 @@ import { announcedWith } from '../../shared/ledger/updates/tasks.ts'
 import {
   begin,
   type Hold,
+  hasTags,
+  isKnownToHaveRun,
   isTerminal,
+  isUnderWay,
+  leftOf,
   next,
+  runOf,
   type State,
   states,
   type Update,
+  type UpdateRequest,
+  wasUpToDate,
 } from '../../shared/ledger/updates/update.ts'
 import {
   budgetsIn,
@@ -19,6 +26,7 @@ import {
   withoutBudgets,
 } from '../../shared/ledger/updates/update-keys.ts'
 import { toUnits } from '../../shared/platform/words.ts'
+import { days } from '../support/clock.ts'
 import { didNotRun, ran, unknown, updateOf } from '../support/records.ts'
 
 const at = Date.parse('2026-11-20T10:00:00Z')
@@ -70,13 +78,15 @@ function closedBy(...outcomes: readonly RunOutcome[]): Update {
 
 const inDoubt = closedBy(unknown('sender'))
 
+const problemOf = (slug: string) => ({ slug, detail: 'why', members: {} })
+
 describe('the edges out of running and in-doubt', () => {
   test.each<[string, Update, RunOutcome, object, object]>([
     [
       'running, ran',
       running,
       ran(40),
-      { state: 'settled', charged: 40, closedBy: 'sender', finishedAt: later },
+      { state: 'settled', charged: 40, ran: true, closedBy: 'sender', finishedAt: later },
       { held: -40, spent: 40 },
     ],
     ['running, ran for less', running, ran(25), { state: 'settled', charged: 25 }, { held: -40, spent: 25 }],
@@ -294,6 +304,11 @@ describe('units that a correction leaves', () => {
     expect(settlementOf(byTime, ran(55), later)?.update).not.toHaveProperty('service')
   })
 
+  test('a correction says whether the update ran', () => {
+    const corrected = [ran(0), didNotRun('sender')].map((outcome) => settlementOf(byTime, outcome, later)?.update.ran)
+    expect(corrected).toEqual([true, false])
+  })
+
   test('a correction moves nothing if nothing was wrong', () => {
     expect(settlementOf(byTime, ran(40), later)?.move).toEqual({})
   })
@@ -301,6 +316,75 @@ describe('units that a correction leaves', () => {
   test('a correction to the held units has no overrun', () => {
     expect(closedBy(ran(40))).not.toHaveProperty('overrun')
     expect(closedBy(ran(40))).not.toHaveProperty('service')
+  })
+})
+
+describe('facts of an update', () => {
+  test.each<[string, Partial<Update>, boolean]>([
+    ['it ran and cost nothing', { state: 'settled', charged: toUnits(0), ran: true }, true],
+    ['it was charged and did not run', { state: 'settled', charged: toUnits(40), ran: false }, false],
+    ['an older record settled at no cost', { state: 'settled', charged: toUnits(0) }, true],
+    ['an older record was released', { state: 'released', charged: toUnits(0) }, false],
+    ['an older record was corrected to units', { state: 'released', charged: toUnits(40), corrected: true }, true],
+    ['an older record was corrected to none', { state: 'settled', charged: toUnits(0), corrected: true }, false],
+    ['an older record was corrected without a charge', { state: 'settled', corrected: true }, false],
+  ])('an update is known to have run, or not: %s', (_name, fields, isKnown) => {
+    expect(isKnownToHaveRun(updateOf(fields))).toBe(isKnown)
+  })
+
+  test.each<[string, Partial<Update>, number]>([
+    ['the end, if the sender closed it', { hold, closedBy: 'sender', finishedAt: later }, later],
+    ['the hold, if time closed it', { hold, closedBy: 'time', finishedAt: later + days(7) }, at],
+    ['the hold, while it runs', { hold }, at],
+    ['the request, without a hold', {}, at - 5],
+    ['the request, if an older record names no end', { hold, closedBy: 'sender' }, at - 5],
+  ])('a run is dated by %s', (_name, fields, expected) => {
+    expect(runOf(updateOf({ createdAt: at - 5, ...fields }))).toEqual({ update: 'upd_1', at: expected, units: 0 })
+  })
+
+  test('a run costs what was charged', () => {
+    expect(runOf(updateOf({ charged: toUnits(40) })).units).toBe(40)
+  })
+
+  test.each<[string, Partial<Update>, boolean]>([
+    ['today’s data are there', { state: 'refused', problem: problemOf('already-updated') }, true],
+    [
+      'the data are fresh, and a plan asked',
+      { state: 'refused', plan: 'daily', problem: problemOf('already-fresh') },
+      true,
+    ],
+    ['the data are fresh, and a caller asked', { state: 'refused', problem: problemOf('already-fresh') }, false],
+    ['a plan met a limit', { state: 'refused', plan: 'daily', problem: problemOf('budget-exceeded') }, false],
+    ['a plan was refused without a problem', { state: 'refused', plan: 'daily' }, false],
+    ['it settled', { state: 'settled', plan: 'daily', problem: problemOf('already-updated') }, false],
+  ])('a refused update was up to date, or not: %s', (_name, fields, isUpToDate) => {
+    expect(wasUpToDate(updateOf(fields))).toBe(isUpToDate)
+  })
+
+  test.each<[UpdateRequest['leave'] | undefined, number]>([
+    [undefined, 0],
+    [toUnits(70), 70],
+    [{ seo: toUnits(30) }, 30],
+    [{ other: toUnits(30) }, 0],
+  ])('leaves %j: %i units in the budget seo', (leave, units) => {
+    expect(leftOf(leave === undefined ? {} : { leave }, 'seo')).toBe(units)
+  })
+
+  test.each<[readonly string[], boolean]>([
+    [[], true],
+    [['client:acme'], true],
+    [['url:https://a.example:8080'], true],
+    [['client:acme', 'url:other'], false],
+    [['client:acm'], false],
+    [['client'], false],
+    [['toString:x'], false],
+  ])('an update has the tags %j: %s', (wanted, has) => {
+    expect(hasTags({ client: 'acme', url: 'https://a.example:8080' }, wanted)).toBe(has)
+    expect(hasTags(undefined, wanted)).toBe(wanted.length === 0)
+  })
+
+  test('only requested and running updates end without a person or evidence', () => {
+    expect(states.filter(isUnderWay)).toEqual(['requested', 'running'])
   })
 })
 

@@ -77,8 +77,8 @@ export const monthAfter = (calendar: Calendar, window: Window): Window => monthA
 export const monthBefore = (calendar: Calendar, window: Window): Window => monthAt(calendar, window.start - 1)
 
 export function monthNamed(calendar: Calendar, name: string): Window | null {
-  const date = dateIn('month', name)
-  if (date === null) return null
+  const date = Date.parse(`${name.slice('month:'.length)}T00:00Z`)
+  if (Number.isNaN(date)) return null
   // Local dates are within a day of UTC's, so a month that starts on this date is open two days later.
   const window = monthAt(calendar, date + 2 * dayMs)
   return window.name === name ? window : null
@@ -144,12 +144,6 @@ const firstTurn = (change: Change): number => turn(change.renewal, toMonth(chang
 function toWindow(kind: 'month' | 'day', zone: string, { start, end }: Omit<Span, 'index'>): Window {
   const date = new Date(utcDate(toLocal(start, zone))).toISOString().slice(0, 'YYYY-MM-DD'.length)
   return { name: `${kind}:${date}`, start, end }
-}
-
-function dateIn(kind: 'month' | 'day', name: string): number | null {
-  const [, named, date] = /^(month|day):(\d{4}-\d{2}-\d{2})$/.exec(name) ?? []
-  const midnightInUtc = named === kind ? Date.parse(`${date}T00:00Z`) : Number.NaN
-  return Number.isNaN(midnightInUtc) ? null : midnightInUtc
 }
 
 const utcDate = ({ year, month, day }: LocalDate): number => Date.UTC(year, month - 1, day)
