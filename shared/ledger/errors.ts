@@ -1,9 +1,9 @@
-/** The database did not answer or refused; nothing was changed. */
+/** The database did not answer, or refused. Nothing was changed, except perhaps after `AnswerLost`. */
 export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'
 }
 
-/** For `catch`: the value where the database does not answer. */
+/** For `catch`: returns `value` if the database is unavailable, and throws any other error again. */
 export const ifUnavailable =
   <T>(value: T) =>
   (error: unknown): T => {
@@ -11,22 +11,22 @@ export const ifUnavailable =
     throw error
   }
 
-/** Others kept changing the same items; nothing was changed. */
+/** Other transactions kept changing the same items. This one changed nothing. */
 export class Contention extends LedgerUnavailable {
   override readonly name = 'Contention'
 }
 
-/** An item above DynamoDB's 400 KB. No retry helps; nothing was changed. */
+/** An item exceeds DynamoDB's 400 KB. Nothing was changed, and no retry helps. */
 export class ItemTooLarge extends LedgerUnavailable {
   override readonly name = 'ItemTooLarge'
 }
 
-/** A transaction may have been applied: read it back. */
+/** The answer to a transaction was lost. Read its items to see whether it was applied. */
 export class AnswerLost extends LedgerUnavailable {
   override readonly name = 'AnswerLost'
 }
 
-/** Without definitions nothing is allowed. */
+/** The ledger has no definitions, so nothing is allowed. */
 export class NoDefinitions extends Error {
   override readonly name = 'NoDefinitions'
 }

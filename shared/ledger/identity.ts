@@ -8,14 +8,14 @@ import { changeRenewal, latestRenewal, type Renewal } from './book/windows.ts'
 import { LedgerUnavailable } from './errors.ts'
 import type { Place, Store } from './store/store.ts'
 
-/** On AWS every setting is required. */
+/** The defaults of a local ledger. On AWS every setting is required. */
 export const usualAccount: Account = {
   unitsPerMonth: toUnits(50_000),
   usedAtStart: toUnits(0),
   renewal: { day: 1, time: '00:00', zone: 'UTC' },
 }
 
-/** The stand-in's name, on every port. */
+/** The service name of the stand-in, the same on every port. */
 export const sandboxService = 'sandbox'
 
 export interface AccountSettings {
@@ -29,14 +29,14 @@ export interface AccountSettings {
 export interface ExpectedLedger {
   readonly service?: string | undefined
   readonly account?: AccountSettings
-  /** `null`: no ledger was begun. */
+  /** `null`: no ledger has begun yet. */
   readonly marker?: Marker | null
 }
 
-/** Nothing was read or written. */
+/** The ledger is not the expected one, so the operation did nothing. */
 export class WrongLedger extends LedgerUnavailable {
   override readonly name = 'WrongLedger'
-  /** Without the service's address. */
+  /** For callers: does not contain the service's address. */
   readonly detail: string
 
   constructor(faults: readonly IdentityFault[]) {
@@ -70,7 +70,7 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/** @param table `null`: it has no id. */
+/** @param table the id of the table. `null`: the store has none. */
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,
@@ -94,7 +94,7 @@ export function identityFaults(
 const accept = 'npm run restore -- accept'
 const again = { table: 'deploy again', file: 'start again' } as const
 
-/** A copy lacks later runs. */
+/** A copy of a ledger lacks the runs since the copy, so it would allow their units again. */
 function tableFaults(
   identity: Identity,
   marker: Marker | null,
@@ -106,7 +106,7 @@ function tableFaults(
     const ifMoved = place === 'file' ? '; if you moved its folder here, run npm run account -- moved' : ''
     return [
       {
-        text: `this ${place} is a copy of the ledger ${ledger}, and lacks what ran since: use the original, or accept this one with ${accept}${ifMoved}`,
+        text: `this ${place} is a copy of the ledger ${ledger}, and lacks the updates that ran since: use the original, or accept this one with ${accept}${ifMoved}`,
       },
     ]
   }
@@ -120,7 +120,7 @@ function tableFaults(
   if (marker.epoch === epoch) return []
   return [
     {
-      text: `this ${place} has epoch ${epoch}, and the marker here says epoch ${marker.epoch} in ${marker.tableName}: ${again[place]}; where this ${place} was restored, accept it first with ${accept}`,
+      text: `this ${place} has epoch ${epoch}, and the marker here says epoch ${marker.epoch} in ${marker.tableName}: ${again[place]}; if this ${place} was restored, accept it first with ${accept}`,
     },
   ]
 }
@@ -154,7 +154,7 @@ function serviceFaults({ service }: Identity, here: string | undefined): Identit
   const remedy = 'use the service that it began with, or another ledger (DATA_DIR, or another deployment)'
   return [
     {
-      text: `it began with the service ${service}, and the service here is ${here}: ${remedy}; where the same account has moved to a new address, say so with ${adopt}`,
+      text: `it began with the service ${service}, and the service here is ${here}: ${remedy}; if the same account has moved to a new address, say so with ${adopt}`,
       forCallers: `it began with another service than the one that is set here, and the log names both: ${remedy}`,
     },
   ]
@@ -184,7 +184,7 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
   })
 }
 
-/** Only an operator makes these changes. */
+// Only an operator makes the changes below.
 
 export const renewalChange =
   (changes: Partial<Renewal>): MakeChange =>
@@ -224,9 +224,9 @@ export const adoption =
   }
 
 const trialsStayTrials =
-  'A ledger of the stand-in counts units that no service has charged, so it becomes no ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
+  'A ledger of the stand-in counts units that no service has charged, so it cannot become the ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
 
-/** Frozen until an administrator reconciles it. The new epoch stops older processes. */
+/** Accepts a restored ledger, frozen until an administrator reconciles it. The new epoch stops older processes. */
 export const acceptance =
   (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
   ({ definitions, now }) => {
@@ -250,7 +250,7 @@ export const acceptance =
     }
   }
 
-/** For a folder that was moved: nothing ran meanwhile, so nothing is frozen. */
+/** Accepts a ledger in a moved folder. Nothing ran meanwhile, so nothing is frozen. */
 export const relocation =
   (table: string): MakeChange =>
   ({ definitions }) => {
@@ -266,14 +266,14 @@ export const replacement =
   (by: string): MakeChange =>
   ({ definitions }) => {
     const { identity } = definitions
-    if (!identity) return { refused: 'the table of before knows no service' }
+    if (!identity) return { refused: 'the previous table does not know its service' }
     return {
       definitions: { ...definitions, identity: { ...identity, replacedBy: by } },
       note: { type: 'restore', budget: rootBudget, reason: `the table ${by} has taken over` },
     }
   }
 
-/** Of the same ledger in its new table. Nothing was lost on the way, so nothing is frozen. */
+/** The identity of a ledger in its new table. Nothing was lost in the move, so nothing is frozen. */
 export function movedTo(table: string, { replacedBy: _, ...kept }: Identity): Identity {
   return { ...kept, table, epoch: (kept.epoch ?? 0) + 1 }
 }

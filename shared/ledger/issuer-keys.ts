@@ -2,7 +2,7 @@ import { digest } from '../platform/ids.ts'
 import type { Condition, Item, Store } from './store/store.ts'
 import { instant, type Of, readItem, record, text } from './stored.ts'
 
-/** The last good keys of a trusted issuer, and the issuer to which the name belongs for good. */
+/** The last good keys of a trusted issuer. The name belongs to this issuer permanently. */
 const storedKeys = record({
   name: text,
   issuer: text,
@@ -13,9 +13,9 @@ const storedKeys = record({
 export type StoredIssuerKeys = Of<typeof storedKeys>
 
 export interface IssuerKeys {
-  /** `null`: no token of this name was ever verified. @throws LedgerUnavailable, DamagedItem */
+  /** `null`: no keys were ever kept under this name. @throws LedgerUnavailable, DamagedItem */
   read(name: string): Promise<StoredIssuerKeys | null>
-  /** `other-issuer`: the name belongs to another one. Older keys never replace later ones. */
+  /** `other-issuer`: the name belongs to another issuer. Older keys never replace later ones. */
   keep(keys: StoredIssuerKeys): Promise<'kept' | 'other-issuer'>
 }
 
@@ -27,7 +27,7 @@ export function createIssuerKeysStore({ store }: { store: Store }): IssuerKeys {
 
   async function keep(keys: StoredIssuerKeys): Promise<'kept' | 'other-issuer'> {
     const item = toIssuerKeysItem(keys)
-    // Others may keep theirs at the same time: the second look sees them.
+    // Another process may write its keys at the same time. The second read finds them.
     for (let look = 0; look < 2; look++) {
       const seen = await read(keys.name)
       if (seen && seen.issuer !== keys.issuer) return 'other-issuer'

@@ -6,7 +6,7 @@ import { createDynamoClient, createDynamoStore } from './store/dynamo-store.ts'
 import type { Store } from './store/store.ts'
 import type { LedgerParts } from './views/verified-views.ts'
 
-/** Slack's function does not call the service. */
+/** The settings of the service are optional, because Slack's function does not call it. */
 export type LedgerSettings = LedgerOnlySettings & {
   readonly TRACKING_BASE_URL?: string
   readonly SERVICE_FLIGHT_MS?: number
@@ -27,7 +27,7 @@ export function ledgerPartsOf(
       clock,
       ids: systemIds,
     })
-  // On AWS an operator begins: an empty table may be a mistake, and would be a fresh allowance.
+  // On AWS only an operator begins a ledger. An empty table may be a mistake, and a new ledger allows all units again.
   const { begins = own.store !== undefined || settings.DYNAMODB_ENDPOINT !== undefined } = own
   const [account, expected] = [accountOf(settings), expectedLedgerOf(settings)]
   return { store, clock, account, expected, begins, flightMs: settings.SERVICE_FLIGHT_MS }

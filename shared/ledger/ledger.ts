@@ -40,46 +40,46 @@ import { readUpdates, type View, type ViewQuery } from './views/views.ts'
  * function may throw `LedgerUnavailable`.
  */
 export interface Ledger {
-  /** Read consistently. */
+  /** Reads consistently. */
   view(queries?: readonly ViewQuery[]): Promise<View>
-  /** By this process. */
+  /** The definitions that this process read last. `null`: none yet. */
   lastSeen(): { readonly definitions: Definitions; readonly at: number } | null
   /** `null`: nothing was counted in that month. */
   bookNamed(month: string): Promise<Book | null>
   update(id: string): Promise<Update | null>
   updatesNamed(ids: readonly string[]): Promise<readonly (Update | null)[]>
 
-  /** Hold and fence. `moved`: what the decision rests on has changed, or `until` has passed. Look and decide again. */
+  /** Writes the hold and the fence. `moved`: the basis has changed, or `until` has passed. Look and decide again. */
   hold(view: View, basis: HoldBasis, update: Update, until?: number): Promise<'held' | 'moved'>
-  /** Moves no units. */
+  /** Writes an update without moving units. */
   record(update: Update, seen: Update | null): Promise<'recorded' | 'moved'>
   settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome>
 
-  /** One revision, with the books. */
+  /** Writes a new revision of the definitions, together with the books. */
   change(by: string, make: MakeChange): Promise<ChangeOutcome>
   faultsOfChange(now: View, definitions: Definitions): Promise<readonly Fault[]>
   enter(request: EntryRequest): Promise<EnterOutcome>
   previewEntry(request: EntryRequest): Promise<EntryPreview>
 
   updates(filter: UpdateFilter, limit: number, cursor?: string): Promise<Page<Update>>
-  /** Both inclusive, the oldest first. */
+  /** The oldest first. Both ends of the span are inclusive. */
   updatesFrom(span: Span, limit: number, cursor?: string): Promise<Page<Update>>
-  /** Announcements of which other systems are told, both inclusive, the oldest first. */
+  /** The announcements that other systems receive, the oldest first. Both ends of the span are inclusive. */
   newsFrom(span: Span, limit: number, cursor?: string): Promise<Page<Announcement>>
   open(as: OpenAs, limit: number, cursor?: string): Promise<Page<Update>>
   oldestOpen(as: OpenAs, limit: number): Promise<Page<Update>>
-  /** Reads the index alone. */
+  /** Counts in the index, which lags. */
   countOpen(as: OpenAs, max: number): Promise<number>
-  /** Visits them in turn, because the sweep's time may end before the list. */
+  /** Continues after the last row of the previous round, because a sweep may run out of time. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entry(id: string): Promise<Entry | null>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
   /** Called before the request is sent, and again with the answer. */
   noteProjectChange(change: ProjectChange): Promise<void>
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
-  /** The lists of updates and entries, with what this reader sees alone. */
+  /** The lists of updates and entries, with only the rows that this reader may see. */
   listsAs(sees: Sees): Lists
-  /** Of the previous, current and next book. */
+  /** Audits the previous, current and next book. */
   audit(): Promise<readonly AuditedCounter[]>
   lastAudit(): Promise<LastAudit | null>
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>
@@ -88,7 +88,7 @@ export interface Ledger {
   readonly slackEvents: Queue<SlackEvent>
   readonly occurrences: Queue<Occurrence>
   readonly reruns: Queue<Rerun>
-  /** Events that a target has yet to get. */
+  /** Events that are not yet delivered to a target. */
   readonly deliveries: Deliveries
   readonly eventTargets: TargetStates
   readonly summaries: Summaries
@@ -117,7 +117,7 @@ export function createLedger(options: LedgerParts): Ledger {
     ).flat()
   const changes = createChanges({ store, turns, look, books, unsettled })
   const rotation = createRotation({ store, clock })
-  // Loads with its first use, which is rare.
+  // Audits are rare, so their code loads with the first one.
   const auditing = once(async () => (await import('./book/audit.ts')).createAudit({ ...parts, lists, clock }))
 
   const readMonth = async (now: View) => (await auditing()).readMonth(now)

@@ -6,23 +6,23 @@ import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
 const goodForMs = 5 * minuteMs
-/** A condition checks expiry; this cleans up. */
+/** After this time the database may delete a code. Its expiry is a condition of its use. */
 const keptForDays = 1
 
-/** Without `token`, the list of callers holds the permissions. */
+/** Without `token`, the permissions come from the list of callers. */
 export interface Login {
   readonly caller: string
   readonly token?: { readonly scopes: readonly Scope[]; readonly budgets: '*' | readonly string[] } | undefined
 }
 
-/** The table has only the codes' digests, so its readers cannot log in. */
+/** The table holds only digests of the codes, so a reader of the table cannot log in. */
 export interface Logins {
   issue(caller: string, now: number, token?: Login['token']): Promise<string>
-  /** Whether the code can be redeemed now; a look does not use it up. */
+  /** True if the code can be redeemed now. Does not use it up. */
   isOpen(code: string, now: number): Promise<boolean>
   /** `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<Login | null>
-  /** Whether this is the first use of a login by an identity provider. */
+  /** True if a login by an identity provider is used for the first time. */
   use(state: string, now: number): Promise<boolean>
 }
 
@@ -43,7 +43,7 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const item = { ...loginKey(code), caller, ...(token && { token }), until, ...expiryOf(now, keptForDays) }
       const writes = [{ kind: 'put', item, when: [{ kind: 'absent-item' }] }] as const
       const { applied } = await store.transact(writes, digest('login', JSON.stringify(item)))
-      if (!applied) throw new Error('a new code was there before')
+      if (!applied) throw new Error('a new login code exists already')
       return code
     },
 
@@ -56,7 +56,7 @@ export function createLogins({ store, ids }: { store: Store; ids: Ids }): Logins
       const isUnused = { kind: 'absent', path: ['usedAt'] } as const
       const isGood = { kind: 'at-least', path: ['until'], value: now + 1 } as const
       const writes = [{ kind: 'update', key, set: [[['usedAt'], now]], add: [], when: [isUnused, isGood] }] as const
-      // Random: with equal tokens two requests in one millisecond would both get in.
+      // A random token: with equal tokens, two requests in the same millisecond would both log in.
       const { applied } = await store.transact(writes, ids.random())
       return applied ? login : null
     },

@@ -13,10 +13,7 @@ import type { Views } from './views/views.ts'
 
 const actor = 'setup'
 
-/**
- * @returns the epoch.
- * @throws WrongLedger
- */
+/** Begins a ledger if there is none, and checks that it is the expected one. @returns its epoch. @throws WrongLedger */
 export async function setUp(options: {
   store: Store
   clock: Clock
@@ -37,7 +34,7 @@ export async function setUp(options: {
     if (expected?.marker || !begins) throw new WrongLedger([emptyFault(expected?.marker, store.place)])
     await makeDefinitions(store, { account, expected, table, now: clock.now() })
   }
-  // Another process may have been first, with other settings.
+  // Another process may have begun it first, with other settings.
   const { definitions } = found ?? (await look())
   const faults = expected ? identityFaults(definitions, expected, { table, place: store.place }) : []
   if (faults.length > 0) throw new WrongLedger(faults)
@@ -80,7 +77,7 @@ function openingWrites(definitions: Definitions, account: Account, now: number):
   const day = dayAt(definitions.calendar, now).name
   const fresh = freshBook(definitions, month, day)
   const root = fresh.counters.month[rootBudget]
-  if (!root) throw new Error('a fresh book counts the root budget')
+  if (!root) throw new Error('a fresh book has no counter of the root budget')
   const used = { ...root, spent: account.usedAtStart, available: asNumber(root.limit) - account.usedAtStart }
   const book = { ...fresh, counters: { ...fresh.counters, month: { [rootBudget]: used } } }
   const entry = {

@@ -4,10 +4,10 @@ import { createQueue, createRotation } from './updates/queue.ts'
 import { slackEvents } from './updates/slack-events.ts'
 import { createVerifiedViews } from './views/verified-views.ts'
 
-/** What Slack's function needs: who may ask, and a place for what was asked. */
+/** Slack's function checks the user in a view, and queues the event. */
 export type SlackLedger = Pick<Ledger, 'view' | 'slackEvents'>
 
-/** Without the rest of the ledger's code, because Slack waits only three seconds for a cold start. */
+/** Leaves out the rest of the ledger's code, because Slack waits only three seconds for a cold start. */
 export function openSlackLedger(...how: Parameters<typeof ledgerPartsOf>): SlackLedger {
   const parts = ledgerPartsOf(...how)
   return {

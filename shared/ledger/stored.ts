@@ -13,7 +13,7 @@ type Row = Check<unknown> | Optional<unknown>
 /** A row for each member of a record. Unknown members pass: a later version may have written them. */
 export type Members = Readonly<Record<string, Row>>
 
-/** What a check lets pass. */
+/** The type of the values that a check accepts. */
 export type Of<R extends Row> = R extends Check<infer T> ? T : R extends Optional<infer T> ? T : never
 
 /** The record that a table of members describes. */
@@ -28,7 +28,7 @@ export type MembersOf<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
 
-/** No retry repairs it. */
+/** A stored item fails its check. No retry helps. */
 export class DamagedItem extends Error {
   override readonly name = 'DamagedItem'
 
@@ -38,7 +38,7 @@ export class DamagedItem extends Error {
 }
 
 /**
- * @param keyOf the key that follows from the content.
+ * @param keyOf the key that the content implies. It must be the item's key.
  * @throws DamagedItem
  */
 export function readItem<T>(item: Item, check: Check<T>, keyOf?: (content: T) => { readonly pk: string }): T {
@@ -132,7 +132,7 @@ export function record<const Table extends Members>(members: Table): Check<Conte
 }
 
 type Forms = Readonly<Record<string, Members>>
-/** One of several records, which its member `kind` names. */
+/** One of several records. Its member `kind` names which. */
 export type ContentByKind<Tables extends Forms> = {
   [Kind in keyof Tables]: { readonly kind: Kind } & Content<Tables[Kind]>
 }[keyof Tables]
@@ -149,18 +149,18 @@ export function byKind<const Tables extends Forms>(forms: Tables): Check<Content
 const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An item is in an index while it has both attributes. Indexes hold keys only, so most changes cost them nothing. */
 export const tableKey = { partition: 'pk', sort: 'sk' } as const
 
+/** An item is in an index while it has both attributes. Indexes hold keys only, so most changes do not write to them. */
 export const indexes = {
   'by-time': { partition: 'listedIn', sort: 'listedAt' },
   open: { partition: 'openAs', sort: 'openSince' },
 } as const satisfies Record<Index, { partition: string; sort: string }>
 
-/** In seconds. Items may be deleted late, so it is no deadline. */
+/** In seconds. The database may delete an item later, so code must not use this as a deadline. */
 export const expiryAttribute = 'expiresAt'
 
-/** The product promises 24 months. */
+/** Longer than the 24 months that the product promises. */
 export const keptForDays = 780
 
 export const expiryOf = (at: number, days: number): { readonly [expiryAttribute]: number } => ({

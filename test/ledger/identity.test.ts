@@ -59,12 +59,12 @@ describe('a ledger knows the service and the account that it began with', () => 
     [
       'another service',
       { service: 'https://other.example/v3' },
-      'it began with the service https://service.example/v3, and the service here is https://other.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt',
+      'it began with the service https://service.example/v3, and the service here is https://other.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt',
     ],
     [
       'another port of the same host',
       { service: 'https://service.example:8443/v3' },
-      'it began with the service https://service.example/v3, and the service here is https://service.example:8443/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt',
+      'it began with the service https://service.example/v3, and the service here is https://service.example:8443/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt',
     ],
     [
       'another limit',
@@ -192,7 +192,7 @@ describe('where a ledger may be opened', () => {
       {},
       { table: 'tbl-9' },
       [
-        'this table is a copy of the ledger led_1, and lacks what ran since: use the original, or accept this one with npm run restore -- accept',
+        'this table is a copy of the ledger led_1, and lacks the updates that ran since: use the original, or accept this one with npm run restore -- accept',
       ],
     ],
     [
@@ -201,7 +201,7 @@ describe('where a ledger may be opened', () => {
       {},
       { table: 'tbl-9', place: 'file' },
       [
-        'this file is a copy of the ledger led_1, and lacks what ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved',
+        'this file is a copy of the ledger led_1, and lacks the updates that ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved',
       ],
     ],
     [
@@ -217,7 +217,7 @@ describe('where a ledger may be opened', () => {
       { marker: { ...marker, epoch: 3 } },
       { table: 'tbl-1' },
       [
-        'this table has epoch 2, and the marker here says epoch 3 in units: deploy again; where this table was restored, accept it first with npm run restore -- accept',
+        'this table has epoch 2, and the marker here says epoch 3 in units: deploy again; if this table was restored, accept it first with npm run restore -- accept',
       ],
     ],
     [
@@ -226,7 +226,7 @@ describe('where a ledger may be opened', () => {
       { marker },
       { table: 'tbl-1', place: 'file' },
       [
-        'this file has epoch 0, and the marker here says epoch 2 in units: start again; where this file was restored, accept it first with npm run restore -- accept',
+        'this file has epoch 0, and the marker here says epoch 2 in units: start again; if this file was restored, accept it first with npm run restore -- accept',
       ],
     ],
   ] as const)('says what is wrong with %s', async (_name, more, expected, where, texts) => {
@@ -293,6 +293,6 @@ describe('where a ledger may be opened', () => {
     expect(relocation('tbl-9')(unknown)).toEqual(adoptFirst)
     expect(restored(unknown)).toEqual(adoptFirst)
     expect(restored({ ...known, definitions: { ...known.definitions, budgets: {} } })).toEqual(adoptFirst)
-    expect(replacement('units-2')(unknown)).toEqual({ refused: 'the table of before knows no service' })
+    expect(replacement('units-2')(unknown)).toEqual({ refused: 'the previous table does not know its service' })
   })
 })

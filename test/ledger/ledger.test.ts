@@ -838,7 +838,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           {
             ...{ id: expect.stringMatching(/^ent_.+/), type: 'external-spend', budget: 'account', units: 40 },
             ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', by: 'sender', at: clock.now() },
-            reason: `not given back by ${update.id}: they had been given back before`,
+            reason: `units that ${update.id} did not give back, because they had been given back before`,
             moves: [{ budget: 'account', window: 'month', move: { spent: 40 } }],
           },
         ])

@@ -43,7 +43,7 @@ describe('the ledger of a trial', () => {
     await first.stop()
 
     expect(await refused(ofAnAccount)).toBe(
-      'This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); where the same account has moved to a new address, say so with npm run account -- adopt.\n',
+      'This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt.\n',
     )
     const other = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_UNITS_USED_AT_START: '12800' }
     expect(await refused(other)).toBe(
@@ -67,7 +67,7 @@ describe('the ledger of a trial', () => {
     await again.stop()
     expect(await runHere('account', ['adopt'], { DATA_DIR: data, ...ofAnAccount })).toMatchObject({
       code: 1,
-      err: expect.stringContaining('so it becomes no ledger of a real account'),
+      err: expect.stringContaining('so it cannot become the ledger of a real account'),
     })
   })
 

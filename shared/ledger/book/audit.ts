@@ -31,7 +31,7 @@ const auditedCounter = {
   budget: text,
   recorded: storedCounter,
   recomputed: storedCounter,
-  /** `null`: the book moved meanwhile. */
+  /** `null`: unknown, because the book moved meanwhile. */
   ok: orNull(flag),
 }
 export type AuditedCounter = Content<typeof auditedCounter>
@@ -58,7 +58,7 @@ export function createAudit(options: {
     return (await Promise.all(audited)).flat()
   }
 
-  /** Reads again if the book moved or a line may be late. */
+  /** Reads again if the book moved meanwhile, or if a line may be missing because the index lags. */
   async function auditBook(name: string): Promise<AuditedCounter[]> {
     let rows: AuditedCounter[] = []
     for (let round = 0; round < maxRounds; round++) {
@@ -162,7 +162,7 @@ const storedAudit = record({
   counters: number,
   wrong: number,
   moved: number,
-  /** Those that differ come first. */
+  /** Counters that differ come first. */
   rows: list(record({ ...auditedCounter, recomputed: optional(storedCounter) })),
 })
 export type LastAudit = Omit<Of<typeof storedAudit>, 'rows'> & { readonly rows: readonly AuditedCounter[] }

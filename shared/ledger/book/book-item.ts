@@ -17,7 +17,7 @@ import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind
 import { definitionsKey } from './definitions-item.ts'
 import type { Window } from './windows.ts'
 
-// One letter each, because a transaction pays for every kilobyte of the book twice.
+// Each member of a counter is one letter, because a transaction pays twice for every kilobyte of the book.
 
 const letters = { limit: 'l', granted: 'g', available: 'a', held: 'h', inDoubt: 'i', spent: 's' } as const
 
@@ -78,7 +78,7 @@ export const hasAvailable = (window: WindowKind, budget: string, units: number):
   value: units,
 })
 
-/** What the limit of an observed budget lacks; a counter that is used up lacks all that is needed. */
+/** True while an observed budget lacks `short` of the `needed` units. A used-up counter lacks all of them. */
 export const lacksAvailable = (window: WindowKind, budget: string, needed: number, short: number): Condition => {
   const path: Path = [window, budget, letters.available]
   return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }
@@ -118,7 +118,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
     const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
     return { kind: 'update', key, set: [revision, ...set], add, when: same }
   }
-  // Too large for an expression: replaces the counters of an unchanged book.
+  // The change is too large for an expression, so all counters are replaced, on condition that they are unchanged.
   const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
   const applied = (window: WindowKind) => ({
     ...book.counters[window],
@@ -131,7 +131,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
   return { kind: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
 }
 
-/** An expression takes 4 KB: a counter costs up to 17 bytes to set, and three times that to add to. */
+/** An expression has at most 4 KB. To set a counter takes up to 17 bytes of it; to add to one takes three times as many. */
 const maxWeight = 200
 
 const additionsWeigh = 3
@@ -169,8 +169,8 @@ export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', p
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
 
 /**
- * Each step is conditional, so another process may do it first; the write that follows has the final condition.
- * @returns whether this process did every step.
+ * Each step is conditional, because another process may do it first. The next write checks the result.
+ * @returns true if this process did every step.
  */
 export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {
   if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))

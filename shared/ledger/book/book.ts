@@ -6,7 +6,7 @@ export interface Book {
   readonly month: string
   /** `day:2026-11-20`; only moves forward. */
   readonly day: string
-  /** The limits are of this revision. */
+  /** The limits follow this revision of the definitions. */
   readonly revision: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
@@ -15,7 +15,7 @@ export interface Book {
 export const storedCounter = record({
   limit: either(oneOf(['unlimited']), units),
   granted: number,
-  /** For an unlimited budget a remainder, never compared or shown. */
+  /** For an unlimited budget it means nothing, and is never compared or shown. */
   available: number,
   held: number,
   inDoubt: number,
@@ -63,7 +63,7 @@ export const freshBook = (definitions: Definitions, month: string, day: string):
   counters: { month: freshCounters(definitions, 'month'), day: freshCounters(definitions, 'day') },
 })
 
-/** What a change finds or makes now: the book of these definitions, and of `day` or later. */
+/** The book as a change finds or makes it now: with these definitions, and on `day` or later. */
 export function bookAsOf(book: Book | null, definitions: Definitions, month: string, day: string): Book {
   if (!book) return freshBook(definitions, month, day)
   const current = book.revision === definitions.revision ? book : withDefinitions(book, definitions)
@@ -95,7 +95,7 @@ export const withLimit = (counter: Counter, limit: Limit): Counter => ({
 export const counterOf = (book: Book, window: WindowKind, budget: string): Counter | undefined =>
   Object.hasOwn(book.counters[window], budget) ? book.counters[window][budget] : undefined
 
-/** What a month charged: every chain ends at a top. */
+/** The units that a month charged. Every chain ends at a top, so the tops count each unit once. */
 export const spentOnTops = (book: Book, tops: readonly string[]): number =>
   tops.reduce((sum, top) => sum + (counterOf(book, 'month', top)?.spent ?? 0), 0)
 

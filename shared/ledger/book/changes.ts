@@ -25,12 +25,12 @@ import { collisionsIn, type Fault, nearFaults } from './name-faults.ts'
 import { releaseAnnouncement, unownedFaultsOf } from './releases.ts'
 import { monthAfter, type Window } from './windows.ts'
 
-/** Runs again if the newest revision has changed. */
+/** Called again if another change came first. */
 export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }
 
 interface DefinitionsChange {
   readonly definitions: Omit<Definitions, 'revision'>
-  /** Must have nothing held or in doubt this month. */
+  /** A budget that must have nothing held or in doubt this month. */
   readonly idle?: string
   readonly note: {
     readonly type: EntryType
@@ -56,7 +56,7 @@ interface ChangesParts extends Pick<Views, 'look' | 'books'> {
 }
 
 export function createChanges({ store, turns, look, books, unsettled }: ChangesParts) {
-  /** Holds of this process wait, because a book that is set as a whole must not move between reading and writing. */
+  /** Holds of this process wait, because a book that is replaced as a whole must not move between read and write. */
   const change = (by: string, make: MakeChange): Promise<ChangeOutcome> => turns.next(() => changeNow(by, make))
 
   async function changeNow(by: string, make: MakeChange): Promise<ChangeOutcome> {
@@ -212,7 +212,7 @@ function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined)
   return [{ path: 'projects', message }]
 }
 
-/** Leaves out stops, which must always fit. */
+/** Leaves out freezes and disabled callers, because a stop must always fit. */
 function sizeOf({ budgets, callers = {}, unlisted }: Definitions): number {
   const lasting = Object.entries(callers).filter(([, caller]) => !caller.disabled || Object.keys(caller).length > 1)
   const text = JSON.stringify({
@@ -236,13 +236,13 @@ function parentFaultOf(definitions: Definitions, budget: Budget): string | null 
 
 const maxBookBytes = 350_000
 
-/** Key, day, revision, two maps. */
+/** For key, day, revision and two maps. */
 const bytesWithoutCounters = 128
 
-/** Six figures, each a letter and 16 digits with a sign. */
+/** A counter has six figures, each with a letter, up to 16 digits and a sign. */
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
-/** With every figure at its largest, so that no hold outgrows the limit. Counters of deleted budgets and callers stay. */
+/** Takes every figure at its largest, so that no hold outgrows the limit. Counters of deleted budgets and callers stay. */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
   const owners = counterOwnersIn(definitions).map(({ name }) => name)
   return windowKinds
@@ -252,7 +252,7 @@ export function largestSizeOf(book: Book, definitions: Definitions): number {
     .reduce((sum, bytes) => sum + bytes + 1 + bytesOfCounter, bytesWithoutCounters)
 }
 
-/** A change that makes no book larger passes, such as a freeze. */
+/** A change that makes no book larger, such as a freeze, always passes. */
 function bookSizeFaults(books: readonly Book[], before: Definitions, after: Definitions) {
   const tooLarge = books.find((book) => {
     const size = largestSizeOf(book, after)

@@ -39,7 +39,7 @@ import { storedCalendar } from './windows.ts'
 
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
-/** Upgrades count from it: a change that items of before do not follow gets the next number, and a step that rewrites them. */
+/** The version of the stored form. A change that older items do not follow needs the next number, and a step that rewrites them. */
 export const storedForm = 1
 
 export const toDefinitionsItem = (definitions: Definitions): Item => ({
@@ -96,7 +96,7 @@ export function fromDefinitionsItem(item: Item): Definitions {
   return { ...definitions, budgets: Object.fromEntries(sorted) }
 }
 
-/** A database returns members in any order. */
+/** Puts the root first. A database returns members in any order. */
 function compare(a: string, b: string): number {
   if (a === rootBudget) return -1
   return b === rootBudget || a > b ? 1 : -1

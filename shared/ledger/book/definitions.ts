@@ -10,13 +10,13 @@ export type { Budget, Caller, CallerDefaults, Limit, OwnedProject, Stop, Unowned
 export interface Definitions {
   readonly revision: number
   readonly createdAt: number
-  /** Absent: written by an older version, and not adopted. */
+  /** Absent: an older version wrote the ledger, and no operator has adopted it. */
   readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>
   /** An unlisted caller may do what its token says. */
   readonly callers?: Readonly<Record<string, Caller>>
-  /** Rules each unlisted caller. Callers see it as `*`. */
+  /** The limits of each unlisted caller. In the API they are the caller `*`. */
   readonly unlisted?: CallerDefaults
   readonly pausedPlans?: Readonly<Record<string, Stop>>
 }
@@ -31,7 +31,7 @@ export const rootBudget = 'account'
 /** Stands for a budget that the reader may not see, mostly one above their own. No budget can have this name. */
 export const unseenBudget = 'a budget above'
 
-/** Of what a reader of some budgets sees. */
+/** The revision in definitions that are narrowed for a reader of some budgets. */
 export const noRevision = 0
 
 export const maxDepth = 8
@@ -39,7 +39,7 @@ export const maxDepth = 8
 export interface CounterOwner {
   readonly name: string
   readonly limits: readonly WindowLimit[]
-  /** Of a budget that is only observed. */
+  /** `false`: the budget is only observed. */
   readonly enforce?: false
 }
 
@@ -69,7 +69,7 @@ export function counterOwnerNamed(definitions: Definitions, name: string): Count
 export const limitOf = ({ limits }: CounterOwner, window: WindowKind): Limit =>
   limits.find((limit) => limit.window === window)?.units ?? 'unlimited'
 
-/** All that an update is charged to, the root last. */
+/** All budgets that an update of this budget is charged to, the root last. */
 export function chainOf(definitions: Definitions, name: string): readonly Budget[] {
   const chain: Budget[] = []
   for (let next: string | null = name; next !== null; ) {
@@ -82,7 +82,7 @@ export function chainOf(definitions: Definitions, name: string): readonly Budget
   return chain
 }
 
-/** Whether what a budget pays counts in the other. A deleted budget's counts in none. */
+/** True if units that the budget pays count in `above`, too. False for a deleted budget. */
 export const isWithin = (definitions: Definitions, name: string, above: string): boolean =>
   budgetNamed(definitions, name) !== undefined && chainOf(definitions, name).some((budget) => budget.name === above)
 
@@ -110,11 +110,11 @@ export const callerOfPlan = (plan: string): string => `${ofPlan}${plan}`
 export const planOfCaller = (caller: string): string | null =>
   caller.startsWith(ofPlan) ? caller.slice(ofPlan.length) : null
 
-/** A listed caller follows its own entry alone. Plans are reviewed, and limited by their budgets. */
+/** A listed caller follows only its own entry. A plan has no defaults, because it is reviewed and its budgets limit it. */
 export const rulesOfCaller = (definitions: Definitions, caller: string): CallerDefaults | undefined =>
   callerNamed(definitions, caller) ?? (planOfCaller(caller) === null ? definitions.unlisted : undefined)
 
-/** The person's name is last. */
+/** The caller's name and the names to which it leads. The person's name is last. */
 export function namesOf(definitions: ListOfCallers, caller: string, claimed?: string): readonly string[] {
   const names: string[] = []
   const personListed = (name: string) => callerNamed(definitions, name)?.person
@@ -122,7 +122,7 @@ export function namesOf(definitions: ListOfCallers, caller: string, claimed?: st
   for (let next: string | undefined = caller; next !== undefined; next = next === caller ? first : personListed(next)) {
     if (next === names.at(-1)) break
     const earlier = names.indexOf(next)
-    // Writes refuse circles. All names of an older circle are one person.
+    // Changes refuse new circles. All names of an older circle are one person.
     if (earlier >= 0) return [...names, names.slice(earlier).toSorted()[0] ?? next]
     names.push(next)
   }
@@ -138,7 +138,7 @@ export const pauseOf = ({ pausedPlans = {} }: Definitions, plan: string): Stop |
 export const childrenOf = (definitions: Definitions, name: string): readonly Budget[] =>
   Object.values(definitions.budgets).filter((budget) => budget.parent === name)
 
-/** The root; or, of definitions that were narrowed for a reader, each budget whose parent the reader does not see. */
+/** The root. In definitions that are narrowed for a reader: each budget whose parent the reader does not see. */
 export const topsOf = (definitions: Definitions): readonly string[] =>
   Object.values(definitions.budgets).flatMap(({ name, parent }) => (parent === null ? name : []))
 
@@ -147,11 +147,11 @@ export interface Listing {
   readonly project: OwnedProject
 }
 
-/** By any spelling of name or id. */
+/** Finds a project by any spelling of its name or id. */
 export const listingsOf = (definitions: Pick<Definitions, 'budgets'>, project: string): readonly Listing[] =>
   listingsIn(definitions).get(folded(project)) ?? []
 
-/** Name and id share one: the owner's name for the project. */
+/** The owner's name for the project, also if `project` is its id. */
 export const listedName = (definitions: Pick<Definitions, 'budgets'>, project: string): string =>
   listingsOf(definitions, project)[0]?.project.name ?? project
 
@@ -164,7 +164,7 @@ export const unownedRuleOf = (definitions: Definitions, project: string): Unowne
 
 const listed = new WeakMap<object, ReadonlyMap<string, readonly Listing[]>>()
 
-/** Thousands of projects may be listed. */
+/** Cached, because thousands of projects may be listed. */
 function listingsIn({ budgets }: Pick<Definitions, 'budgets'>): ReadonlyMap<string, readonly Listing[]> {
   const known = listed.get(budgets)
   if (known) return known
@@ -181,18 +181,18 @@ function listingsIn({ budgets }: Pick<Definitions, 'budgets'>): ReadonlyMap<stri
 }
 
 /**
- * One form for all spellings that the service may read as one project. Two projects in one form cost a refusal at
- * worst; one project in two forms costs a second payment.
+ * One form for all spellings that the service may read as one project. If two projects share a form, the guard refuses
+ * an update at worst. If one project had two forms, it could be paid twice.
  */
 export function folded(name: string): string {
   if (/^[!-@[-~]+$/.test(name)) return name // most names
   const visible = name.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-  // Makes one of ß and ss, and of the two forms of sigma.
+  // Makes ß the same as ss, and the two forms of sigma the same.
   const lower = visible.toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
   return lower.replace(/\s+/g, ' ').trim()
 }
 
-/** As the ledger began. */
+/** The account's settings when the ledger began. */
 const storedAccount = record({ unitsPerMonth: units, usedAtStart: units, renewal: storedRenewal })
 export type Account = Of<typeof storedAccount>
 
@@ -201,7 +201,7 @@ export const storedIdentity = record({
   /** `sandbox`, or a normalised address. `null`: not known when the ledger began. */
   service: orNull(text),
   began: storedAccount,
-  /** A copy of the table still names the original. */
+  /** The table's id. A copy of the table still has the id of the original here. */
   table: optional(text),
   /** Raised by each restore. Absent: 0. */
   epoch: optional(whole),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { any, list, type Of, oneOf, record, recordOf, text } from '../stored.ts'
 import { type Definitions, unlistedCallers } from './definitions.ts'
 
-/** `null`: not set. */
+/** `from` or `to` is `null` if the member is not set. */
 export interface Member {
   readonly member: string
   readonly from: unknown
@@ -19,7 +19,7 @@ export type Difference = Of<typeof storedDifference>
 
 type Things = Readonly<Record<string, object>>
 
-/** Leaves out stops, which have entries of their own. */
+/** Leaves out freezes, which have entries of their own. */
 export const differencesOf = (before: Definitions, after: Definitions): readonly Difference[] => [
   ...differencesIn('budget', before.budgets, after.budgets),
   ...differencesIn('caller', callersIn(before), callersIn(after)),
@@ -59,7 +59,7 @@ const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map
 
 const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)
 
-/** Above this names alone are kept: a page shows many lines. */
+/** Longer differences keep only the names, because a page shows many entries. */
 const maxCharacters = 30_000
 
 export function fittingDifferences(differences: readonly Difference[]): readonly Difference[] {

@@ -27,7 +27,7 @@ export type EnterOutcome =
   | Exclude<EntryRefusal, { kind: 'short' }>
   | (Extract<EntryRefusal, { kind: 'short' }> & {
       readonly ends: Readonly<Record<WindowKind, number>>
-      /** If the book's month is over. */
+      /** The names of month and day, if the month is over. */
       readonly past?: Readonly<Record<WindowKind, string>>
     })
 
@@ -60,7 +60,7 @@ interface Parts {
   readonly books: Views['books']
   readonly bookNamed: Views['bookNamed']
   readonly clock: Pick<Clock, 'sleep'>
-  /** For how long the service may take to count what ran. */
+  /** The time that the service may take to count a run. */
   readonly flightMs: number
   readonly readMonth: (now: View) => Promise<MonthLines | null>
 }
@@ -87,7 +87,7 @@ export async function previewEntry(parts: Parts, request: EntryRequest): Promise
 const withoutShown = (request: EntryRequest): EntryRequest =>
   request.type === 'reconcile' ? { ...request, shown: 'preview' } : request
 
-/** A key that booked one difference does not confirm another. */
+/** If the key has booked one difference, it cannot confirm another. */
 const hasShown = (request: EntryRequest, { units }: Entry): boolean =>
   request.type !== 'reconcile' || request.shown === 'preview' || request.shown === units
 
@@ -112,7 +112,7 @@ async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Prom
   }
 }
 
-/** @throws AnswerLost if the outcome is unknown; a caller with a key may repeat the request. */
+/** @throws AnswerLost if the outcome is unknown. A caller with a key may then repeat the request. */
 async function isWritten(store: Store, writes: readonly Write[], { id }: Entry): Promise<boolean> {
   try {
     return (await store.transact(writes, digest('enter', JSON.stringify(writes)))).applied
@@ -140,7 +140,7 @@ async function makeNew(
 const maxReadings = 5
 const indexLagsMs = 1_000
 
-/** @throws Contention if the month's lines do not add up to its book: units would come back that were spent. */
+/** @throws Contention if the month's lines do not add up to its book, because spent units could then come back. */
 async function makeReconciliation(
   parts: Parts,
   request: Extract<EntryRequest, { type: 'reconcile' }>,
@@ -162,7 +162,7 @@ async function makeReconciliation(
   throw new Contention('the lines of the month do not add up to its book')
 }
 
-/** Even of a closed month. */
+/** Corrects an entry, even of a closed month. */
 async function makeCorrection(
   parts: Parts,
   request: Extract<EntryRequest, { type: 'correction' }>,
@@ -224,7 +224,7 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
   }
 }
 
-/** A grant may leave the budget's parent with less. */
+/** Finds the tightest counter of the chain. After a grant, the parent may have less left than the budget. */
 function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[]): Pick<Entry, 'binds'> {
   const counters = windowKinds.flatMap((window) =>
     chain.filter(isEnforced).flatMap(({ name: budget }) => {
@@ -252,7 +252,7 @@ function writesFor(entry: Entry, { when }: Booking, book: Book): Write[] {
   ]
 }
 
-/** Units that a figure of a person brings back could be a mistake, so others are told. */
+/** A reconciliation that gives units back may rest on a wrong figure, so it is announced. */
 const givenBack = ({ id, type, units, by, reason, at }: Entry): Write[] =>
   type === 'reconcile' && units < 0
     ? [announce(`given-back#${id}`, at, { kind: 'given-back', units: 0 - units, by, reason })]

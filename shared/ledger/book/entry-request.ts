@@ -20,18 +20,18 @@ export type EntryRequest = {
     }
   | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
   | { readonly type: 'external-spend'; readonly units: number }
-  /** What the corrected entry should have said. */
+  /** `units`: the figure that the corrected entry should have had. */
   | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
   | ReconcileRequest
 )
 
 export interface ReconcileRequest {
   readonly type: 'reconcile'
-  /** What the vendor shows as left. */
+  /** The units that the vendor shows as left. */
   readonly unitsLeft: number
   /** When the vendor showed it. Absent: now. */
   readonly asOf?: number
-  /** The difference that the person saw, and no other is booked. `preview`: nothing is booked. */
+  /** The difference that the person saw. No other difference is booked. `preview`: nothing is booked. */
   readonly shown?: number | 'preview'
   /** May be empty. */
   readonly reason: string
@@ -47,9 +47,9 @@ export interface Reconciliation {
   readonly held: number
   readonly inDoubt: number
   readonly difference: number
-  /** What `available` becomes. */
+  /** The value of `available` afterwards. */
   readonly after: number
-  /** Updates that were open at `asOf`: the figure may have them or not. */
+  /** Updates that were open at `asOf`. The figure may or may not include them. */
   readonly open: readonly string[]
 }
 
@@ -104,7 +104,7 @@ export function bookingOf(
         ...movesOf(giving, [window], { granted: 0 - units }),
         ...movesOf(taking, [window], { granted: units }),
       ]
-      // The giver must have the units although it keeps them, because it pays what the receiver spends.
+      // The giver keeps the units but must have them, because it also pays for what the receiver spends.
       const giver = giving.length > 0 ? undefined : { budget: request.budget, window }
       return bookingIfCovered(units, moves, book, giver && { ...giver, needed: units })
     }
@@ -177,7 +177,7 @@ type GiverNeed = NonNullable<Entry['giver']> & { readonly needed: number }
 
 const unconditional = (units: number, moves: readonly CounterMove[]): Booking => ({ units, moves, when: [] })
 
-/** Only what is available or spent can be taken away. */
+/** Only units that are available or spent can be taken away. */
 function bookingIfCovered(
   units: number,
   moves: readonly CounterMove[],

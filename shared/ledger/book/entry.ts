@@ -45,9 +45,9 @@ export type EntryType = (typeof entryTypes)[number]
 const storedEntry = record({
   id: text,
   type: textOf<EntryType>(),
-  /** As requested; `moves` has all counters. */
+  /** The budget of the request. `moves` has all counters that moved. */
   budget: text,
-  /** Granted, spent outside, or the new limit; 0 if none move. */
+  /** The units of the request, or the new limit. 0 if it has none. */
   units: whole,
   month: text,
   day: text,
@@ -56,18 +56,18 @@ const storedEntry = record({
   at: instant,
   moves: list(storedCounterMove),
   changed: optional(list(storedDifference)),
-  /** The budgets or the plan that events tell of, in the open month's entry of a change alone. */
+  /** The budgets or the plan that events report. Only a change's entry in the open month has them. */
   subjects: optional(list(text)),
-  /** Of the definitions, beside `subjects`. */
+  /** The revision of the definitions. Present if `subjects` is. */
   revision: optional(whole),
   to: optional(text),
-  /** The entry that should have said `units`. */
+  /** The corrected entry, which should have had `units`. */
   corrects: optional(text),
-  /** What one unit of the first entry did to each counter. */
+  /** How one unit of the first entry moved each counter. */
   signs: optional(list(storedCounterMove)),
-  /** Must have the units, and keeps them. */
+  /** The giver of a transfer to a budget below it. It must have the units, and keeps them. */
   giver: optional(record({ budget: text, window: oneOf(windowKinds) })),
-  /** The tightest counter above the budget. Absent: all are unlimited. */
+  /** The tightest counter of the budget and those above it. Absent: all are unlimited. */
   binds: optional(record({ budget: text, window: oneOf(windowKinds), available: whole })),
   content: optional(text),
   /** Of a reconciliation: when the vendor's figure was read. Absent: at `at`. */
@@ -83,7 +83,7 @@ export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
-/** One correction at most. */
+/** An entry has at most one correction. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
 export const toEntryItem = (entry: Entry): Item => ({

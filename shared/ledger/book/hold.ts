@@ -24,7 +24,7 @@ import { isObserved, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
-  /** The stored record: absent, or `requested`. */
+  /** The stored record. `null`: there is none yet. */
   readonly update: Update | null
   readonly works: readonly SeenWork[]
   readonly runs: readonly Run[]
@@ -34,8 +34,8 @@ export function createHolds({ store, turns, clock }: { store: Store; turns: Turn
   let prepared = ''
 
   /**
-   * Sets the units aside, and fences the work for this process. Inside a process holds run one by one: on AWS two at once would cancel each other.
-   * @param until after this time nothing is sent, not even after a conflict: `moved`.
+   * Sets the units aside, and fences the work for this process. Holds of a process run one by one, because on AWS two at once would cancel each other.
+   * @param until after this time nothing more is sent to the database, and the result is `moved`.
    */
   async function hold(
     view: View,

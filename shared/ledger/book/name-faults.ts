@@ -5,7 +5,7 @@ import { namesIn, readingsOf } from './near-names.ts'
 export interface Fault {
   readonly path: string
   readonly message: string
-  /** The update that is in the way for now. */
+  /** The update that blocks the change for now. */
   readonly update?: string
 }
 
@@ -37,8 +37,8 @@ function twiceOwned(
 }
 
 /**
- * Names that a change lists, and that are near the project of an update that may still run: listed, both could run at
- * once, and the service may take them for one. Other changes read no updates.
+ * Refuses to list a name that is near the project of an update that may still run. The service may take both for one
+ * project, and a listed name could run at the same time. Only a change with new names reads updates.
  */
 export async function nearFaults(
   before: Definitions,
@@ -53,7 +53,7 @@ export async function nearFaults(
   const readAsProject = names.flatMap((name) => namesNear(open, name).map((project) => ({ name, project })))
   return updates.flatMap((update) => {
     const { id, kind, project, state } = update
-    // The work of its own row stays blocked.
+    // Names of the project's own row share its work, which stays blocked.
     const own = listingsOf(after, project).flatMap((listing) => namesIn(listing.project))
     const near = [
       ...namesNear(listed, project),

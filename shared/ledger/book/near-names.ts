@@ -3,20 +3,20 @@ import { type Definitions, folded, type Listing, listingsOf, type OwnedProject }
 type Budgets = Pick<Definitions, 'budgets'>
 
 export interface NearName {
-  /** What a lenient service may read. `null`: some other number. */
+  /** The name that a lenient service may read instead. `null`: a number that is too large for an id. */
   readonly reading: string | null
   readonly listing: Listing | null
 }
 
 /**
- * What a service that reads leniently may take this name for. Empty where a budget lists it in any folded spelling: then
- * it is clear.
+ * The names for which a lenient service may take this one. Empty if a budget lists it, in any spelling: then its meaning
+ * is clear.
  */
 export function nearNames(definitions: Budgets, project: string): readonly NearName[] {
   return listingsOf(definitions, project).length > 0 ? [] : readingsOf(definitions, project)
 }
 
-/** Also of a name that a budget lists. */
+/** Like `nearNames`, but also for a name that a budget lists. */
 export const readingsOf = (definitions: Budgets, project: string): readonly NearName[] =>
   [oddNumbers, numbersWithTail, sameLetters].flatMap((find) => find(definitions, project))
 
@@ -42,7 +42,7 @@ function oddNumbers(definitions: Budgets, project: string): NearName[] {
 
 const asPlain = (number: number): string => String(Math.abs(Math.trunc(number)))
 
-/** Without its sign, since a service may leave it out. `null`: no number. */
+/** Leaves out the sign, as a service may do. `null`: the text is not a number. */
 function numberIn(text: string): number | null {
   if (!/\d/.test(text)) return null
   const rest = text.replace(/^[+-]/, '')
@@ -52,7 +52,7 @@ function numberIn(text: string): number | null {
 
 const minDigits = 4
 
-/** `8203x`, `8203-a`, `"8203"`: parsers that stop at the first other character read 8203. */
+/** In `8203x`, `8203-a` and `"8203"`, many parsers stop at the first other character and read 8203. */
 function numbersWithTail(definitions: Budgets, project: string): NearName[] {
   const { numbers } = indexOf(definitions)
   const readings = [project, project.normalize('NFKC')].flatMap((spelling) => {
@@ -76,7 +76,7 @@ interface Index {
 
 const indexes = new WeakMap<object, Index>()
 
-/** Made for the first name that no budget lists, because thousands of projects may be listed. */
+/** Cached, and made only for the first unlisted name, because thousands of projects may be listed. */
 function indexOf({ budgets }: Budgets): Index {
   const known = indexes.get(budgets)
   if (known) return known
@@ -123,7 +123,7 @@ export function nearListings(definitions: Budgets): readonly NearListings[] {
 
 const minKeyLength = 3
 
-/** Of the name, and of its part before what may begin a query, a fragment or a parameter. */
+/** The keys of the whole name, and of its part before a query, a fragment or a parameter. */
 function keysOf(name: string): readonly string[] {
   const whole = folded(name)
   const [before = ''] = whole.split(/[;?#&]/, 1)
@@ -146,7 +146,7 @@ const writtenOut: Readonly<Record<string, string>> = {
 const withAsciiDigits = (text: string): string =>
   /[^\x20-\x7e]/.test(text) ? text.replace(/\p{Nd}/gu, (digit) => String(digitValueOf(digit))) : text
 
-/** Each script has its ten digits in one row of code points. */
+/** The ten digits of a script have consecutive code points. */
 function digitValueOf(digit: string): number {
   const code = digit.codePointAt(0) ?? 0
   let first = code

@@ -38,7 +38,7 @@ export interface Settlement {
   readonly move: Move
 }
 
-/** Ends an open update, or corrects once an update that ended without the sender. `null`: no change. */
+/** Ends an open update. Corrects, at most once, an update that ended without the sender. `null`: no change. */
 export function settlementOf(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   const { hold } = update
   if (!hold) return null
@@ -56,7 +56,7 @@ export function settlementOf(update: Update, outcome: RunOutcome, at: number): S
 }
 
 function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number): Settlement | null {
-  // Avoids −0, which a database does not return.
+  // `0 -` avoids −0, which a database does not return.
   const back: Move = update.state === 'running' ? { held: 0 - hold.units } : { inDoubt: 0 - hold.units }
   const line = { by: outcome.by, note: outcome.note, at }
   const answer = outcome.service === undefined ? {} : { service: outcome.service }
@@ -111,7 +111,7 @@ function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement
   return { update: next(rest, update.state, changes, { by: outcome.by, note: outcome.note, at, move }), move }
 }
 
-/** For this long evidence may contradict a person's "did not run". A doubt of this age is settled at the hold. */
+/** After this time, evidence no longer contradicts a person's "did not run", and a doubt is settled at the units of its hold. */
 export const doubtLastsMs = 7 * dayMs
 
 export interface Obstacles {
@@ -122,13 +122,13 @@ export interface Obstacles {
 
 type CounterName = Pick<Grant, 'budget' | 'window'>
 
-/** Day counters only while the book counts the hold's day. */
+/** Includes day counters only while the book counts the hold's day. */
 export function countersOf(hold: Hold, book: Book | null): readonly CounterName[] {
   const windows: readonly WindowKind[] = !book || book.day === hold.day ? windowKinds : ['month']
   return windows.flatMap((window) => hold.budgets.map((budget) => ({ budget, window })))
 }
 
-/** The entries beside the update's own line, which moves all counters alike. */
+/** The update's own line moves all its counters alike. These entries add the differences between counters. */
 export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obstacles): readonly Entry[] {
   const kept = keptEntries(settlement, hold, obstacles)
   return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
@@ -140,7 +140,7 @@ export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry
     .filter((each) => each.budget === counter.budget && each.window === counter.window)
     .reduce((sum, { move }) => plus(sum, move), line)
 
-/** A counter with less spent got the units back earlier, by a reconciliation or a correction, and keeps its figure. */
+/** If a counter has less spent than would come back, a reconciliation or correction gave the units back before, so it keeps its figure. */
 function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
   const units = 0 - (move.spent ?? 0)
   if (!book || units <= 0) return []
@@ -154,13 +154,13 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
     type: 'external-spend',
     budget: first.budget,
     units,
-    reason: `not given back by ${update.id}: they had been given back before`,
+    reason: `units that ${update.id} did not give back, because they had been given back before`,
     moves: kept.map((counter) => ({ ...counter, move: { spent: units } })),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-/** With a `leave`, the grants exceed the hold. */
+/** Takes back the grants of an update that cost nothing. With `leave`, they may exceed the hold. */
 function grantsTakenBack(
   settlement: Settlement,
   hold: Hold,
@@ -184,7 +184,7 @@ function grantsTakenBack(
   })
 }
 
-/** For an update that ran although a person said otherwise. */
+/** Grants again what was taken back, because the update ran although a person said otherwise. */
 function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
   if ((move.spent ?? 0) <= 0) return []
   const counters = countersOf(hold, book)

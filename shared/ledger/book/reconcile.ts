@@ -16,7 +16,7 @@ import {
 } from './entry-request.ts'
 import { latestRenewal } from './windows.ts'
 
-/** Of the open month, and the open updates of the month before. */
+/** The lines of the open month, and the open updates of the previous month. */
 export interface MonthLines {
   readonly updates: readonly Update[]
   readonly entries: readonly Entry[]
@@ -32,13 +32,13 @@ interface AccountMove {
   readonly allowed: number
 }
 
-/** `SERVICE_FLIGHT_MS` where it is not set. */
+/** Used if `SERVICE_FLIGHT_MS` is not set. */
 export const defaultFlightMs = 300_000
 
 const maxAgeMs = 2 * dayMs
 const maxListed = 5
 
-/** What moved the account's month. */
+/** All moves of the account's counter of the month. */
 export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'entries'>): readonly AccountMove[] {
   const line = (of: string, type: AccountMove['type'], at: number, { spent = 0, limit = 0, granted = 0 }: Move) => ({
     ...{ of, type, at, spent, allowed: Math.max(Math.abs(limit), Math.abs(granted)) },
@@ -56,8 +56,8 @@ export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'e
 }
 
 /**
- * Units held, in doubt or spent since the figure count as not yet in it: a mistake leaves too little available until
- * the next reconciliation, never too much.
+ * Assumes that the figure does not include the units that are held, in doubt or spent since. If that is wrong, too
+ * little is available until the next reconciliation, never too much.
  */
 export function reconciliationOf(
   request: ReconcileRequest,
@@ -104,7 +104,7 @@ export function reconciliationOf(
   return { units: difference, moves, when: [isSpent('month', rootBudget, spent)], reconciliation: parts }
 }
 
-/** A person may look at the screen some minutes before a figure of now is booked. */
+/** A figure of now lacks the runs of the last minutes if the person read it earlier, or if the service counts late. */
 function spentSince(asOf: number | null, { now }: View, lines: MonthLines, flightMs: number): number {
   const from = asOf ?? now - flightMs
   return spentMoves(lines)
@@ -129,7 +129,7 @@ function whyUnusable(asOf: number, now: View, lines: MonthLines): string | null 
   return `${of}, and since then ${rootBudget} was reconciled, its limit or grants changed, or units came back: ${listed.slice(0, maxListed).join(', ')}${more}. Look again, and reconcile with a figure of now.`
 }
 
-/** Each figure is of a person, who sees what it does before it is booked. */
+/** A person enters the figure, so the person must see its effect before it is booked. */
 function whyNotBooked({ shown }: ReconcileRequest, parts: Reconciliation): string | null {
   const { asOf, difference, unitsLeft, since, held, inDoubt, available, after } = parts
   if (shown === difference) return null
@@ -149,7 +149,7 @@ const openAt = (instant: number, { updates, open }: MonthLines): readonly string
 
 const two = (number: number) => String(number).padStart(2, '0')
 
-/** As people of the account write it. */
+/** The instant as people of the account write it. */
 function wall({ definitions }: View, instant: number): string {
   const { zone } = latestRenewal(definitions.calendar)
   const { year, month, day, hour, minute } = toLocal(instant, zone)

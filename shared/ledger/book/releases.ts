@@ -5,11 +5,11 @@ import { type Budget, type Definitions, type Listing, listingsOf, rootBudget } f
 type Budgets = Pick<Definitions, 'budgets'>
 
 export interface Release extends Listing {
-  /** No budget lists it any more: the name, or the id that a row has lost while its name stays. */
+  /** The name that no budget lists any more, or the id if its row keeps the name. */
   readonly text: string
 }
 
-/** What a change takes out of a budget without another owner. A row that gets another id keeps its project. */
+/** The projects that a change leaves without an owner. A row that gets another id keeps its project. */
 export function releasedBy(before: Budgets, after: Budgets): readonly Release[] {
   const stays = (text: string) => listingsOf(after, text).length > 0
   const hasId = (name: string) => listingsOf(after, name).some(({ project }) => project.id !== undefined)
@@ -24,7 +24,7 @@ export function releasedBy(before: Budgets, after: Budgets): readonly Release[] 
 
 const maxNamed = 20
 
-/** Says what no budget lists any more. */
+/** Announces the projects that no budget lists any more. */
 export function releaseAnnouncement(
   { before, after, now }: { readonly before: Definitions; readonly after: Definitions; readonly now: number },
   { by, reason }: { readonly by: string; readonly reason: string },
@@ -38,7 +38,7 @@ export function releaseAnnouncement(
   return [announce(`released#${after.revision}`, now, about)]
 }
 
-/** Only the root has the rule, and its approvers decide where it wants approval. */
+/** Only the root may set `unowned`. With `approve` it needs approvers, because they decide. */
 export const unownedFaultsOf = (budgets: readonly Budget[]): readonly { path: string; message: string }[] =>
   budgets.flatMap(({ name, unowned, approvers = [] }) => {
     if (unowned !== undefined && name !== rootBudget)

@@ -39,7 +39,7 @@ export function createSettle(options: {
 }) {
   const { store, clock, calendarAt } = options
 
-  /** One transaction. A correction also spoils the day's summary; a run found late is also noted in the work items. */
+  /** Writes one transaction. It also clears the day's summary after a correction, and notes a late run in the work items. */
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
     noteUpdate(update.id)
     let seen = update
@@ -74,7 +74,7 @@ export function createSettle(options: {
     throw new Contention(`update ${update.id} keeps changing`)
   }
 
-  /** A running update needs none, because its record tells. */
+  /** A running update needs no note in the work items, because its record shows the run. */
   async function worksToTell(
     { kind, project, hold, state }: Update,
     { update }: Settlement,

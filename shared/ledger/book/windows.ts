@@ -2,8 +2,8 @@ import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platfor
 import { list, type Of, record, text, whole } from '../stored.ts'
 
 /**
- * On `day` (1–31, or the month's last) at `time` (`HH:MM`) in `zone` (IANA). A time that the zone skips moves forward
- * by the gap.
+ * A month begins on `day` (1–31, or the last day of a shorter month) at `time` (`HH:MM`) in `zone` (IANA). A time that
+ * the zone skips moves forward by the gap.
  */
 export const storedRenewal = record({ day: whole, time: text, zone: text })
 export type Renewal = Of<typeof storedRenewal>
@@ -18,7 +18,7 @@ export type Renewal = Of<typeof storedRenewal>
 const storedChange = record({ renewal: storedRenewal, lengthens: text, from: text })
 type Change = Of<typeof storedChange>
 
-/** As months: stored instants would be wrong after a country changes its clocks. */
+/** Stores months, because instants would be wrong after a country changes its clocks. */
 export const storedCalendar = record({ first: storedRenewal, changes: list(storedChange) })
 export type Calendar = Of<typeof storedCalendar>
 
@@ -35,15 +35,15 @@ export function newCalendar(renewal: Renewal): Calendar {
   return { first: toRenewal(renewal), changes: [] }
 }
 
-/** It may apply only after the open month. */
+/** The newest renewal. It may apply only after the open month. */
 export function latestRenewal(calendar: Calendar): Renewal {
   return calendar.changes.at(-1)?.renewal ?? calendar.first
 }
 
 /**
- * The month open at `now` is lengthened up to the first new renewal, and keeps its start and name: no budget gets two
+ * The month open at `now` is lengthened up to the first new renewal, and keeps its start and name, so no budget gets two
  * allowances. A change that does not apply yet is replaced, so two deployments that disagree do not lengthen the month
- * in turns.
+ * again and again.
  * @throws RangeError
  */
 export function changeRenewal(calendar: Calendar, renewal: Renewal, now: number): Calendar {
@@ -85,8 +85,8 @@ export function monthNamed(calendar: Calendar, name: string): Window | null {
 }
 
 /**
- * Where the zone changes with a month, two days may overlap or share a name. Nothing is counted twice: each book has
- * days of one zone, and its day only moves forward.
+ * If a new month has another zone, two days may overlap or share a name. Nothing is counted twice, because each book
+ * has days of one zone, and its day only moves forward.
  */
 export const dayAt = (calendar: Calendar, instant: number): Window => dayIn(zoneAt(calendar, instant), instant)
 
@@ -107,7 +107,7 @@ interface Span {
   readonly end: number
 }
 
-/** As if this renewal had always applied, counted from January 1970. */
+/** The month as if this renewal had always applied. Its index counts from January 1970. */
 function ownMonthAt(renewal: Renewal, instant: number): Span {
   const { year, month } = toLocal(instant, renewal.zone)
   return spanAt(instant, (year - 1970) * 12 + month - 1, (index) => turn(renewal, index))
@@ -131,7 +131,7 @@ function spanAt(instant: number, guess: number, bound: (index: number) => number
   return { index, start: bound(index), end: bound(index + 1) }
 }
 
-/** Day 31 is 28 Feb, and 31 Mar a month later. */
+/** Day 31 is the last day of a shorter month: 28 Feb, then 31 Mar. */
 function turn({ day, time, zone }: Renewal, index: number): number {
   const lastDay = new Date(Date.UTC(1970, index + 1, 0)).getUTCDate()
   const [hour = 0, minute = 0] = time.split(':').map(Number)
@@ -140,7 +140,7 @@ function turn({ day, time, zone }: Renewal, index: number): number {
 
 const firstTurn = (change: Change): number => turn(change.renewal, toMonth(change.from))
 
-/** Unique: starts of months are nearly four weeks apart, and dates in two zones differ by two days at most. */
+/** The name is unique: months start nearly four weeks apart, and dates in two zones differ by two days at most. */
 function toWindow(kind: 'month' | 'day', zone: string, { start, end }: Omit<Span, 'index'>): Window {
   const date = new Date(utcDate(toLocal(start, zone))).toISOString().slice(0, 'YYYY-MM-DD'.length)
   return { name: `${kind}:${date}`, start, end }

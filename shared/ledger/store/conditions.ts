@@ -9,7 +9,7 @@ export function resultOf(write: Exclude<Write, { kind: 'check' }>, found: Item |
   return write.add.reduce<Container>(
     (item, [path, units]) =>
       withValue(item, path, (before) => {
-        if (typeof before !== 'number') throw new Error(`no number to add to at ${path.join('.')}`)
+        if (typeof before !== 'number') throw new Error(`there is no number at ${path.join('.')} to add to`)
         return before + units
       }),
     set,
@@ -26,7 +26,7 @@ function withValue(
   const [name = '', ...rest] = path
   const inner = Object.hasOwn(container, name) ? container[name] : undefined
   if (rest.length === 0) return { ...container, [name]: change(inner) }
-  if (!isContainer(inner)) throw new Error(`nothing to change at ${path.join('.')}`)
+  if (!isContainer(inner)) throw new Error(`there is no map at ${path.join('.')} to change`)
   return { ...container, [name]: withValue(inner, rest, change) }
 }
 
@@ -39,7 +39,7 @@ function valueAt(item: Item | undefined, path: Path): Value | undefined {
   return value
 }
 
-/** As DynamoDB evaluates it. */
+/** Evaluates a condition by DynamoDB's rules. */
 export function holds(condition: Condition, item: Item | undefined): boolean {
   if (condition.kind === 'absent-item') return item === undefined
   if (condition.kind === 'present-item') return item !== undefined

@@ -38,7 +38,7 @@ interface Parts {
   readonly ids: Ids
 }
 
-/** The client must not retry: the store decides which failures to repeat. */
+/** The client must not retry, because the store decides which requests to repeat. */
 export const createDynamoStore = (parts: Parts): Store => ({
   get: (keys) => getItems(parts, keys),
   list: (query) => listPositions(parts, query),
@@ -49,7 +49,7 @@ export const createDynamoStore = (parts: Parts): Store => ({
 async function getItems(parts: Parts, keys: readonly Key[]): Promise<(Item | undefined)[]> {
   const { client, table } = parts
   const found = new Map<string, Item>()
-  // DynamoDB refuses repeated keys, and an index shows a moving item twice.
+  // DynamoDB refuses repeated keys. An index may list an item twice while the item moves in it.
   const distinct = new Map(keys.map((key) => [nameOf(key), key])).values()
   let missing = Array.from(distinct, ({ pk, sk }) => marshall({ pk, sk }))
   for (let round = 0; missing.length > 0; round++) {
@@ -115,7 +115,7 @@ async function transact(parts: Parts, writes: readonly Write[], token: string, m
   mustBeDistinct(writes)
   const command = {
     TransactItems: writes.map((write) => toTransactItem(write, table)),
-    // Tokens belong to the AWS account, not to a table.
+    // All tables of an AWS account share their tokens.
     ClientRequestToken: digest(table, token),
   }
   const until = clock.now() + maxWaitMs
@@ -158,10 +158,7 @@ const pause = ({ clock, ids }: Parts, round: number, first = firstPauseMs) =>
 
 const maxSockets = 200
 
-/**
- * Never retries.
- * @param withinMs for a connection, and again for the answer.
- */
+/** @param withinMs the limit for the connection, and again for the answer. */
 export function createDynamoClient(endpoint?: string, accessKey?: string, withinMs = 3_000): DynamoDBClient {
   const agent = { maxSockets: maxSockets, keepAlive: true }
   const client = new DynamoDBClient({
@@ -177,7 +174,7 @@ export function createDynamoClient(endpoint?: string, accessKey?: string, within
     },
     ...standIn(endpoint, accessKey),
   })
-  // It copies each request for a log that does not exist.
+  // This middleware copies each request for a logger, and there is none.
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

@@ -4,7 +4,7 @@ import { assertNever } from '../../platform/words.ts'
 import { tableKey } from '../stored.ts'
 import type { Condition, Item, Path, Value, Write } from './store.ts'
 
-/** `constructor` as a member makes a map look like a class instance. */
+/** To `marshall`, a map with the member `constructor` looks like a class instance. */
 export const toAttributes = (map: { readonly [name: string]: Value | undefined }): Record<string, AttributeValue> =>
   marshall(map, { removeUndefinedValues: true, convertClassInstanceToMap: true })
 
@@ -75,12 +75,12 @@ class Expression {
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Not applied; a retry may help, soon after a conflict. */
+  /** Not applied. A retry may help; after a conflict it may come soon. */
   | { readonly kind: 'conflict' | 'refused' }
   | { readonly kind: 'too-large' }
   /** Our mistake, or a missing permission or table. */
   | { readonly kind: 'broken' }
-  /** Any other: the transaction may have been applied. */
+  /** Any other error: the transaction may have been applied. */
   | { readonly kind: 'lost' }
 
 const refusals = new Set(['ProvisionedThroughputExceededException', 'RequestLimitExceeded', 'ThrottlingException'])
@@ -94,7 +94,7 @@ const mistakes = new Set([
 ])
 
 /**
- * A failed condition is a decision; any other cancellation is worth another attempt.
+ * A failed condition is a decision. A conflict or throttling is worth another attempt.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export function faultOf(error: unknown): Fault {
@@ -119,7 +119,7 @@ export function faultOf(error: unknown): Fault {
   return { kind: mistakes.has(name) ? 'broken' : 'lost' }
 }
 
-/** DynamoDB has no code for it, and words it differently for put and update. */
+/** DynamoDB has no error code for an item that is too large, and its messages for put and update differ. */
 const isAboutSize = (message = ''): boolean => /item size .*exceeded the maximum/i.test(message)
 
 interface CancellationReason {

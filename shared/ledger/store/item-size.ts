@@ -3,8 +3,8 @@ import type { Value } from './store.ts'
 type Members = { readonly [name: string]: Value | undefined }
 
 /**
- * As DynamoDB counts bytes: UTF-8 names and texts, two digits of a number to a byte and one more, three for a list or
- * map and one for each member.
+ * Bytes as DynamoDB counts them. Names and texts are UTF-8. A number takes a byte for two digits, and one more. A list
+ * or map takes three bytes, and one for each member.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */

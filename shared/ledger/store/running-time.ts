@@ -2,20 +2,20 @@ import type Database from 'libsql'
 import { minuteMs } from '../../platform/clock.ts'
 import { noteIn, setNote } from './sqlite-file.ts'
 
-// Expiry counts the time in which a process ran on the file, so a clock that is set forward deletes nothing early.
+// Expiry counts only the time during which processes ran on the file. A clock that is set forward deletes nothing early.
 
 export const passEveryMs = minuteMs
-/** After a longer gap no process ran, the machine slept, or its clock was set. */
+/** In a longer gap, no process ran, the machine slept, or its clock was set. */
 const maxGapMs = 5 * minuteMs
 
-/** DynamoDB knows a token for ten minutes. */
+/** DynamoDB keeps a token for ten minutes. */
 const tokenMs = 60 * minuteMs
 const maxSwept = 1_000
 
 /** How long processes have run on the file, to the minute. */
 export const runningMs = (db: Database.Database): number => Number(noteIn(db, 'ran-ms') ?? 0)
 
-/** Counts the time since the last call, and deletes what has expired; after a gap neither. */
+/** Counts the time since the last call and deletes expired rows. After a gap it does neither. */
 export function passTime(db: Database.Database, now: number): void {
   const gap = now - Number(noteIn(db, 'ran-until') ?? now)
   setNote(db, 'ran-until', String(now))

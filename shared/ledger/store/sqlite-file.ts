@@ -4,15 +4,15 @@ import type { Ids } from '../../platform/ids.ts'
 import { AnswerLost, Contention, LedgerUnavailable } from '../errors.ts'
 
 const usualMaxWaitMs = 10_000
-/** The binding blocks the process while it waits, so callers wait outside it. */
+/** The binding blocks the process while it waits, so `wait` sleeps between short attempts. */
 const busyTimeoutMs = 20
 const maxPauseMs = 50
 
-/** In the head of each file, so that another program's file is not taken for one of ours. */
+/** Marks each file as ours, so that the file of another program is not opened as a ledger. */
 export const application = 0x55_47_4c_44
 const version = 1
 
-/** Each reader of changes has a column: how often it has tried the change. NULL: handled, or not for it. */
+/** Each reader of changes has a column with its number of attempts. NULL: handled, or not for this reader. */
 export const readers = ['start', 'people', 'systems'] as const
 
 const schema = `
@@ -35,14 +35,14 @@ const schema = `
   PRAGMA user_version = ${version};
 `
 
-/** Written by another program, or by another version. */
+/** The file was written by another program or version. */
 export class OtherFormat extends Error {
   override readonly name = 'OtherFormat'
 }
 
 export const connect = (file: string): Database.Database => new Database(file, { timeout: busyTimeoutMs })
 
-/** @param file `:memory:`: forgotten at the end. @throws OtherFormat */
+/** @param file `:memory:` keeps the ledger in memory only. @throws OtherFormat */
 export function openSqlite(file: string): Database.Database {
   const db = connect(file)
   prepare(db)
@@ -51,7 +51,7 @@ export function openSqlite(file: string): Database.Database {
 
 /** Makes an empty file a ledger. @throws OtherFormat */
 export function prepare(db: Database.Database): void {
-  // WAL can lose what was committed where a checkpoint meets a writer, in SQLite before 3.51.3.
+  // No WAL: in SQLite before 3.51.3, it can lose committed writes when a checkpoint meets a writer.
   db.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL')
   if (formatOf(db) === null) inTransaction(db, toWrite, () => formatOf(db) === null && db.exec(schema))
   const format = formatOf(db)
@@ -85,7 +85,7 @@ export const setNote = (db: Database.Database, name: string, value: string): voi
   void db.prepare<[string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(name, value)
 
 const toWrite = 'BEGIN IMMEDIATE'
-/** The SELECT takes the lock: a statement of the binding that finds the file busy is not reset, and keeps later locks. */
+/** The SELECT takes the lock. The binding does not reset a statement that finds the file busy, which would keep later locks. */
 const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
 
 const reading = <T>(db: Database.Database, act: () => T): T =>
@@ -99,7 +99,7 @@ export function instantIn(db: Database.Database, name: string): number | null {
   return text === null ? null : Number(text)
 }
 
-/** Everything between BEGIN and COMMIT is one turn of this process. @throws AnswerLost, or an error of SQLite. */
+/** `act` is synchronous, so no other code of this process runs inside the transaction. @throws AnswerLost, or an error of SQLite. */
 function inTransaction<T>(
   db: Database.Database,
   begin: typeof toWrite | typeof toRead,
@@ -115,13 +115,13 @@ function inTransaction<T>(
     return result
   } catch (error) {
     if (!db.inTransaction)
-      throw isCommitting ? new AnswerLost('the end of a write is unknown', { cause: error }) : error
+      throw isCommitting ? new AnswerLost('a write may have been committed', { cause: error }) : error
     rollBack(db)
     throw error
   }
 }
 
-/** Nothing may follow on a connection whose transaction does not end. */
+/** If the transaction cannot end, the connection is closed: later statements would run inside it. */
 function rollBack(db: Database.Database): void {
   try {
     db.exec('ROLLBACK')
@@ -134,19 +134,19 @@ interface Parts {
   readonly db: Database.Database
   readonly clock: Clock
   readonly ids: Ids
-  /** Of a busy file, for the error. */
+  /** For the error about a busy file: the process that has it. */
   readonly holder?: () => string
-  /** What the pages in memory say cannot be trusted any more. */
+  /** Called when the pages in memory cannot be trusted any more. */
   readonly onDamage?: (error: unknown) => void
 }
 
 export type SqliteFile = ReturnType<typeof createSqliteFile>
 
-/** Waits where other processes write. */
+/** Waits while other processes write. */
 export function createSqliteFile({ db, clock, ids, holder = () => 'other processes', onDamage = () => {} }: Parts) {
-  /** @throws LedgerUnavailable; Contention if other processes kept the file until the time was over. */
+  /** @throws LedgerUnavailable; Contention if the file stayed busy until the time was over. */
   async function wait<T>(act: () => T, maxWaitMs = usualMaxWaitMs): Promise<T> {
-    // The binding ends the process for any other call.
+    // On a closed file, any call of the binding ends the process.
     if (!db.open) throw new LedgerUnavailable('the file of the ledger was closed')
     const until = clock.now() + maxWaitMs
     for (let round = 1; ; round++) {
@@ -177,7 +177,7 @@ export function createSqliteFile({ db, clock, ids, holder = () => 'other process
       }
       return wait(() => inTransaction(db, toWrite, checked, how.isKept), how.maxWaitMs)
     },
-    /** Each later transaction begins with it, and writes nothing if it throws. */
+    /** Each later write first runs `each`. If that throws, it writes nothing. */
     checkFirst: (each: () => void): void => {
       check = each
     },

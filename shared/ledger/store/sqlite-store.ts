@@ -21,16 +21,16 @@ import {
   type Write,
 } from './store.ts'
 
-// Where SQLite and DynamoDB differ, DynamoDB is right: sizes, the number of writes, tokens, the order of bytes.
+// This store follows DynamoDB's rules for sizes, the number of writes, tokens, and the order of texts.
 
 const maxItemBytes = 400 * 1024
 const maxWrites = 100
 
 interface Parts {
   readonly clock: Clock
-  /** Missing in memory. */
+  /** Absent: the ledger is in memory. */
   readonly tableId?: string
-  /** Called after a transaction that wrote changes. */
+  /** Called after each transaction that was applied. */
   readonly onChanges?: () => void
 }
 
@@ -108,23 +108,23 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
 
 interface Stored {
   readonly item: Item
-  /** In the time that processes have run on the file. */
+  /** In milliseconds of running time, not of the clock. */
   readonly expires: number | null
 }
 
-/** A member that stays keeps its time, because the clock may be wrong now. */
+/** If the item's expiry does not change, its stored time stays, because the clock may be wrong now. */
 function expiresOf({ [expiryAttribute]: at }: Item, before: Stored | undefined, sinceEpoch: number): number | null {
   if (typeof at !== 'number') return null
   return before?.item[expiryAttribute] === at ? before.expires : at * 1_000 + sinceEpoch
 }
 
-/** Beside the definitions, which can be large, so that each transaction can check it: the epoch, and what replaced the ledger. */
+/** The epoch and the replacement, as a note: each transaction checks them, and the definitions can be large. */
 function identityOf(item: Item): string {
   const { epoch = 0, replacedBy = '' } = (item.identity ?? {}) as Partial<Identity>
   return `${epoch} ${replacedBy}`.trim()
 }
 
-/** What readers need of it, and not the whole item: a book would be written twice. */
+/** Only the members that readers need: with whole items, each change would write a book twice. */
 export interface StoredChange {
   readonly isNew: boolean
   readonly item: Item
@@ -137,7 +137,7 @@ const changeOf = (item: Item, before: Item | undefined): StoredChange => ({
   item: { pk: item.pk, sk: item.sk, ...Object.fromEntries(changeMembers.map((name) => [name, item[name]])) },
 })
 
-/** Whether it is for `start`, `people` and `systems`: as the filters of the stream on AWS decide. */
+/** Says for each of `start`, `people` and `systems` whether it reads the change, like the stream's filters on AWS. */
 function readersOf({ isNew, item: { pk, state, approvableUntil, doubt } }: StoredChange): readonly boolean[] {
   const kind = /^[^#]+/.exec(pk)?.[0]
   const isUpdate = kind === 'update'
@@ -151,7 +151,7 @@ function readersOf({ isNew, item: { pk, state, approvableUntil, doubt } }: Store
 
 function rowOf(item: Item): unknown[] {
   const text = JSON.stringify(item)
-  // What JSON leaves out, DynamoDB does not keep either.
+  // DynamoDB, like JSON, leaves out undefined members.
   const kept = JSON.parse(text) as Item
   if (itemSize(kept) > maxItemBytes) throw new ItemTooLarge('an item is too large for DynamoDB')
   const sorted = (['by-time', 'open'] as const).flatMap((index) => {

@@ -1,11 +1,11 @@
 export interface Store {
   /** Up to 100 items, consistently. */
   get(keys: readonly Key[]): Promise<(Item | undefined)[]>
-  /** Indexes lag: read the items before trusting them. */
+  /** Indexes lag, so read the items before you trust a position. */
   list(query: ListQuery): Promise<ListPage>
   /**
-   * All or none; repeats a lost answer. `found` has the item of each failed condition (`null`: absent), and `undefined`
-   * for other writes.
+   * Applies all writes or none, and repeats the request if its answer is lost. `found` has the item of each write whose
+   * condition failed (`null`: absent), and `undefined` for the others.
    * @param token 1–36 characters; a repeated token is applied once.
    * @param maxWaitMs how long to repeat conflicts and throttling.
    * @throws LedgerUnavailable, Contention or ItemTooLarge if it was certainly not applied.
@@ -14,7 +14,7 @@ export interface Store {
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
   /** Another table of the same name has another id. */
   readonly tableId?: () => Promise<string>
-  /** In words; a table if it is missing. */
+  /** The word for the store in errors. Absent: `table`. */
   readonly place?: Place
   /** From now on every transaction throws WrongLedger unless the ledger has this epoch and was not replaced. */
   readonly pin?: (epoch: number) => void
@@ -48,7 +48,7 @@ export type Write =
       readonly key: Key
       /** The parent of each path must exist. */
       readonly set: readonly (readonly [Path, Value])[]
-      /** Only to numbers that exist. */
+      /** Adds only to numbers that exist. */
       readonly add: readonly (readonly [Path, number])[]
       readonly when: readonly Condition[]
     }
@@ -94,7 +94,7 @@ export const keyOf = (write: Write): Key => (write.kind === 'put' ? write.item :
 
 export const nameOf = ({ pk, sk }: Key): string => JSON.stringify([pk, sk])
 
-/** DynamoDB Local takes two writes of one item, so tests would miss it. */
+/** DynamoDB refuses two writes of one item. DynamoDB Local accepts them, so tests would miss the mistake. */
 export function mustBeDistinct(writes: readonly Write[]): void {
   const names = new Set(writes.map((write) => nameOf(keyOf(write))))
   if (names.size < writes.length) throw new Error('one transaction writes an item twice')

@@ -5,17 +5,17 @@ import { byKind, instant, type Of, optional, readItem, record, text, whole } fro
 import { walk } from '../views/pages.ts'
 import { createQueue, fromTaskItem, type Queue, type Rotation, type TaskKind, taskMembers } from './queue.ts'
 
-/** What an event tells. The record that a transition wrote says the rest, so an event is built again at any time. */
+/** Names the record from which an event is built. The event can be built again from it at any time. */
 const eventReference = byKind({
-  /** Each line of an update's history is a version. */
+  /** `version` is the place of a line in the update's history. */
   update: { update: text, version: whole },
   announcement: { id: text },
-  /** A change of budgets is one entry, and one event for each budget. */
+  /** A change of several budgets is one entry. Each budget (`subject`) has its own event. */
   entry: { id: text, subject: text },
 })
 export type EventReference = Of<typeof eventReference>
 
-/** An event that a target did not take at once. */
+/** An event that its target did not accept at the first attempt. */
 const storedDelivery = record({
   ...taskMembers,
   target: text,
@@ -24,7 +24,7 @@ const storedDelivery = record({
   tries: whole,
   nextAt: instant,
   givenUp: optional(text),
-  /** The event's, so that lists of dead events need no record. */
+  /** The event's type, so that lists of dead events need not read the record. */
   type: optional(text),
 })
 export type Delivery = Of<typeof storedDelivery>
@@ -32,11 +32,11 @@ export type Delivery = Of<typeof storedDelivery>
 const openIn = (target: string) => `delivery#${target}`
 const deadIn = (target: string) => `dead-delivery#${target}`
 
-/** In the order of the next attempt, for each target on its own: a dead target delays no other. */
+/** Each target has its own list, in the order of the next attempt, so a dead target delays no other. */
 const deliveries: TaskKind<Delivery> = {
   name: 'delivery',
   stored: storedDelivery,
-  // Dead events, for people.
+  // Lists dead events for people.
   listed: ({ target, doneAt, givenUp }) =>
     doneAt === undefined || givenUp === undefined ? undefined : { in: deadIn(target), at: doneAt },
   open: ({ target, nextAt }) => ({ as: openIn(target), since: nextAt }),
@@ -58,7 +58,7 @@ export interface WaitingDeliveries {
   readonly count: number
   /** `null`: none waits. */
   readonly oldestAt: number | null
-  /** Not all of them were read, so one may be older. */
+  /** Not all of them were read, so an older one may exist. */
   readonly mayBeOlder: boolean
 }
 
@@ -117,17 +117,17 @@ const targetNote = {
   event: text,
 }
 
-/** For people: how a target of events fares. */
+/** The last success and failure of a target, for people. */
 const storedState = record({
   delivered: optional(record(targetNote)),
-  /** An attempt that is repeated. */
+  /** A failed attempt that will be repeated. */
   failed: optional(record({ ...targetNote, reason: text })),
 })
 export type TargetState = Of<typeof storedState>
 
 export interface TargetStates {
   read(target: string): Promise<TargetState>
-  /** Replaces what is given, and keeps the rest. */
+  /** Replaces the given members, and keeps the others. */
   note(target: string, state: TargetState): Promise<void>
 }
 

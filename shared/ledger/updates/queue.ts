@@ -15,10 +15,10 @@ import {
 } from '../stored.ts'
 import { openFrom, type Page, walk } from '../views/pages.ts'
 
-/** Open until it is done, and kept afterwards. */
+/** A task is open until it is done, and is kept afterwards. */
 export const taskMembers = {
   id: text,
-  /** A condition of every change. */
+  /** Every change is conditional on it. */
   version: whole,
   createdAt: instant,
   doneAt: optional(instant),
@@ -28,18 +28,18 @@ export type Task = Content<typeof taskMembers>
 export interface TaskKind<T extends Task> {
   readonly name: 'announcement' | 'slack-event' | 'occurrence' | 'rerun' | 'delivery'
   readonly stored: Check<T>
-  /** Absent: in the list of its kind, since it was created. */
+  /** The task's place in a list of open tasks. Absent: the list of its kind, by the time of its creation. */
   open?(task: T): { readonly as: string; readonly since: number }
   readonly keptForDays?: number
-  /** `undefined`: not this one. */
+  /** `undefined`: this task is not listed. */
   listed?(task: T): { readonly in: string; readonly at: number } | undefined
 }
 
 export interface Queue<T extends Task> {
-  /** `false`: the id exists. */
+  /** `false`: the id exists already. */
   add(task: T, also?: readonly Write[]): Promise<boolean>
   get(id: string): Promise<T | null>
-  /** `false`: changed since `seen`. */
+  /** `false`: the task has changed since `seen`. */
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
   /** The newest first. */
   open(limit: number, cursor?: string): Promise<Page<T>>
@@ -100,8 +100,8 @@ export const fromTaskItem = <T extends Task>(kind: TaskKind<T>, item: Item): T =
   readItem(item, kind.stored, ({ id }) => taskKey(kind, id))
 
 /**
- * Handles each open row once, the oldest first, starting after the last row of the previous round. `mayTake` says
- * whether there is time, and takes the row's turn.
+ * Calls `handle` once for each open row, the oldest first, starting after the last row of the previous round. A handler
+ * calls `mayTake` before its work: `false` means that no time is left, and the next round starts with this row.
  * @param handle may end the round with `enough`.
  */
 export type Round<Row> = (
@@ -118,7 +118,7 @@ export interface Rotation {
 
 export const enough = Symbol('enough')
 
-/** The place is stored, because the next sweep may be another process. */
+/** The place is stored, because the next sweep may run in another process. */
 export function createRotation({ store, clock }: { store: Store; clock: Clock }): Rotation {
   return {
     async round({ name, read }, hasTime, handle) {

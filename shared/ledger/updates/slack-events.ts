@@ -15,27 +15,27 @@ export type PressedAction = (typeof pressedActions)[number]
 const eventMembers = {
   ...taskMembers,
   user: text,
-  /** Takes up to five answers, within thirty minutes. Empty: App Home. */
+  /** Slack accepts up to five answers here, for thirty minutes. Empty for App Home. */
   responseUrl: text,
   answers: whole,
   updates: optional(list(text)),
 }
 
-/** Recorded before it is acknowledged. A `run` command waits for its button. */
+/** Recorded before Slack gets an acknowledgement. A `run` command waits for its button. */
 const storedEvent = byKind({
   command: {
     ...eventMembers,
     text,
-    /** Units as shown for each project; more is not run. */
+    /** The units shown for each project. The update must not cost more. */
     quotes: optional(map(whole)),
-    /** As shown for each project; no other is charged. */
+    /** The payer shown for each project. No other budget is charged. */
     payers: optional(map(record({ budget: text, owner: orNull(text) }))),
   },
   press: {
     ...eventMembers,
     action: oneOf(pressedActions),
     value: text,
-    /** Beside the button; older buttons have none. */
+    /** The units shown beside the button. Older buttons show none. */
     shown: optional(units),
     /** From a form. */
     reason: optional(text),

@@ -31,9 +31,9 @@ const storedOccurrence = record({
   time: instant,
   state: oneOf(occurrenceStates),
   reason: optional(text),
-  /** How many projects ended how, without zeros. */
+  /** The number of projects for each outcome, without zeros. */
   counts: optional(map(whole)),
-  /** What its updates had been charged when it ended. */
+  /** The units that its updates had been charged when it ended. */
   charged: optional(whole),
   /** When the clock or a person started it. Attempts count from here. */
   startedAt: instant,
@@ -54,7 +54,7 @@ export const newsMembers = {
   overrun: ofUpdate,
   correction: ofUpdate,
   outcome: { update: text, replyTo: text },
-  /** `state`: how it ended; it may run again. Older announcements lack it. */
+  /** `state`: how it ended at that time, because it may run again later. Older announcements lack it. */
   occurrence: { occurrence: text, state: optional(textOf<OccurrenceState>()) },
   threshold: {
     budget: text,
@@ -64,13 +64,13 @@ export const newsMembers = {
     of: number,
     resetsAt: instant,
   },
-  /** Without `plan`, recent spending uses it up. */
+  /** Absent `plan`: recent spending, not a plan, uses up the budget. */
   'will-run-out': { budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
-  /** `budget`: the latest; `otherBudgets` counts the rest. */
+  /** `budget`: the one that refused last. `otherBudgets`: how many others refused. */
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
   /** `budget` and `project`: of the last repeat. */
   repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
-  /** An update that is held at far more than the one before cost. */
+  /** The hold of an update is far above the previous price. */
   'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
   /** Projects that left a budget and that no budget lists now. */
@@ -108,7 +108,7 @@ const kindsForSystems = [
   ...(['threshold', 'will-run-out', 'price-jumped', 'repeats', 'occurrence', 'audit-failed'] as const),
 ] as const satisfies readonly About['kind'][]
 
-/** Other systems are told too. */
+/** Announcements that other systems receive, too. */
 export type NewsForSystems = AboutOf<(typeof kindsForSystems)[number]>
 
 export const isForSystems = (about: About): about is NewsForSystems =>
@@ -121,7 +121,7 @@ type UpdateNews = DecisionNews['kind'] | 'overrun' | 'correction'
 export const announcements: TaskKind<Announcement> = {
   name: 'announcement',
   stored: storedAnnouncement,
-  // Replays list these by time; the other kinds have no row in the index.
+  // Only these kinds have a row in the index, because replays list them by time.
   listed: ({ about, createdAt }) =>
     isForSystems(about) ? { in: newsListedIn(toRfc3339(createdAt).slice(0, 7)), at: createdAt } : undefined,
 }
@@ -136,7 +136,7 @@ export const announcement = (
   { traceparent }: Pick<UpdateRequest, 'traceparent'> = {},
 ): Announcement => ({ id, version: 1, createdAt, about, ...(traceparent !== undefined && { traceparent }), tries: 0 })
 
-/** An id is announced once, even if several processes find it. */
+/** Each id is announced once, even if several processes announce it. */
 export const announce = (...of: Parameters<typeof announcement>): Write => addTask(announcements, announcement(...of))
 
 const newsId = ({ id }: Pick<Update, 'id'>, kind: UpdateNews, version: number) => `${id}#${kind}#${version}`
@@ -163,7 +163,7 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
     ...priceJumped(update, seen),
-    // An update that ended with its first line was told in the answer.
+    // If an update ended with its first line, the answer to the request had the outcome.
     ...(seen && isNewState && !isUnderWay(update.state) ? waiting : []).map((replyTo) =>
       announce(
         `${update.id}#outcome#${update.version}#${replyTo}`,
@@ -175,7 +175,7 @@ export function announcedWith(update: Update, seen: Update | null): Write[] {
   ]
 }
 
-/** Written with the hold, so before the run. */
+/** Written with the hold, before the run. */
 function priceJumped({ id, budget, project, hold, priceBefore: before }: Update, seen: Update | null): Write[] {
   if (before === undefined || seen?.priceBefore !== undefined || !hold) return []
   const about = { kind: 'price-jumped', update: id, budget, project, units: hold.units, before } as const
@@ -195,7 +195,7 @@ export const occurrenceId = (plan: string, time: number): string => `${plan}#${n
 export const runsAgain = ['unsent', 'refused'] as const
 export type RunAgain = (typeof runsAgain)[number]
 
-/** A request on the dashboard to run an occurrence again. The sweep does it: the dashboard may not write occurrences. */
+/** A request on the dashboard to run an occurrence again. The sweep runs it, because the dashboard may not write occurrences. */
 const storedRerun = record({
   ...taskMembers,
   plan: text,
@@ -209,5 +209,5 @@ export type Rerun = Of<typeof storedRerun>
 
 export const reruns: TaskKind<Rerun> = { name: 'rerun', stored: storedRerun }
 
-/** One for each end of an occurrence, however often the button is pressed. */
+/** Each end of an occurrence has one id, so repeated presses of the button add one request. */
 export const rerunId = ({ id, version }: Pick<Occurrence, 'id' | 'version'>): string => `${id}#${version}`

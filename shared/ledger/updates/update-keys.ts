@@ -7,19 +7,19 @@ export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
 
 export const isUpdateKey = (pk: string): boolean => pk.startsWith('update#')
 
-/** By calendar month (UTC), so that no partition grows for ever. */
+/** Each calendar month (UTC) has a partition, so that none grows without limit. */
 export const listedIn = (month: string) => `updates#${month}`
 
 /**
- * The index names the budgets of an update, so that lists for readers of some budgets need not read the others'. Without
- * `upd_`: a settled record with a short answer stays below a kilobyte, for which each transaction pays.
+ * The index names the budgets of an update, so that lists for readers of some budgets skip other updates unread. `upd_`
+ * is left out to keep a usual settled record below one kilobyte, because each transaction pays by the kilobyte.
  */
 const placeOf = (at: number, { id, budget, owner }: UpdateRequest): string =>
   `${sortKeyOf(at, id.replace(/^upd_/, ''))}#${owner == null || owner === budget ? budget : `${budget},${owner}`}`
 
 export const budgetsIn = (place: string): readonly string[] => place.split('#')[2]?.split(',') ?? []
 
-/** A place just before or after the row in the list's order, for cursors: a reader may not know who paid. */
+/** For cursors: a place just after the row, without the budgets, because the reader may not know who paid. */
 export function withoutBudgets({ sort, ...key }: Position, newestFirst: boolean): Position {
   const [at, id, budgets] = sort.split('#')
   return { ...key, sort: budgets === undefined ? sort : `${at}#${id}#${newestFirst ? '' : '~'}` }
@@ -37,7 +37,7 @@ export function toUpdateItem(update: Update): Item {
   }
 }
 
-/** For the sweep: unfinished, or released by a person without proof. */
+/** The lists of the sweep: unfinished updates, and updates that a person released without proof. */
 export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched'
 
 function openAsOf(update: Update): OpenAs | null {

@@ -41,10 +41,10 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
-/** It needs no person and no evidence to end. */
+/** The update ends without a person and without evidence. */
 export const isUnderWay = (state: State): boolean => state === 'requested' || state === 'running'
 
-/** A run may cost nothing, so `ran` decides; in older records without it, the charge. */
+/** A run may cost nothing, so `ran` decides. Older records lack it, so their state and charge decide. */
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
 
@@ -59,7 +59,7 @@ export const runOf = (update: Update): Run => ({ update: update.id, at: ranAt(up
 
 export const isFinal = ({ closedBy, corrected }: Update): boolean => closedBy === 'sender' || corrected === true
 
-/** A plan takes a project with fresh data for updated. */
+/** For a plan, a project with fresh data counts as updated. */
 export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'plan' | 'problem'>): boolean =>
   state === 'refused' &&
   (problem?.slug === 'already-updated' || (plan !== undefined && problem?.slug === 'already-fresh'))
@@ -76,22 +76,22 @@ export function leftOf({ leave = 0 as Units }: Pick<UpdateRequest, 'leave'>, bud
   return (Object.hasOwn(leave, budget) ? leave[budget] : undefined) ?? (0 as Units)
 }
 
-/** What a caller's token allowed when it asked. */
+/** The rights of the caller's token at the time of the request. */
 const keptToken = record({
   scopes: list(textOf<Scope>()),
   budgets: either(oneOf(['*']), list(text)),
   /** The person behind the caller, from a claim. */
   person: optional(text),
-  /** Each decision maps these claims again, by the issuer's entry of that time. Absent: a token of Unit Guard itself. */
+  /** Each decision maps these claims again, by the issuer's settings at that time. Absent: a token of Unit Guard itself. */
   issuer: optional(record({ name: text, claims: map(list(text)) })),
 })
 export type KeptToken = Of<typeof keptToken>
 
-/** A few words of the caller's own, such as a client or a ticket. */
+/** Labels that the caller chooses, such as a client or a ticket. */
 const tags = map(text)
 export type Tags = Of<typeof tags>
 
-/** In one order, because neither callers nor the database keep theirs. */
+/** Sorted, because neither callers nor the database keep an order. */
 export const tagEntries = (tags: Tags = {}): readonly (readonly [key: string, value: string])[] =>
   Object.entries(tags).toSorted()
 
@@ -111,7 +111,7 @@ const requestMembers = {
   kind: textOf<Kind>(),
   project: text,
   query: optional(map(text)),
-  /** As the gateway's caller wrote it. */
+  /** Project and query as the gateway's caller wrote them. */
   target: optional(record({ segment: text, search: text })),
   budget: text,
   /** The request named no budget. If the owner changes, the update is refused, and not charged to the new owner. */
@@ -120,7 +120,7 @@ const requestMembers = {
   owner: optional(orNull(text)),
   caller: text,
   via: textOf<Via>(),
-  /** Absent: the list of callers decides alone. */
+  /** Absent: only the list of callers decides. */
   token: optional(keptToken),
   plan: optional(text),
   /** The time of the plan's occurrence. Older records lack it. */
@@ -130,7 +130,7 @@ const requestMembers = {
   leave: optional(leave),
   reason: optional(text),
   force: optional(yes),
-  /** A person has to approve. */
+  /** A person must approve the update. */
   proposed: optional(yes),
   maxUnits: optional(units),
   whenShort: optional(oneOf(['ask'])),
@@ -218,9 +218,9 @@ export const storedUpdate = record({
   overrun: optional(units),
   /** The missing units, which an approval grants once. */
   short: optional(list(grant)),
-  /** What observed budgets lacked when the units were held. */
+  /** The units that observed budgets lacked at the time of the hold. */
   wouldHaveRefused: optional(list(grant)),
-  /** The price before, only if this hold is far above it. */
+  /** The previous price. Absent unless this hold is far above it. */
   priceBefore: optional(number),
   approval: optional(approval),
   /** Units of an earlier approval that no longer counts, because the price grew or the approver lost the right. */
@@ -254,7 +254,7 @@ export function next(
   }
 }
 
-/** A hold may come seven days and an hour after the request, so in another month. */
+/** A hold may come seven days and an hour after the request, and so in another month. */
 export const createdAroundMs = 8 * dayMs
 
 export function begin(

@@ -6,18 +6,18 @@ import { list, type Of, optional, readItem, record, text, textOf, whole } from '
 import { type Run, storedRun, type Update } from './update.ts'
 
 /**
- * Never twice at once. Each name of the project has an item, and a hold takes all of them, so that holds meet under any
- * shared name.
+ * Keeps the same work from running twice at once. Each name of a project has an item, and a hold takes all of them, so
+ * two holds conflict if they share a name.
  */
 const storedWork = record({
   kind: textOf<Kind>(),
   project: text,
   update: text,
-  /** A condition of every hold. */
+  /** Every hold is conditional on it. */
   version: whole,
   /** A run before `update`, or a run found later. */
   ran: optional(storedRun),
-  /** Newest first: `ran` may be taken back. */
+  /** The runs before `ran`, the newest first. One of them counts again if `ran` is taken back. */
   earlier: optional(list(storedRun)),
 })
 export type Work = Of<typeof storedWork>
@@ -33,7 +33,7 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * As written, as listed by the owner, and each folded; its own name first.
+ * The name as written, the names that its owner lists, and each of these folded. The name as written comes first.
  * @param definitions `null`: not read yet.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
@@ -58,7 +58,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
     }
   })
 
-/** The items keep their holder. */
+/** Adds a run to the work items. They keep their holder. */
 export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []

@@ -14,13 +14,13 @@ export interface UpdateFilter {
   readonly state?: State
   readonly kind?: Kind
   readonly project?: string
-  /** A part, in any case. */
+  /** A part of the project's name, in upper or lower case. */
   readonly search?: string
   readonly budget?: string
   readonly caller?: string
   readonly via?: Via
   readonly plan?: string
-  /** All of them, each as `key:value`. */
+  /** An update must have all these tags, each as `key:value`. */
   readonly tag?: readonly string[]
   /** Both inclusive. */
   readonly since?: number
@@ -157,7 +157,7 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
   }
 }
 
-/** A reader's own budget finds what another budget, which they do not see, paid for it. */
+/** A filter for an owner also finds its updates that a budget hidden from the reader paid for. */
 const isOf = ({ budget, owner }: { budget: string; owner?: string | null }, wanted: string | undefined): boolean =>
   wanted === undefined || budget === wanted || (budget === unseenBudget && owner === wanted)
 
@@ -166,7 +166,7 @@ export function matches(update: Update, filter: UpdateFilter): boolean {
   return update.createdAt >= since && update.createdAt <= until && meets(update, criteria)
 }
 
-/** For an update, and for a row of figures. */
+/** Applies to updates and to rows of figures. */
 export function meets<Of extends Pick<Update, 'budget' | 'owner' | 'project' | 'tags'>>(
   record: Of,
   { search = '', tag = [], budget, ...same }: Omit<UpdateFilter, 'since' | 'until'>,

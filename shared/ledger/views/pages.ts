@@ -3,7 +3,7 @@ import type { Index, Item, Position, Store } from '../store/store.ts'
 
 export interface Page<Row> {
   readonly rows: readonly Row[]
-  /** A short page may have one, too. */
+  /** A page with fewer rows than the limit may have a next page, too. */
   readonly next?: string
 }
 
@@ -28,7 +28,7 @@ export async function all<Row>(
   return rows
 }
 
-/** For one page, each with a batch of items. */
+/** Limits the reads of one page. Each reads a batch of items. */
 const maxReads = 12
 const maxRowsPerRead = 100
 const openAtOnce = 50
@@ -45,7 +45,7 @@ interface Query<Row> {
   readonly oldestFirst?: boolean
   readonly first: string
   readonly following?: (partition: string) => string | null
-  /** Absent: one partition. */
+  /** The last partition. Absent: there is only one. */
   readonly last?: string
   readonly bounds?: { readonly from: string; readonly to: string }
   readonly limit: number
@@ -89,8 +89,8 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
 }
 
 /**
- * Rows after a place, then rows up to it, the oldest first.
- * @param after may be the place of a row that is gone.
+ * Yields the rows after a place, then the rows up to it. Each part begins with the oldest.
+ * @param after may be the place of a row that no longer exists.
  */
 export async function* openFrom<Row>(
   store: Store,
@@ -110,7 +110,7 @@ export async function* openFrom<Row>(
 
 function lastOf(positions: readonly Position[], before: Position | undefined): Position {
   const last = positions.at(-1) ?? before
-  if (!last) throw new Error('a page without rows that has more')
+  if (!last) throw new Error('a page has no rows, but is not the last one')
   return last
 }
 

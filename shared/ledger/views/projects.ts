@@ -20,14 +20,14 @@ import {
   whole,
 } from '../stored.ts'
 
-/** Moves no units, but changes the cost of updates. */
+/** A change of a project through the gateway. It moves no units, but changes the cost of updates. */
 const storedChange = record({
   id: text,
   operation: oneOf(['create', 'update']),
   project: text,
   caller: text,
   at: instant,
-  /** For an update, what the request sets. */
+  /** If the operation is `update`: what the request sets. */
   added: map(whole),
   removed: map(whole),
   /** `null`: no answer yet, or an unknown one. */
@@ -64,7 +64,7 @@ const priceKey = (kind: Kind, project: string) => ({ pk: `price#${kind}#${digest
 type PriceName = Pick<Price, 'kind' | 'project'>
 
 export interface Prices {
-  /** `null`: never read. */
+  /** `null`: the price was never read. */
   read(of: readonly PriceName[]): Promise<readonly (Price | null)[]>
   write(price: Omit<Price, 'before'>): Promise<void>
 }
@@ -77,7 +77,7 @@ export function createPrices({ store }: { store: Store }): Prices {
     return (await getAll(store, keys)).map((item) => (item ? fromPriceItem(item) : null))
   }
 
-  /** The first of two writers wins: both read the same. */
+  /** The first of two writers wins, because both read the same price. */
   async function write(price: Omit<Price, 'before'>): Promise<void> {
     const [earlier] = await read([price])
     const { kind, project, units, at } = price
@@ -108,7 +108,7 @@ const storedDates = record({
 export type KnownDates = Of<typeof storedDates>
 
 export interface KnownDatesStore {
-  /** `null`: never looked at. */
+  /** `null`: the project's dates were never read. */
   read(projects: readonly string[]): Promise<readonly (KnownDates | null)[]>
   write(known: KnownDates, seen: KnownDates | null): Promise<void>
 }

@@ -4,19 +4,19 @@ import type { Update } from '../updates/update.ts'
 import { budgetsIn, fromUpdateItem, isUpdateKey, withoutBudgets } from '../updates/update-keys.ts'
 import type { UpdateFilter } from './lists.ts'
 
-/** What a reader of some budgets may see. */
+/** The rights of a reader who may see only some budgets. */
 export interface Sees {
-  /** `null`: there is no such budget now. */
+  /** `null`: the budget does not exist now. */
   budget(name: string): boolean | null
   update(update: Update): boolean
   entry(entry: Entry): boolean
   matches(update: Update, filter: UpdateFilter): boolean
 }
 
-/** The index tells most rows apart, so few requests pass over thousands of others. */
+/** The index alone decides about most rows, so one request can skip thousands. */
 const atOnce = 5_000
 
-/** A store whose lists have the rows that the reader sees alone. Neither `more` nor a position tells of another row. */
+/** A store whose lists have only the rows that the reader may see. Neither `more` nor a position reveals another row. */
 export function seenStore(store: Store, sees: Sees): Store {
   async function seenOf(positions: readonly Position[]): Promise<readonly Position[]> {
     const told = positions.map((position) => byIndex(sees, position))
@@ -42,7 +42,7 @@ export function seenStore(store: Store, sees: Sees): Store {
   return { ...store, list }
 }
 
-/** `null`: only the item tells. */
+/** `null`: the index cannot decide, so the item must be read. */
 function byIndex(sees: Sees, { pk, sort }: Position): boolean | null {
   if (!isUpdateKey(pk)) return null
   const told = budgetsIn(sort).map(sees.budget)

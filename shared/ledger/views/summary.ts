@@ -19,7 +19,7 @@ import {
 import type { Update } from '../updates/update.ts'
 import { walk } from './pages.ts'
 
-/** A day on which the billing month ends is two summary days. */
+/** A day on which a billing month ends is split into two summary days. */
 export interface SummaryDay {
   /** `month:2026-11-12` */
   readonly month: string
@@ -29,7 +29,7 @@ export interface SummaryDay {
   readonly end: number
 }
 
-/** A missing figure is 0, so a new one needs no rebuild. `refused` excludes `upToDate`. */
+/** A missing figure is 0, so a new figure needs no rebuild. `refused` excludes `upToDate`. */
 const counts = ['settled', 'released', 'refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates'] as const
 /** `charged`, and `saved` by refused duplicates. */
 const unitFigures = ['charged', 'saved'] as const
@@ -51,11 +51,11 @@ const summaryRow = record({
   plan: optional(text),
   /** If another budget paid. */
   owner: optional(text),
-  /** The budgets above the payer, without the root: they take the row if the payer is deleted. */
+  /** The budgets above the payer, without the root. One of them takes the row if the payer is deleted. */
   above: optional(list(text)),
-  /** Absent: the day's. */
+  /** Absent: the month of the summary. */
   month: optional(text),
-  /** The day of the holds, because prices of a unit change by day. Absent: the summary's. */
+  /** The day of the holds, because the price of a unit may change each day. Absent: the day of the summary. */
   heldOn: optional(text),
   /** Observed budgets whose limits would have refused each update of the row. */
   wouldHaveRefused: optional(list(text)),
@@ -69,7 +69,7 @@ export type LastRun = Of<typeof lastRun>
 
 const lastRefusal = record({
   ...{ at: instant, project: text, slug: text, units: optional(number) },
-  /** `had`: what was left for the update, or allowed. Absent: the reader does not see it. */
+  /** `had`: the units that were left, or the limit per update. Absent: the reader may not see the budget. */
   decidedBy: optional(record({ budget: text, window: optional(text), had: optional(number) })),
 })
 export type LastRefusal = Of<typeof lastRefusal>
@@ -82,26 +82,26 @@ const storedSummary = record({
   mark: text,
   start: instant,
   at: optional(instant),
-  /** Each update that was created until then is in `rows`, or in `open` while it has not ended. */
+  /** Each update that was created until then is in `rows` if it has ended, else in `open`. */
   until: instant,
   open: optional(list(text)),
   rows: optional(list(summaryRow)),
   shards: optional(whole),
-  /** At the day's end; empty if no sweep ran then. */
+  /** The counters at the day's end. Empty if no sweep ran then. */
   used: optional(map(record({ used: number, limit: optional(number) }))),
-  /** Charged or held by plans in the day's month. Absent: it was not counted. */
+  /** Units that plans were charged or hold in the day's month. Absent: they were not counted. */
   planned: optional(map(whole)),
   /** By payer, and by the counter of a listed caller. */
   lastRuns: optional(map(lastRun)),
   lastRefused: optional(map(lastRefusal)),
-  /** Plans and callers that spent most. */
+  /** The plans and callers that spent most. */
   spenders: optional(list(spender)),
-  /** Projects that ran and that no budget listed; it is read without `rows`. */
+  /** Projects that ran although no budget listed them. Not in `rows`, because it is read without them. */
   unlisted: optional(list(text)),
-  /** Includes updates after `until`, as `planned` does. */
+  /** Like `planned`, includes updates after `until`. */
   duplicates: optional(whole),
   saved: optional(whole),
-  /** The time of the last hold, or of the last end without one. */
+  /** The time of the last hold. An update without a hold counts with its end. */
   lastAt: optional(instant),
 })
 type StoredSummary = Of<typeof storedSummary>
@@ -123,13 +123,13 @@ export const emptySummary = (day: SummaryDay): Summary => ({
 export const isComplete = ({ until, day }: Summary): boolean => until >= day.end - 1
 
 export interface Summaries {
-  /** `withRows: false` leaves out further items. */
+  /** `withRows: false` reads only the first item of each day. */
   read(days: readonly SummaryDay[], how?: { withRows: boolean }): Promise<readonly Summary[]>
   /** `moved`: another write came first. */
   write(summary: Summary): Promise<'written' | 'moved' | 'too-large'>
-  /** Makes the sweep count a day again, unless it has changed. */
+  /** Makes the sweep count a day again, unless the summary has changed. */
   spoil(summary: Summary): Promise<void>
-  /** Starts of the days to count again, the oldest first. */
+  /** The starts of the days that must be counted again, the oldest first. */
   unfinished(): Promise<readonly number[]>
   /** The start of the first day that is not written. `null`: none is written. */
   place(): Promise<number | null>
@@ -158,7 +158,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
       if (!stored) return emptySummary(day)
       const { start: _start, shards: _shards, ...head } = stored
       const own = shards.splice(0, keys[index]?.length)
-      // Another sweep wrote between the two reads: use the records.
+      // Another sweep wrote between the two reads, so the caller must count the records.
       if (own.some((shard) => shard?.mark !== head.mark)) return { ...emptySummary(day), mark: head.mark }
       const rows = [...(head.rows ?? []), ...own.flatMap((shard) => shard?.rows ?? [])]
       return { ...emptySummary(day), ...head, rows }
@@ -168,7 +168,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
   async function write(summary: Summary): Promise<'written' | 'moved' | 'too-large'> {
     const shards = inShards(summary.rows)
     if (shards.length > maxShards) return 'too-large'
-    // Derived from the mark before, so an old count never overwrites a newer one.
+    // Derived from the previous mark, so an old count never overwrites a newer one.
     const mark = digest(JSON.stringify(summary))
     const { applied } = await store.transact(writesOf(summary, mark, shards), digest('summary', mark))
     return applied ? 'written' : 'moved'
@@ -190,7 +190,7 @@ export function createSummaries({ store }: { store: Store }): Summaries {
     return item ? readItem(item, record({ place: instant })).place : null
   }
 
-  /** A place that is too early only costs another reading of finished days. */
+  /** If the place is too early, the sweep only reads finished days again. */
   async function movePlace(place: number, now: number): Promise<void> {
     const write: Write = { kind: 'put', item: { ...placeKey, place }, when: [] }
     await store.transact([write], digest('summary-place', String(place), String(now)))
@@ -213,11 +213,11 @@ function writesOf({ day, mark: seen, ...content }: Summary, mark: string, [rows,
 
 const isMarked = (mark: string): Condition => ({ kind: 'equal', path: ['mark'], value: mark })
 
-/** Unconditional, so that it cannot block the correction. */
+/** Has no condition, so it cannot block the correction in the same transaction. */
 export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Update): Write =>
   spoilWrite(summaryDayAt(calendar, createdAt), `${id}#${version}`, [])
 
-/** Clears the day, and keeps `used`. */
+/** Clears the day's counts, and keeps `used`. */
 function spoilWrite(day: SummaryDay, mark: string, when: readonly Condition[]): Write {
   const nothing = {
     ...{ until: day.start - 1, rows: [], open: [], shards: 0 },

@@ -12,13 +12,13 @@ export interface LedgerParts {
   readonly clock: Clock
   readonly account: Account
   readonly expected?: ExpectedLedger
-  /** Whether to begin a ledger in an empty table; on AWS only an operator does. */
+  /** True: begins a ledger in an empty table. On AWS only an operator does so. */
   readonly begins?: boolean
   /** `SERVICE_FLIGHT_MS` */
   readonly flightMs?: number | undefined
 }
 
-/** Views of the expected ledger alone. @throws WrongLedger from `view` and `look`. */
+/** Views that refuse any other ledger than the expected one. @throws WrongLedger from `view` and `look`. */
 export function createVerifiedViews({ store, clock, account, expected, begins = true }: LedgerParts) {
   const views = createViews({ store, clock, calendar: newCalendar(account.renewal) })
   let epoch: number | null = null
@@ -27,7 +27,7 @@ export function createVerifiedViews({ store, clock, account, expected, begins = 
     if (expected) store.pin?.(epoch)
   })
 
-  /** Every look notices that another table has taken over. */
+  /** Every look checks that no other table has taken over. */
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const view = await views.look(queries)
     const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch, store.place) : []

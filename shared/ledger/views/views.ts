@@ -23,7 +23,7 @@ export interface View {
   readonly day: Window
   /** `null` before the month's first change. */
   readonly stored: Book | null
-  /** What a change would find or make now. */
+  /** The book as a change would find or make it now. */
   readonly book: Book
   readonly results: readonly ViewResult[]
 }
@@ -31,7 +31,7 @@ export interface View {
 export interface ViewResult {
   readonly update: Update | null
   readonly works: readonly SeenWork[]
-  /** The updates that these items name. */
+  /** The updates that the work items name. */
   readonly records: ReadonlyMap<string, Update>
 }
 
@@ -42,10 +42,10 @@ export interface Books {
   readonly next: Book | null
 }
 
-/** One consistent batch, and a second one for the updates that work items name. */
+/** Reads one consistent batch, and a second one for the updates that work items name. */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // Predicts which book and names to read; wrong predictions are read again.
+  // Predict which book and work items to read. After a wrong prediction, a second read follows.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
@@ -89,7 +89,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     return item ? fromBookItem(item) : null
   }
 
-  /** Past days never change. */
+  /** The calendar of a past instant never changes, so the last one read will do. */
   const calendarAt = async (instant: number): Promise<Calendar> =>
     (last && last.at >= instant ? last : await look()).definitions.calendar
 

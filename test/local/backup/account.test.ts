@@ -150,7 +150,7 @@ describe('npm run account -- moved', () => {
   test('a folder on another disk is refused until an operator says that it was moved, and nothing is frozen', async () => {
     const { target } = await copied()
     expect(await refusedStart(target)).toMatch(
-      /this file is a copy of the ledger led_\w+, and lacks what ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved\.\n$/,
+      /this file is a copy of the ledger led_\w+, and lacks the updates that ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved\.\n$/,
     )
     const before = await definitionsIn(target)
     expect((await account(target, 'moved', {}, '--dry-run')).out).toContain('Nothing was changed (--dry-run).')
