@@ -8,7 +8,7 @@ import { changeRenewal, latestRenewal, type Renewal } from './book/windows.ts'
 import { LedgerUnavailable } from './errors.ts'
 import type { Place, Store } from './store/store.ts'
 
-/** The defaults of a local ledger. On AWS every setting is required. */
+/** Defaults. On AWS, all settings but the renewal's time are required. */
 export const usualAccount: Account = {
   unitsPerMonth: toUnits(50_000),
   usedAtStart: toUnits(0),
