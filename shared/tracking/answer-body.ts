@@ -10,7 +10,7 @@ const reasons = {
   aborted: 'the caller went away',
 } as const
 
-/** A reader must break off too, or half a body looks whole. */
+/** The body broke off. Its reader must fail, too, because half a body may look whole. */
 export class AnswerBroken extends Error {
   override readonly name = 'AnswerBroken'
   constructor(readonly why: keyof typeof reasons) {
@@ -18,7 +18,7 @@ export class AnswerBroken extends Error {
   }
 }
 
-/** An AbortSignal costs twice the log line of a request. */
+/** A part of AbortSignal, which would cost twice as much as the log line of a request. */
 export interface AbortSource {
   readonly aborted: boolean
   addEventListener(type: 'abort', act: () => void): void
@@ -26,15 +26,15 @@ export interface AbortSource {
 }
 
 export interface BodyLimits {
-  /** The longest silence while more is wanted. */
+  /** The longest time without data while the reader waits. */
   readonly idleMs: number
-  /** Slow readers included: each holds a connection. */
+  /** The longest time for a whole body. It also limits slow readers, because each holds a connection. */
   readonly bodyMs: number
 }
 
 const bufferBytes = 64 * 1024
 
-/** At its reader's pace, up to the service's token. Destroying it early calls `abandon`. */
+/** Streams the body at its reader's pace. It fails before the service's token, and calls `abandon` if it ends early. */
 export function createAnswerBody(
   response: IncomingMessage,
   options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },
@@ -90,7 +90,7 @@ export function createAnswerBody(
 }
 
 export interface TokenFilter {
-  /** `null`: the token is there, and no byte of it was passed. */
+  /** Returns the bytes that cannot belong to the token. `null`: the token was found, and no byte of it was passed. */
   pass(chunk: Buffer): Buffer | null
   end(): Buffer
 }
@@ -110,7 +110,7 @@ export function createTokenFilter(token: string): TokenFilter {
   }
 }
 
-/** The index where `form` may start at the end of `bytes`; otherwise the length. */
+/** The index from which the end of `bytes` may be the start of `form`. The length if there is none. */
 function startOfPart(bytes: Buffer, form: Buffer): number {
   const first = form.readUInt8()
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))

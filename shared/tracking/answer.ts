@@ -21,7 +21,7 @@ export function textOf(answer: AnsweredExchange): BodyText {
   return text === null ? { ok: false, reason: 'the body is not UTF-8' } : { ok: true, text }
 }
 
-/** Redacted before the cut: half a token would not be found. */
+/** Redacts before it cuts, because half a token would not be found. */
 export function storedBodyOf(answer: AnsweredExchange, token: string): StoredBody {
   const redact = redactorOf(token)
   const { text, truncated } = cut(redact(answer.body.toString('utf8')), maxStoredBytes)
@@ -41,7 +41,7 @@ function cut(text: string, maxBytes: number): { text: string; truncated: boolean
   return { text: start, truncated: true }
 }
 
-/** The vendor documents no failures, so `response_code` and `error` are conventions. */
+/** The vendor documents no failures, so this assumes the usual members `response_code` and `error`. */
 export function isErrorEnvelope(value: Json): boolean {
   if (!isObject(value)) return false
   const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
@@ -49,13 +49,13 @@ export function isErrorEnvelope(value: Json): boolean {
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
 
-/** An error beside success proves nothing. */
+/** True for the `response_code` of a success. An error beside it proves nothing. */
 export const saysItWentWell = (value: Json): boolean =>
   isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
 
 const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
 
-/** Strict JSON bounds the recursion. */
+/** Strict JSON limits the depth of the recursion. */
 export function holdsErrorEnvelope(value: Json): boolean {
   if (isErrorEnvelope(value)) return true
   if (typeof value !== 'object' || value === null) return false

@@ -20,20 +20,20 @@ export interface OpenRequest {
 
 /**
  * Streams an operation that consumes nothing. After a 401 the token is read again, for the next request. A GET is sent
- * once more if its connection never came up, or was a kept one that closed unanswered.
- * @throws RangeError and the token's errors. Nothing was sent.
+ * once more if its connection never came up, or if it was a kept connection that closed without an answer.
+ * @throws RangeError, or an error of the token. In both cases nothing was sent.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
 
 export interface OpenLimits extends BodyLimits {
-  /** Until the head of the answer, repetition included. */
+  /** The time until the head of the answer, including a repetition. */
   readonly firstByteMs: number
 }
 
-/** No function on AWS lives longer. */
+/** No function on AWS runs longer than `bodyMs`. */
 const usualLimits: OpenLimits = { firstByteMs: 30_000, idleMs: 30_000, bodyMs: 15 * 60_000 }
 const maxOpenSockets = 64
-/** Connections of a frozen function die unnoticed. */
+/** Connections are kept for a short time only, because those of a frozen function close unnoticed. */
 const keptConnection = { keepAlive: true, maxSockets: maxOpenSockets, maxFreeSockets: maxOpenSockets, timeout: 10_000 }
 
 export function createForward(options: {
@@ -44,11 +44,11 @@ export function createForward(options: {
   const base = parseBaseUrl(options.baseUrl)
   const limits = { ...usualLimits, ...options.limits }
   const client = base.isSecure ? https : http
-  // A hundred slow exports must not delay an estimate.
+  // Separate connections, so that a hundred slow exports do not delay an estimate.
   const keptConnections = new client.Agent(keptConnection)
 
   return async ({ operation, segment, search, headers = [], body, signal }) => {
-    if (isGuarded(operation)) throw new RangeError(`${operation} is sent by the guard alone`)
+    if (isGuarded(operation)) throw new RangeError(`only the guard may send ${operation}`)
     const { method } = operations[operation]
     const path = base.path + operationPath(operation, segment, search)
     const token = await options.token.read()
@@ -73,7 +73,7 @@ export function createForward(options: {
       return { answer, wasKept: request.reusedSocket }
     }
 
-    // On a kept connection that just died, a write would be in doubt for nothing.
+    // A POST takes a fresh connection: on a kept one that just closed, its outcome would be unknown without need.
     const from = performance.now()
     const { answer: first, wasKept } = await attempt({ fresh: method === 'POST', withinMs: limits.firstByteMs })
     const isUnanswered = first.kind === 'failed' && first.cause === 'connection'
@@ -89,10 +89,10 @@ export type OpenedAnswer =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** As received, also repeated, hop-by-hop and cookies. */
+      /** As received, including repeated headers, hop-by-hop headers and cookies. */
       readonly headers: readonly (readonly [name: string, value: string])[]
       /**
-       * Must be read or destroyed, because it holds a connection. Throws AnswerBroken if it stops early or has the
+       * Must be read or destroyed, because it holds a connection. Throws AnswerBroken if it stops early or contains the
        * service's token.
        */
       readonly body: Readable
@@ -127,7 +127,7 @@ function openExchange(
     function fail(cause: OpenFailure['cause'], reason: string, status: number | null = null): void {
       if (isOver) return
       const sent = connection.isUsable() ? 'maybe' : 'no'
-      request.destroy() // first, so that what was not sent never will be
+      request.destroy() // first, so that an unsent request is never sent
       finish({ kind: 'failed', sent, cause, reason, status })
     }
     const timer = setTimeout(fail, withinMs, 'deadline', 'no answer before the deadline')
@@ -165,14 +165,14 @@ function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): strin
   return isEncoded ? 'the body is encoded' : null
 }
 
-/** Names and values in turn. */
+/** Node's raw headers are names and values in turn. */
 export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
   const pairs: [name: string, value: string][] = []
   for (let at = 0; at < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? ''])
   return pairs
 }
 
-/** Without the caller's token and cookies, and without `Accept-Encoding` and `Range`, which would hide our token. */
+/** Not the caller's token and cookies. Not `Accept-Encoding` and `Range` either: such an answer could hide our token. */
 const forwarded: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',

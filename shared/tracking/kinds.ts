@@ -1,20 +1,20 @@
-/** A further kind is a row here, its operations (operations.ts), and its name in shared/client. */
+/** A new kind needs a row here, its operations (operations.ts), and its name in shared/client. */
 export interface KindFacts {
   /** In `/{path}/{project}/estimate` and `…/run`. */
   readonly path: string
-  /** In Slack. */
+  /** The name in Slack. */
   readonly short: string
   readonly projectBy: 'name' | 'id'
-  /** In `/projects/{name}/dates`. */
+  /** True if a run adds a date to `/projects/{name}/dates`. */
   readonly leavesDates: boolean
   readonly cooldown: string
-  /** JSON Pointers to the units, and the cool-down. */
+  /** The names of the settings: JSON Pointers to the units, and the cool-down. */
   readonly settings: {
     readonly estimatePointer: `ESTIMATE_POINTER_${string}`
     readonly runPointer: `RUN_POINTER_${string}`
     readonly cooldown: `COOLDOWN_${string}`
   }
-  /** Units per keyword. */
+  /** The units that the stand-in takes for each keyword. */
   readonly standInCost: (project: { readonly searchengines: readonly { readonly country: string }[] }) => number
 }
 
@@ -90,7 +90,7 @@ export function updatePath(target: Target, operation: 'estimate' | 'run', kinds:
 
 export const datesPath = (target: Target): string => `/projects/${checked(target).segment}/dates`
 
-/** The gateway refuses these targets first. */
+/** A last check, because the gateway refuses such targets before. */
 function checked(target: Target): Target {
   const isSegment = /^[\x21-\x7e]+$/.test(target.segment) && !/[/?#\\]/.test(target.segment)
   const isDots = /^(\.|%2e){1,2}$/i.test(target.segment)

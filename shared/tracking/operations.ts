@@ -7,17 +7,17 @@ export const parameters = {
   name: 'a project, by name',
   id: 'a project, by identifier',
   projectId: 'a single project, by identifier',
-  projectIds: 'one or more projects; how several are written is not shown',
+  projectIds: 'one or more projects; the interface does not say how to write several',
 } as const
 
 interface Row {
   readonly method: Method
   readonly path: `/${string}`
-  /** Others pass. */
+  /** The parameters that the interface lists. Others pass, too. */
   readonly query: readonly string[]
   readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
   readonly scope: 'read' | 'write' | 'run'
-  /** Consumes units as this kind, so only the guard may send it. */
+  /** The operation consumes units as this kind of update, so only the guard may send it. `null`: it consumes none. */
   readonly guarded: Kind | null
   readonly section: string
   readonly purpose: string
@@ -166,7 +166,7 @@ export const operationNames = Object.keys(operations) as readonly OperationName[
 
 export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
 
-/** Other frequencies than `ondemand` take `admin`: the service reserves units for them by itself. */
+/** Frequencies other than `ondemand` need `admin`, because the service itself then reserves units. */
 export function neededScope(name: OperationName, search: string): OperationScope {
   const isScheduled = queryValues(search, 'frequency').some((frequency) => frequency !== 'ondemand')
   return name === 'create-project' && isScheduled ? 'admin' : operations[name].scope
@@ -180,12 +180,12 @@ export type OperationMatch =
     }
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly Method[] }
 
-/** 512 characters of up to four bytes, three characters each. */
+/** 512 characters of up to four bytes. A byte is written with three characters, such as `%C3`. */
 const maxSegmentLength = 512 * 4 * 3
 
 const templates = operationNames.map((name) => ({ name, words: operations[name].path.split('/') }))
 
-/** Byte by byte: `null` for a path that matches only after decoding. HEAD is not GET, because a GET may be a run. */
+/** Compares raw bytes, so a path that matches only after decoding is `null`. HEAD is not GET, because a GET may be a run. */
 export function matchOperation(method: string, rawPath: string): OperationMatch | null {
   const words = rawPath.split('/')
   const known = templates.filter((template) => fits(template.words, words)).map(({ name }) => name)
@@ -210,7 +210,7 @@ export function operationPath(operation: OperationName, segment: string | null, 
   return search === '' ? whole : `${whole}?${search}`
 }
 
-/** Decoded once, only here. */
+/** Segments are decoded once, only here. `null`: not percent-encoded UTF-8. */
 export function decodeSegment(raw: string): string | null {
   try {
     return decodeURIComponent(raw)
@@ -226,14 +226,14 @@ const fits = (template: readonly string[], words: readonly string[]): boolean =>
 
 const isParameter = (word: string): boolean => word.startsWith('{')
 
-/** `pchar` (RFC 3986), and four that browsers leave as they are. */
+/** `pchar` (RFC 3986), and four characters that browsers do not encode. */
 const characters = /^(?:[\w.~!$&'()*+,;=:@[\]^|-]|%[\da-f]{2})+$/i
 const encodedControl = /%(?:[01][\da-f]|7f)/i
 const escapes = /%(?:25)*([\da-f]{2})/gi
-/** Escapes may hide in each other (`%25%32%65` is `%2e` is `.`). */
+/** Escapes may be nested: `%25%32%65` is `%2e`, and that is `.`. */
 const maxDecodings = 4
 
-/** A dot segment, also behind an encoded slash, could lead to a run. */
+/** Refuses dot segments, also behind an encoded slash, because the service could read such a path as a run. */
 function isSegment(raw: string): boolean {
   if (raw.length > maxSegmentLength || !characters.test(raw) || encodedControl.test(raw)) return false
   let plain = raw
@@ -244,8 +244,8 @@ function isSegment(raw: string): boolean {
 }
 
 /**
- * Spelling must not hide a parameter that decides about rights: names match without case, blanks, `[]` or NUL, and `;`
- * separates like `&`. `null`: not percent-encoded UTF-8.
+ * The values of a parameter that decides about rights. No spelling may hide it: case, blanks, `[]` and NUL in names do
+ * not count, and `;` separates like `&`. `null`: the value is not percent-encoded UTF-8.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
   const parts = search.split('&').flatMap((part) => (part.includes(';') ? [part, ...part.split(';')] : [part]))

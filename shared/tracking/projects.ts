@@ -55,11 +55,11 @@ export const searchEngineTypes = [
 
 export const frequencies = ['ondemand', 'daily', 'weekly'] as const
 
-/** Unknown members pass, and the gateway forwards the original bytes. */
+// Unknown members pass, because the gateway forwards the original bytes.
 
-const text = z.string('takes text')
+const text = z.string('must be a string')
 const whole = z.number('must be a whole number').check(z.int('must be a whole number'))
-const listOf = <Item extends z.ZodMiniType>(item: Item, takes: string) => z.array(item, takes)
+const listOf = <Item extends z.ZodMiniType>(item: Item, message: string) => z.array(item, message)
 
 const keyword = z.looseObject({ name: text }, 'must be an object with a name')
 
@@ -67,7 +67,7 @@ const searchEngineId = z.looseObject({ svc_id: whole }, 'must be an object with 
 
 const country = z.enum(countries, 'must be a country code of the interface, such as US')
 
-/** Required, although the interface also states a default. */
+/** `name` is required, although the interface also states a default for it. */
 const searchEngine = z.lazy(() =>
   z.looseObject(
     {
@@ -84,8 +84,8 @@ const searchEngine = z.lazy(() =>
   ),
 )
 
-const colorTakes = 'must be a whole number from 0 to 255'
-const color = z.optional(z.number(colorTakes).check(z.int(colorTakes), z.gte(0, colorTakes), z.lte(255, colorTakes)))
+const colorFault = 'must be a whole number from 0 to 255'
+const color = z.optional(z.number(colorFault).check(z.int(colorFault), z.gte(0, colorFault), z.lte(255, colorFault)))
 
 const website = z.lazy(() =>
   z.looseObject(
@@ -131,7 +131,7 @@ export type CreateProjectInput = z.output<typeof createProjectInput>
 export type UpdateProjectInput = z.output<typeof updateProjectInput>
 export type CreateProjectQuery = z.output<typeof createProjectQuery>
 
-/** `path` as in `keywords.0.name`; empty: the whole. */
+/** `path` is like `keywords.0.name`. Empty: the whole body. */
 interface Fault {
   readonly path: string
   readonly message: string
@@ -139,7 +139,7 @@ interface Fault {
 
 export type CheckResult<T> =
   | { readonly ok: true; readonly value: T }
-  /** Shows nothing of what was sent. */
+  /** The messages quote nothing of the request. */
   | { readonly ok: false; readonly faults: readonly Fault[] }
 
 export const checkCreateProject = (body: Uint8Array): CheckResult<CreateProjectInput> =>
@@ -148,7 +148,7 @@ export const checkCreateProject = (body: Uint8Array): CheckResult<CreateProjectI
 export const checkUpdateProject = (body: Uint8Array): CheckResult<UpdateProjectInput> =>
   checkBody(updateProjectInput, body)
 
-/** A repeated parameter is refused: the service may take the other value. */
+/** Refuses a repeated parameter, because the service may take the other value. */
 export function checkCreateQuery(search: string): CheckResult<CreateProjectQuery> {
   const names = Object.keys(createProjectQuery.shape)
   const given = names.map((name) => ({ name, values: queryValues(search, name) }))
@@ -158,7 +158,7 @@ export function checkCreateQuery(search: string): CheckResult<CreateProjectQuery
   return check(createProjectQuery, Object.fromEntries(single.map(({ name, values }) => [name, values[0]])), faults)
 }
 
-/** Strict, so that the service finds the same project in the bytes. */
+/** Strict, so that the service reads the bytes in the same way. */
 function checkBody<Schema extends z.ZodMiniType>(schema: Schema, body: Uint8Array): CheckResult<z.output<Schema>> {
   const decoded = fromUtf8(body, { keepsByteOrderMark: true })
   if (decoded === null) return wrong('the body is not UTF-8')

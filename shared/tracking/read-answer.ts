@@ -12,11 +12,11 @@ import {
 } from './transport.ts'
 
 export type EstimateReading =
-  /** `sentAt` by the service's clock; absent where its `Date` is missing or unreadable. */
+  /** `sentAt` is the time by the service's clock. Absent: its `Date` is missing or unreadable. */
   | { readonly kind: 'units'; readonly units: Units; readonly source: string; readonly sentAt?: number }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly shape: string }
   | { readonly kind: 'refused'; readonly status: number }
-  /** A status from 500, or no whole answer. */
+  /** The status is 500 or more, or the answer is not complete. */
   | { readonly kind: 'unreachable'; readonly reason: string; readonly status: number | null }
 
 export function readEstimate(
@@ -40,7 +40,7 @@ export function readEstimate(
   return { ...reading, shape: shapeOf(exchange, redactorOf(options.token)) }
 }
 
-/** Strict, because `Date.parse` takes a bare number for a year. */
+/** Strict, because `Date.parse` reads a bare number as a year. */
 function sentAtOf({ headers: { date = '' } }: AnsweredExchange): { readonly sentAt?: number } {
   const sentAt = new Date(date)
   return sentAt.toUTCString() === date ? { sentAt: sentAt.getTime() } : {}
@@ -53,8 +53,8 @@ const maxNameLength = 40
 const rowsCompared = 20
 
 /**
- * Helps to find the right pointer: `{"data": [2 × {"name": string}]}`, or media type and size. Names are the service's,
- * so they are redacted and cut.
+ * Describes a body, so that people find the right pointer: `{"data": [2 × {"name": string}]}`, or media type and size.
+ * Names come from the service, so they are redacted and cut.
  */
 export function shapeOf(answer: AnsweredExchange, redact: Redact): string {
   const text = textOf(answer)
@@ -100,7 +100,7 @@ export interface StatedUnits {
   /** May be negative. */
   readonly units: number
   readonly source: string
-  /** `false`: by a well-known name. */
+  /** `false`: found by a well-known name. */
   readonly byPointer: boolean
 }
 
@@ -110,17 +110,17 @@ export type RunResult =
   | ({ readonly kind: 'unknown' } & WhyNotRan)
 
 interface WhyNotRan {
-  /** Without addresses, tokens and the service's words. */
+  /** Contains no address, no token and no text of the service. */
   readonly reason: string
   readonly status: number | null
-  /** `null`: no whole answer. */
+  /** `null`: the answer is missing or not complete. */
   readonly answer: StoredBody | null
 }
 
-/** 408, 409 and 421 do not say that the request was refused. */
+/** Statuses that prove a refusal. 408, 409 and 421 do not. */
 const refusals: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 410, 422, 429])
 
-/** `did-not-run` gives units back, so it needs proof; `unknown` keeps them counted. */
+/** `did-not-run` gives units back, so it needs proof. `unknown` keeps them counted. */
 export function readRun(exchange: Exchange, options: { pointer: JsonPointer | undefined; token: string }): RunResult {
   if (exchange.kind === 'failed') {
     const kind = exchange.sent === 'no' ? 'did-not-run' : 'unknown'
@@ -139,7 +139,7 @@ type Judgement =
   | { readonly kind: 'ran'; readonly stated: StatedUnits | null }
   | { readonly kind: 'did-not-run' | 'unknown'; readonly reason: string }
 
-/** Of a 2xx. */
+/** Judges the body of a 2xx answer. */
 function judgeBody(answer: AnsweredExchange, pointer: JsonPointer | undefined): Judgement {
   const body = textOf(answer)
   if (!body.ok) return { kind: 'unknown', reason: body.reason }
@@ -147,14 +147,14 @@ function judgeBody(answer: AnsweredExchange, pointer: JsonPointer | undefined): 
   const value = parseLenientJson(body.text)
   if (value === undefined) return { kind: 'unknown', reason: 'the body is neither JSON nor empty' }
   if (!isErrorEnvelope(value)) return { kind: 'ran', stated: readStated(body.text, pointer) }
-  // A name repeated with and without an error proves nothing.
+  // A repeated name may have one value with an error and one without, so it proves nothing.
   if (!parseStrictJson(body.text).ok) return { kind: 'unknown', reason: 'the body is an ambiguous error envelope' }
   if (saysItWentWell(value))
     return { kind: 'unknown', reason: 'the body says both that it went well and that it failed' }
   return { kind: 'did-not-run', reason: `an error envelope with status ${answer.status}` }
 }
 
-/** `null`: the hold is charged. */
+/** `null`: the body states no units, so the hold is charged. */
 function readStated(text: string, pointer: JsonPointer | undefined): StatedUnits | null {
   if (pointer === undefined) {
     const reading = readUnits(text, undefined)
@@ -173,7 +173,7 @@ export type DatesReading =
 /** More than fifty years. */
 const maxDates = 20_000
 
-/** The vendor does not document the body, so every string or name that is a date counts, also before a `T`. */
+/** The vendor does not document the body, so every string or member name that is a date counts. A time may follow. */
 export function readDates(exchange: Exchange): DatesReading {
   if (exchange.kind === 'failed') return unreadable(exchange.reason)
   if (!isSuccess(exchange.status)) return unreadable(`answered with status ${exchange.status}`)
@@ -190,7 +190,7 @@ export function readDates(exchange: Exchange): DatesReading {
   return { kind: 'dates', dates: [...dates].sort() }
 }
 
-/** Strict JSON bounds the recursion. */
+/** Strict JSON limits the depth of the recursion. */
 function collectDates(value: Json, dates: Set<string>): void {
   if (typeof value === 'string') {
     const date = dateIn(value)
@@ -205,7 +205,7 @@ function collectDates(value: Json, dates: Set<string>): void {
   }
 }
 
-/** Tells a project without data from an unreadable body. */
+/** An empty list of dates is a project without data. Other bodies without a date are unreadable. */
 function statesNoDates(value: Json, name: string): boolean {
   if (Array.isArray(value) && value.length === 0) return name === 'dates'
   if (Array.isArray(value)) return value.some((element) => statesNoDates(element, ''))

@@ -6,7 +6,7 @@ export type UnitsReading =
   | { readonly kind: 'units'; readonly units: Units; readonly source: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Others need a configured pointer. */
+/** Units under another name need a configured pointer. */
 const wellKnownNames: ReadonlySet<string> = new Set([
   ...['keyword_units', 'units', 'estimated_units', 'required_units', 'total_units'],
   ...['keywordUnits', 'estimatedUnits', 'requiredUnits', 'totalUnits'],
@@ -19,7 +19,7 @@ type Finding =
   | { readonly kind: 'unreadable'; readonly reason: string }
 type NumberFound = Extract<Finding, { kind: 'number' }>
 
-/** Ambiguity is unreadable, because a wrong number would be spent. */
+/** An ambiguous body is unreadable, because a wrong number would be spent. */
 export function readUnits(text: string, pointer: JsonPointer | undefined): UnitsReading {
   if (text.trim() === '') return unreadable('the body is empty')
   const json = parseStrictJson(text)
@@ -28,7 +28,7 @@ export function readUnits(text: string, pointer: JsonPointer | undefined): Units
   return pointer === undefined ? readByNames(json.value) : readByPointer(json.value, pointer)
 }
 
-/** A safe integer, or its plain digits. */
+/** Reads a safe integer, or a string of its digits. */
 export function integerOf(value: Json | undefined): number | null {
   const digits = typeof value === 'string' && /^\d{1,16}$/.test(value)
   const number = digits ? Number(value) : value
@@ -53,7 +53,7 @@ function readByNames(document: Json): UnitsReading {
   return { kind: 'units', units: found.units, source: found.summed ? `sum of ${names}` : names }
 }
 
-/** Strict JSON bounds the recursion. */
+/** Strict JSON limits the depth of the recursion. */
 function findIn(value: Json, name: string): Finding {
   if (Array.isArray(value)) return sumOfRows(value.map((row) => findIn(row, '')))
   if (!isObject(value)) return { kind: 'nothing' }
@@ -81,7 +81,7 @@ function findInScalar(value: Json, name: string): Finding {
   return { kind: 'number', units, names: [name], summed: false }
 }
 
-/** A scalar may be a project called "cost", or a cost. */
+/** A member `cost` that is not an object may be a project of that name, or a cost. */
 function findInProjects(projects: { [name: string]: Json }): Finding {
   const isAmbiguous = ([name, member]: [string, Json]) => wellKnownNames.has(name) && !isObject(member)
   if (Object.entries(projects).some(isAmbiguous)) return unreadable('a well-known name among the projects')

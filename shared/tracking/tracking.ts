@@ -20,10 +20,11 @@ export type { EstimateReading }
 
 /** Failures of the service are values. */
 export interface Tracking {
-  /** Repeated once after a failure; equal calls share an unsent request. */
+  /** Repeats a failed request once. Equal calls share a request until it is sent. */
   estimate(target: Target): Promise<EstimateReading>
   /**
-   * Exactly one request, on its own connection. The token is an argument: nothing may fail between fence and request.
+   * Sends exactly one request, on its own connection. The token is an argument, because nothing may fail between the
+   * fence and the request.
    */
   run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
   dates(target: Target): Promise<DatesReading>
@@ -33,8 +34,8 @@ export interface Tracking {
 type Pointers = Partial<Record<Kind, string | undefined>>
 
 /**
- * `timeoutMs` bounds a whole read, repetition included.
- * @throws RangeError for an unsendable request or a malformed setting, and the token's errors; nothing was sent.
+ * `timeoutMs` limits a whole read, including its repetition.
+ * @throws RangeError for a malformed request or setting, or an error of the token. In both cases nothing was sent.
  */
 export function createTracking(options: {
   baseUrl: string
@@ -49,7 +50,7 @@ export function createTracking(options: {
   const estimatePointers = parsePointers(options.pointers.estimate)
   const runPointers = parsePointers(options.pointers.run)
   const join = createFlights<EstimateReading>()
-  // Loads with its first request: only the gateway's need it.
+  // Loads with the first request of the gateway, because no other needs it.
   const forward = once(async () => (await import('./forward.ts')).createForward({ baseUrl: options.baseUrl, token }))
 
   return {
@@ -89,9 +90,8 @@ export interface Read {
 }
 
 /**
- * Repeats once within the deadline: after a 5xx or a broken connection, on a fresh one; after a 401, if the token has
- * changed.
- * @returns `onSend` is called before the first request reaches a socket.
+ * Repeats a request once within the deadline. After a 5xx or a broken connection, it uses a fresh connection. After a
+ * 401, it needs a changed token. `onSend` is called when a request gets its socket.
  */
 export function createReader(options: {
   transport: Transport
@@ -121,7 +121,7 @@ function isWorthRepeating(exchange: Exchange): boolean {
   return exchange.kind === 'failed' ? exchange.cause === 'connection' : exchange.status >= 500
 }
 
-/** Equal calls share a load until it is sent, so each answer was requested after its caller asked. */
+/** Equal calls share a load until it is sent, so no caller gets the answer to an earlier request. */
 export function createFlights<T>(): (key: string, load: (onSend: () => void) => Promise<T>) => Promise<T> {
   const unsent = new Map<string, Promise<T>>()
 

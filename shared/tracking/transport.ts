@@ -18,7 +18,7 @@ export interface FailedExchange {
   /** `no` proves that the connection never came up. */
   readonly sent: 'no' | 'maybe'
   readonly cause: 'deadline' | 'connection' | 'too-large' | 'protocol'
-  /** Without addresses, secrets and the service's words. */
+  /** Contains no address, no secret and no text of the service. */
   readonly reason: string
   readonly status: number | null
 }
@@ -29,9 +29,9 @@ export const isSuccess = (status: number): boolean => status >= 200 && status <=
 
 export interface Transport {
   /**
-   * At most one GET, whatever the answer. `fresh` uses a new connection: only its failure proves something. `onSend`:
-   * the request has a socket.
-   * @throws RangeError for an unusable token; nothing was sent.
+   * Sends at most one GET, whatever the answer. `fresh` uses a new connection, because only its failure can prove that
+   * nothing was sent. `onSend` is called when the request has a socket.
+   * @throws RangeError for an unusable token. Nothing was sent.
    */
   get(request: {
     path: string
@@ -43,7 +43,7 @@ export interface Transport {
 }
 
 /**
- * Not fetch: it repeats a request after a 421, and follows redirects with the token.
+ * Does not use fetch, which repeats a request after a 421, and follows redirects with the token.
  * @throws RangeError for a malformed `baseUrl`.
  */
 export function createTransport(baseUrl: string): Transport {
@@ -103,7 +103,7 @@ function exchange(
     // A late error without a listener would end the process.
     request.on('error', onError)
     request.on('close', () => {
-      // During an answer a close says nothing: the body is handed over later.
+      // After the head of an answer, a close is no failure here, because the body may still be read.
       if (status === null) fail('connection', 'the connection closed without an answer')
     })
     request.on('upgrade', (response, socket) => {
@@ -135,7 +135,7 @@ function collect(response: IncomingMessage, done: (body: Buffer | 'too-large') =
   response.on('end', () => done(Buffer.concat(chunks)))
 }
 
-/** An abort does not prove that the update did not run. */
+/** A missed deadline does not prove that the update did not run. */
 const overdue = (status: number | null): FailedExchange => ({
   kind: 'failed',
   sent: 'maybe',
@@ -145,12 +145,12 @@ const overdue = (status: number | null): FailedExchange => ({
 })
 
 export interface Connection {
-  /** A byte of the request may have left. */
+  /** True if a byte of the request may have been sent. */
   isUsable(): boolean
   describe(error: NodeJS.ErrnoException): string
 }
 
-/** Node holds the request back until TCP and TLS are up: an earlier error proves that nothing was sent. */
+/** Node sends a request only after TCP and TLS are up, so an earlier error proves that nothing was sent. */
 export function watchConnection(request: ClientRequest, isSecure: boolean): Connection {
   let progress: 'none' | 'connected' | 'usable' = 'none'
   request.once('socket', (socket) => {
@@ -227,14 +227,14 @@ export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSi
 /** Both throw if the token is missing. */
 export interface ServiceToken {
   read(): Promise<string>
-  /** After a 401; may return the same token. */
+  /** Called after a 401. May return the same token. */
   reread(refused: string): Promise<string>
 }
 
 /** Other characters would break the header. */
 export const isUsableToken = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
 
-/** Every header of every answer is searched for these forms. */
+/** Cached, because every header of every answer is searched for these forms. */
 let latest: { readonly token: string; readonly forms: readonly string[] } | undefined
 
 export function tokenForms(token: string): readonly string[] {
