@@ -1,4 +1,4 @@
-/** Passed in, so that tests own time. */
+/** Passed in, so that tests control time. */
 export interface Clock {
   now(): number
   /** Cannot be cancelled. */
@@ -26,7 +26,7 @@ export const shortWeekdays = weekdays.map(shortened)
 
 export const toRfc3339 = (instant: number): string => new Date(instant).toISOString()
 
-/** Over Intl: Node 20 and 24 have no Temporal, and a polyfill would slow every cold start. */
+// Time zones use Intl, because Node 20 and 24 have no Temporal, and a polyfill would slow every cold start.
 
 /** Months count from 1. */
 export interface LocalDate {
@@ -65,7 +65,7 @@ export function toLocal(instant: number, zone: string): LocalTime {
   return local
 }
 
-/** Formatting is slow, and every reading asks for the same windows. */
+/** Cached, because formatting is slow and every read needs the same windows. */
 const shownBefore = new Map<string, LocalTime>()
 const maxShown = 500
 
@@ -97,17 +97,17 @@ function inUtc(date: Date): LocalTime {
  */
 export function toInstant(local: LocalDate & Partial<LocalTime>, zone: string): number {
   const asUtc = utcOf(local)
-  // The one change that can matter: from 1970 to 2100 no zone changes twice in six days.
+  // Between these two offsets is at most one change, because from 1970 to 2100 no zone changes twice in six days.
   const before = offsetAt(asUtc - dayMs, zone)
   const after = offsetAt(asUtc + dayMs, zone)
   if (before === after) return asUtc - before
   const isBeforeChange = offsetAt(asUtc - before, zone) === before
   const isAfterChange = offsetAt(asUtc - after, zone) === after
-  // Both are true for an ambiguous time, both false for a skipped one: the old offset moves it past the gap.
+  // Both are true for an ambiguous time. Both are false for a skipped time, which the old offset moves past the gap.
   return isAfterChange && !isBeforeChange ? asUtc - after : asUtc - before
 }
 
-/** In ms, how far the zone's clocks are ahead of UTC. Some zones were off by odd seconds until 1972. */
+/** How far the zone's clocks are ahead of UTC, in ms. Until 1972, the offsets of some zones had odd seconds. */
 export const offsetAt = (instant: number, zone: string): number => utcOf(toLocal(instant, zone)) - instant
 
 const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: LocalDate & Partial<LocalTime>) =>
@@ -115,7 +115,7 @@ const utcOf = ({ year, month, day, hour = 0, minute = 0, second = 0, ms = 0 }: L
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by
 
-/** Making a formatter costs a hundred times its use. */
+/** Cached, because making a formatter costs a hundred times as much as using it. */
 const formatters = new Map<string, Intl.DateTimeFormat>()
 const maxFormatters = 32
 

@@ -4,15 +4,15 @@ import { type Platform, sourceIpOf } from './http.ts'
 import { createSecret, SecretUnavailable } from './secrets.ts'
 
 /**
- * What the edge adds to each request.
+ * The header that the edge adds to each request.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/add-origin-custom-headers.html#add-origin-custom-headers-denylist
  */
 export const originHeader = 'x-origin-verify'
 
 /**
- * Who called the edge: the last address of `X-Forwarded-For` but for the edge's own, which Lambda may add. What stands
- * before it, the caller may have written.
+ * The address of the edge's caller: the last one in `X-Forwarded-For`, without the edge's own, which Lambda may add. The
+ * caller may have written the earlier ones.
  */
 const viewerOf = (forwardedFor = '', edgeIp = ''): string | undefined =>
   forwardedFor
@@ -31,7 +31,7 @@ interface Arrival {
   readonly req: { readonly raw: Request; header(name: string): string | undefined }
 }
 
-/** How a request came, and the address of who asked. The header is taken off, so that nothing else reads it. */
+/** Says whether a request came through the edge, and from which address. Removes the header, so that nothing else reads it. */
 export async function arrivalOf({ env, req }: Arrival, edge: EdgeCheck | null) {
   const ip = sourceIpOf(env)
   if (!edge) return { cameFrom: 'edge', sourceIp: ip } as const
@@ -40,11 +40,11 @@ export async function arrivalOf({ env, req }: Arrival, edge: EdgeCheck | null) {
   return { cameFrom, sourceIp: cameFrom === 'edge' ? viewerOf(req.header('x-forwarded-for'), ip) : ip }
 }
 
-/** A secret is not read again before. */
+/** In seconds. An earlier retry would not read the secret again. */
 export const edgeRetryAfter = 10
 
 const value = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
-/** While the value is rotated there are two. */
+/** During a rotation there are two values. */
 const secretSchema = z.strictObject({ current: value, previous: z.exactOptional(value) })
 
 type SecretParts = Omit<Parameters<typeof createSecret>[0], 'id'>
@@ -94,7 +94,7 @@ function parse(text: string): z.output<typeof secretSchema> {
   try {
     return secretSchema.parse(JSON.parse(text))
   } catch {
-    throw new Error('it is not {"current":"…","previous":"…"} of at least 32 characters each')
+    throw new Error('it must be {"current":"…","previous":"…"}, with at least 32 characters each')
   }
 }
 

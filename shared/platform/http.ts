@@ -7,8 +7,8 @@ import { systemIds } from './ids.ts'
 import { type FunctionName, inInvocation, type Log } from './log.ts'
 
 /**
- * If an answer breaks, the handler fails: destroying the runtime's stream would end the process, and ending the stream
- * would make half an answer look whole.
+ * If an answer breaks, the handler throws. It must not destroy the runtime's stream, which would end the process. It must
+ * not end the stream either, because half an answer would look whole.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
 export function streamAnswers<E extends Env>(
@@ -17,7 +17,7 @@ export function streamAnswers<E extends Env>(
   log: Log,
 ): StreamifyHandler<LambdaFunctionURLEvent> {
   return awslambda.streamifyResponse<LambdaFunctionURLEvent>((event, stream, context) => {
-    // The body is read when the app has answered, and its lines carry the same id.
+    // The body is read after the app has answered, and log lines from then must have the same id.
     const requestId = systemIds.random()
     return inInvocation({ function: name, requestId, lambdaRequestId: context.awsRequestId }, async () => {
       const answer = await answerOf(app, { event, context, requestId })
@@ -28,7 +28,7 @@ export function streamAnswers<E extends Env>(
           isEmpty = false
           if (!out.write(chunk)) await once(out, 'drain')
         }
-        // The head goes out with the first write.
+        // The head is sent with the first write.
         if (isEmpty) out.write('')
       } catch (cause) {
         log.error('answer-broken', { cause })
@@ -90,20 +90,20 @@ export interface Platform {
   readonly requestId?: string
 }
 
-/** As the platform saw it: a caller may write any header. */
+/** The address that the platform saw. A header does not count, because a caller may write any. */
 export const sourceIpOf = ({ event }: Platform = {}): string | undefined => event?.requestContext?.http.sourceIp
 
-/** URL parsers tidy paths and queries (`/v3/../updates`, `%7e`). */
+/** The target as it was sent. URL parsers normalize paths and queries (`/v3/../updates`, `%7e`). */
 export function rawTargetOf({ url }: Request, { incoming, event }: Platform = {}) {
   const [path = '', ...rest] = (incoming?.url ?? targetOf(event) ?? withoutOrigin(url)).split('?')
   return { path, search: rest.join('?') }
 }
 
-/** Decodes letters, but never tidies. */
+/** Decodes letters, but does not normalize the path. */
 export function rawPathOf(request: Request, { env }: { readonly env?: Platform } = {}): string {
   const { path } = rawTargetOf(request, env)
   try {
-    // Names are decoded once more when they are read.
+    // Names are decoded again when they are read, so `%25` must stay.
     return path.includes('%') ? decodeURI(path.replaceAll('%25', '%2525')) : path
   } catch {
     return path
@@ -121,7 +121,7 @@ interface RequestContext {
   readonly env?: Platform
 }
 
-/** `cut`: half a body must not pass for a whole one. */
+/** `cut`: the body ended too early. */
 export async function readWhole(
   { req, env }: RequestContext,
   maxBytes: number,
@@ -141,7 +141,7 @@ export async function readWhole(
     if (isCut()) return 'cut'
     throw error
   }
-  // A body that was cut before it was read ends like an empty one.
+  // A body that was cut before the first read looks like an empty one.
   return isCut() ? 'cut' : Buffer.concat(chunks)
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto'
 
-/** Passed in, so that tests own chance. */
+/** Passed in, so that tests control randomness. */
 export interface Ids {
   /** Unguessable. */
   random(): string

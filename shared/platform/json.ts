@@ -1,6 +1,6 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** `null`: not UTF-8. Never lenient, because a name must not change on the way. */
+/** `null`: not UTF-8. Wrong bytes are never replaced, because a name must not change. */
 export function fromUtf8(
   bytes: Uint8Array,
   { keepsByteOrderMark = false }: { keepsByteOrderMark?: boolean } = {},
@@ -18,8 +18,8 @@ export type StrictJson = { readonly ok: true; readonly value: Json } | { readonl
 const maxNesting = 64
 
 /**
- * Readers of JSON (RFC 8259) understand equal names in one object differently. `reason` quotes nothing, so it can be
- * shown.
+ * Refuses equal names in one object, because readers of JSON (RFC 8259) understand them differently. `reason` quotes
+ * nothing, so it may be shown.
  */
 export function parseStrictJson(text: string): StrictJson {
   if (nestsTooDeep(text)) return { ok: false, reason: `nested deeper than ${maxNesting} levels` }
@@ -29,7 +29,7 @@ export function parseStrictJson(text: string): StrictJson {
   return { ok: true, value }
 }
 
-/** Parses any depth, so look only at the top level. `undefined`: not JSON. */
+/** Does not limit the depth, so callers must not recurse. `undefined`: not JSON. */
 export function parseLenientJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
@@ -90,7 +90,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** Counted from 1. JSON.parse quotes the text, and its messages differ between Node versions. */
+/** Counted from 1. The messages of JSON.parse would quote the text, and they differ between Node versions. */
 export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
   const at = firstFault(text)
   if (at === null) return null
@@ -98,7 +98,7 @@ export function placeOfFault(text: string): { readonly line: number; readonly co
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 }
 }
 
-/** As the end of a sentence. */
+/** The place of the fault, as the end of a sentence. */
 export function placeIn(text: string): string {
   const place = placeOfFault(text)
   return place === null ? '' : ` at line ${place.line}, column ${place.column}`
@@ -109,7 +109,7 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|true|false|null/u.so
 const token = new RegExp(`([[\\]{},:])|(${string})|${scalar}`, 'uy')
 const blanks = /[ \t\n\r]*/y
 
-/** Counted from 1, in a text that is JSON. `null`: nothing stands there. */
+/** The line of a value in valid JSON, counted from 1. `null`: the path has no value. */
 export function lineOf(text: string, path: readonly (string | number)[]): number | null {
   const here: (string | number)[] = []
   token.lastIndex = 0

@@ -3,10 +3,10 @@ import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
 import { type Counted, counts, metricFields } from './metrics.ts'
 
-/** Never a whole event, body or header, which may carry secrets. */
+/** Never log a whole event, body or header, because it may contain secrets. */
 export interface Log {
   info(event: string, fields?: Fields): void
-  /** Alarms count these. */
+  /** Alarms count these lines. */
   error(event: string, fields?: Fields): void
   hide(secret: string): void
 }
@@ -14,12 +14,12 @@ export interface Log {
 type Fields = Readonly<Record<string, unknown>>
 
 const lineLimit = 8_192
-/** Escaping may double it. */
+/** Escaping may double the length. */
 const cutLength = 4_000
 const minSecretLength = 8
 
 export function createLog(options: { write(line: string): void; now(): number }): Log {
-  /** The longest first: a secret may begin with another one. */
+  /** The longest first, because a secret may begin with another one. */
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
@@ -39,7 +39,7 @@ export function createLog(options: { write(line: string): void; now(): number })
       ...fields,
     }
     const text = redact(toJson(named), hidden)
-    // Alarms read JSON, so a long line is cut as a field.
+    // Alarms read JSON, so a long line becomes a field of a short one.
     const cut = () => ({
       ...{ at, level, event, function: by, requestId, lambdaRequestId, coldStart, traceparent },
       ...{ update: named.update, cut: text.slice(0, cutLength) },
@@ -80,7 +80,7 @@ function redact(text: string, hidden: readonly string[]): string {
   return redacted.replace(jwtLike, '[redacted]').replace(bearer, '$1[redacted]')
 }
 
-/** Which function writes a line: the stand-in of the service is one. */
+/** The functions that write lines. `sandbox` is the stand-in of the service. */
 export const functionNames = ['api', 'dashboard', 'mcp', 'slack', 'scheduled', 'start', 'tell', 'sandbox'] as const
 export type FunctionName = (typeof functionNames)[number]
 
@@ -89,15 +89,15 @@ export interface LogIds {
   readonly requestId?: string | undefined
   /** CloudWatch finds Lambda's own lines by it. */
   readonly lambdaRequestId?: string | undefined
-  /** Of the request, or of the update that a line is about. */
+  /** The trace context of the request, or of the update that a line is about. */
   readonly traceparent?: string | undefined
 }
 
 interface LogContext extends LogIds {
-  /** That the lines are about. */
+  /** The update that the lines are about. */
   readonly update?: string | undefined
   readonly coldStart?: true | undefined
-  /** That the request or job recorded, changed or answered with. */
+  /** The updates that the request or job recorded, changed or returned. */
   readonly updates: Set<string>
   readonly counted: Map<Counted, number[]>
 }
@@ -111,12 +111,12 @@ export function inLogContext<T>(ids: LogIds, work: () => T): T {
   return contexts.run({ ...contexts.getStore(), ...ids, update: undefined, ...nothingNoted() }, work)
 }
 
-/** For work that the stream of an answer does later. */
+/** For work that runs later, while the answer is streamed. */
 export const inThisContext = (work: () => void): (() => void) => AsyncLocalStorage.bind(work)
 
 let isCold = true
 
-/** An invocation on Lambda. Its process has started for the first one. */
+/** Runs an invocation on Lambda. The first one of a process is a cold start. */
 export function inInvocation<T>(ids: LogIds, work: () => T): T {
   const coldStart = isCold || undefined
   isCold = false
@@ -160,7 +160,7 @@ export function noteOutcome(state: string): void {
   if (state in outcomes) noteCount(outcomes[state as keyof typeof outcomes], 1)
 }
 
-/** CloudWatch makes percentiles of durations, and reads at most a hundred of a line. */
+/** Durations stay a list, because CloudWatch makes percentiles of them. It reads at most a hundred of a line. */
 export function notedCounts(at: number, namespace: string): Fields {
   const counted = contexts.getStore()?.counted
   if (!counted?.size) return {}
@@ -178,7 +178,7 @@ export interface LineParts {
   readonly metricNamespace: string
 }
 
-/** For work without an HTTP request. */
+/** Runs work without an HTTP request, and logs it as a job. */
 export async function asJob<T>(
   { clock, log, metricNamespace }: LineParts,
   job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',

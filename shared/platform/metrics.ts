@@ -3,11 +3,11 @@ export const usualNamespace = 'UnitGuard'
 /** The sweep and the digest measure them. CloudWatch bills each name, so there are few, and none has dimensions. */
 export const vitals = {
   OldestDoubtMinutes: 'None',
-  /** Asked for or approved, and not begun. */
+  /** Updates that are requested or approved, but not started. */
   OldestQueuedMinutes: 'None',
-  /** Held, in doubt and spent. */
+  /** Units that are held, in doubt or spent. */
   AccountUsedPercent: 'Percent',
-  /** With its figures at their largest, of DynamoDB's 400 KB. */
+  /** The size with the largest figures. DynamoDB allows 400 KB. */
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
   OpenAnnouncements: 'Count',
@@ -21,9 +21,9 @@ export const counts = {
   InDoubt: 'Count',
   Refused: 'Count',
   UnitsCharged: 'Count',
-  /** Transactions of the ledger that another write was in the way of. */
+  /** Transactions of the ledger that another write blocked. */
   Conflicts: 'Count',
-  /** Of each estimate and run of the service. */
+  /** The duration of each estimate and run of the service. */
   EstimateMs: 'Milliseconds',
   RunMs: 'Milliseconds',
 } as const

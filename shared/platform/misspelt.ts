@@ -5,9 +5,9 @@ const minLength = 8
 const maxSlips = 2
 
 /**
- * Otherwise a misspelt limit would silently be the default.
+ * Refuses names that look like ours. Otherwise a misspelt limit would silently have its default.
  * @param what `variables` or `options`.
- * @throws WrongSettings without values.
+ * @throws WrongSettings, which shows no values.
  */
 export function refuseMisspelt(what: string, given: readonly string[], ours: readonly string[]): void {
   const faults = given.flatMap((name) => {
@@ -25,7 +25,7 @@ function isNear(name: string, own: string): boolean {
   return slipsBetween(a, b) <= maxSlips
 }
 
-/** The work grows with the square. */
+/** The work grows with the square of the length. */
 const maxWordLength = 20
 
 export function nearest(typed: string, words: readonly string[]): string | null {

@@ -1,4 +1,4 @@
-/** In the order of the items. */
+/** The results are in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   max: number,
@@ -36,7 +36,7 @@ export function createSlots(max: number) {
   return { take, give, use }
 }
 
-/** All callers share the answer of the first success. */
+/** All callers share the result of the first success. A failure is not kept. */
 export function once<T>(run: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined
   return () => {

@@ -1,10 +1,10 @@
-/** Begins every name that AWS does not make up. */
+/** The start of every name on AWS that this product chooses. */
 export const usualPrefix = 'unit-guard'
 
-/** The names of rules have 64 characters. */
+/** Short, because the names of rules have at most 64 characters. */
 export const isPrefix = (text: string): boolean => /^[a-z](-?[a-z0-9]){0,23}$/.test(text)
 
-/** Where the marker of the ledger is. */
+/** The parameter with the marker of the ledger. */
 export const ledgerParameterOf = (prefix: string): string => `/${prefix}/ledger`
 
 export type SecretName = 'service-token' | 'caller-key' | 'quote-key' | 'slack' | 'login-client' | 'origin'

@@ -30,8 +30,8 @@ const rereadAfterMs = 10_000
 const defaultWithinMs = 3_000
 
 /**
- * By one request at a time.
- * @param options.isOptional whether a missing secret is an empty one.
+ * Sends one request at a time.
+ * @param options.isOptional true: a missing secret counts as an empty one.
  * @throws SecretUnavailable if it is missing, empty, or would break a header.
  */
 export function createSecret(options: {
@@ -76,7 +76,7 @@ export function createSecret(options: {
     return cached.value
   }
 
-  /** Without a rotation there is no previous value; other faults keep the known one. */
+  /** If the secret was never rotated, there is no previous value. After other faults the known one stays. */
   function without(current: string, cause: Error): string | null {
     if (cause.name === 'ResourceNotFoundException' || !cached) return null
     return cached.value.current === current ? cached.value.previous : cached.value.current
@@ -97,7 +97,7 @@ export function createSecret(options: {
 
   return {
     read: async () => (cached && (isYoungerThan(cached.at, cachedForMs) || triedLately()) ? cached.value : refresh()),
-    // Waits for a pending read: the cached value may be the refused one.
+    // Waits for a pending read, because the cached value may be the refused one.
     reread: async () => (cached && !pending && triedLately() ? cached.value : refresh()),
   }
 }
@@ -107,7 +107,7 @@ export function createSecretsClient(
   accessKey?: string,
   withinMs = defaultWithinMs,
 ): SecretsManagerClient {
-  // The system repeats a lost SYN after a second, and a busy machine is late.
+  // Longer than a second, because the system repeats a lost SYN only then, and a busy machine is late.
   const timeouts = { connectionTimeout: withinMs, requestTimeout: withinMs, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,

@@ -5,7 +5,7 @@ import { maxUnits, slackChannelId, toUnits } from './words.ts'
 
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env
 
-/** Never names a value. */
+/** The message shows no values. */
 export class WrongSettings extends Error {
   override readonly name = 'WrongSettings'
 }
@@ -25,12 +25,12 @@ export function parseSettings<Schema extends z.ZodMiniType>(
   throw new WrongSettings(`these settings are missing or wrong: ${[...new Set(faults)].join('; ')}`)
 }
 
-export const matching = (pattern: RegExp, takes: string) => z.string(takes).check(z.regex(pattern, takes))
+export const matching = (pattern: RegExp, message: string) => z.string(message).check(z.regex(pattern, message))
 
-export const wholeNumber = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
+export const wholeNumber = (message: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
-    z.pipe(matching(/^\d{1,16}$/, takes), z.transform(Number)),
-    z.number().check(z.int(takes), z.gte(from, takes), z.lte(to, takes)),
+    z.pipe(matching(/^\d{1,16}$/, message), z.transform(Number)),
+    z.number().check(z.int(message), z.gte(from, message), z.lte(to, message)),
   )
 
 export const units = z.pipe(
@@ -39,15 +39,17 @@ export const units = z.pipe(
 )
 const renewalDay = wholeNumber('must be a day of the month, 1 to 31', 1, 31)
 const renewalTime = matching(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 00:00')
-const zoneTakes = 'must be a time zone of the IANA database, such as Europe/Berlin; UTC is one'
-const timeZone = z.string(zoneTakes).check(z.refine(isZone, zoneTakes))
+const zoneFault = 'must be a time zone of the IANA database, such as Europe/Berlin; UTC is one'
+const timeZone = z.string(zoneFault).check(z.refine(isZone, zoneFault))
 const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
 /** DynamoDB Local takes no other characters. */
 const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'must be letters and digits')))
 
 const ledgerMarker = z.pipe(
-  z.string().check(z.refine((text) => parseMarker(text) !== undefined, 'must be what npm run account has written')),
+  z
+    .string()
+    .check(z.refine((text) => parseMarker(text) !== undefined, 'must be a marker that npm run account has written')),
   z.transform((text) => parseMarker(text) ?? null),
 )
 
@@ -55,10 +57,10 @@ const ledgerSettings = z.object({
   TABLE_NAME: z.string('must be the name of the ledger table'),
   DYNAMODB_ENDPOINT: endpoint,
   DYNAMODB_ACCESS_KEY: accessKey,
-  /** If the address is not the name: the stand-in is `sandbox` on every port. */
+  /** Set if the service's name is not its address. The stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
   LEDGER_MARKER: z.optional(ledgerMarker),
-  /** Of the metrics in the log. Guards in one account need one each. */
+  /** The namespace of the metrics in the log. Each guard in an AWS account needs its own. */
   METRIC_NAMESPACE: z._default(z.string(), usualNamespace),
 })
 
@@ -69,7 +71,7 @@ export const secretSettings = z.object({
   CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
   LOGIN_CLIENT_SECRET: z._default(z.string(), 'unit-guard/login-client'),
-  /** Only behind the edge: other requests are then refused. */
+  /** Set only behind the edge. All other requests are then refused. */
   ORIGIN_SECRET: z.optional(z.string()),
 })
 
@@ -79,7 +81,7 @@ const slackSettings = z.object({
   SLACK_API_URL: endpoint,
 })
 
-/** No defaults: later runs compare set values with the ledger. */
+/** Without defaults, because later runs compare the values that are set with the ledger. */
 export const accountSettings = z.object({
   ACCOUNT_UNITS_PER_MONTH: z.optional(units),
   ACCOUNT_UNITS_USED_AT_START: z.optional(units),
@@ -97,7 +99,7 @@ export const ledgerOnlySettings = z.object({
 
 export type LedgerOnlySettings = z.output<typeof ledgerOnlySettings>
 
-/** On AWS a new ledger has no defaults. */
+/** On AWS, a new ledger has a default only for the time of its renewal. */
 export const openingSettings = z.object({
   ...accountSettings.shape,
   ACCOUNT_UNITS_PER_MONTH: units,
@@ -112,7 +114,7 @@ export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: 
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH')
 }
 
-/** On AWS a parameter, else a file in DATA_DIR. The process refuses a table that disagrees. */
+/** Stored in a parameter on AWS, else in a file in DATA_DIR. A process refuses a table that does not match it. */
 export interface Marker {
   readonly ledger: string
   readonly epoch: number
@@ -125,7 +127,7 @@ const words = /^(led_\w+) (\d{1,9}) (\S+) (\S+)$/
 
 export const noMarker = 'none'
 
-/** `null`: no ledger was begun. `undefined`: not a marker. */
+/** `null`: no ledger has begun yet. `undefined`: not a marker. */
 export function parseMarker(text: string): Marker | null | undefined {
   if (text.trim() === noMarker) return null
   const [, ledger, epoch, table, tableName] = words.exec(text.trim()) ?? []
@@ -138,7 +140,7 @@ export const toMarkerText = ({ ledger, epoch, table, tableName }: Marker): strin
 
 const anyAccessKey = 'local'
 
-/** @param accessKey identifies our stand-ins, because the port is open to every user. */
+/** @param accessKey proves to a stand-in that we ask, because every user of the machine can reach its port. */
 export const standIn = (endpoint: string | undefined, accessKey = anyAccessKey) =>
   endpoint === undefined
     ? {}

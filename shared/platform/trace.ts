@@ -1,7 +1,7 @@
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
 /**
- * `undefined`: absent or malformed. A later version is kept as version 00, with the one flag known for all versions.
+ * `undefined`: absent or malformed. A later version becomes version 00, with the only flag that all versions have.
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */
 export function readTraceparent(header: string | undefined): string | undefined {
