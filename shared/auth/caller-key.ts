@@ -1,6 +1,6 @@
 import type { Secret, SecretValue } from '../platform/secrets.ts'
 
-/** The key may have been rotated once since the signature. */
+/** Tries the previous key, too, because the key may have been rotated since the signature. */
 async function withAnyOf<T>(
   { current, previous }: SecretValue,
   read: (key: string) => Promise<T | null>,

@@ -10,7 +10,7 @@ const maxBytes = 256 * 1024
  * @throws Error for any other answer. Its message quotes nothing of the body.
  */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<JsonObject> {
-  // A kept connection may be closed already after Lambda froze the process.
+  // A kept connection may be closed already, if Lambda froze the process.
   const headers = { accept: 'application/json', connection: 'close' }
   const answer = await fetch(url, { headers, redirect: 'manual', signal })
   if (answer.status !== 200) {
@@ -19,7 +19,7 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<JsonO
   }
   const text = fromUtf8(await readBounded(answer, url))
   const read = text === null ? { ok: false as const, reason: 'not UTF-8' } : parseStrictJson(text)
-  if (!read.ok) throw new Error(`${url} answered what cannot be read: ${read.reason}`)
+  if (!read.ok) throw new Error(`${url} answered with a body that cannot be read: ${read.reason}`)
   if (!isObject(read.value)) throw new Error(`${url} answered with something other than a JSON object`)
   return read.value
 }

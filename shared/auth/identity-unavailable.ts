@@ -1,4 +1,4 @@
-/** Nothing was sent: without the issuer's keys its tokens cannot be verified. */
+/** The issuer's keys are unknown, so its tokens cannot be verified. Nothing was sent. */
 export class IdentityUnavailable extends Error {
   override readonly name = 'IdentityUnavailable'
   constructor(

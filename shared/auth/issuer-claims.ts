@@ -9,7 +9,7 @@ export type Claims = { readonly [name: string]: Json }
 /** How far clocks may differ. */
 const leewaySeconds = 60
 
-/** Times are whole seconds (RFC 7519, NumericDate), and all but `nbf` are required. `null`: in time. */
+/** Times are whole seconds (RFC 7519, NumericDate). Only `nbf` may be missing. `null`: the token is valid now. */
 export function timeFault({ exp, iat, nbf }: Claims, { maxLifetime }: Issuer, nowMs: number): TokenFault | null {
   const now = nowMs / 1000
   if (!isTime(exp) || !isTime(iat) || (nbf !== undefined && !isTime(nbf))) return 'lifetime'
@@ -28,14 +28,14 @@ export function textsIn(claims: Claims, claim: string): readonly string[] | null
   return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : null
 }
 
-/** The values of a mapped claim. Those of OAuth's `scope` have blanks between them (RFC 8693, section 4.2). */
+/** The values of a mapped claim. In OAuth's `scope`, blanks separate them (RFC 8693, section 4.2). */
 function valuesOf(claims: Claims, claim: string): readonly string[] | null {
   const value = claims[claim]
   const isOfOAuth = (claim === 'scope' || claim === 'scp') && typeof value === 'string'
   return isOfOAuth ? value.split(' ').filter((each) => each !== '') : textsIn(claims, claim)
 }
 
-/** The caller as the issuer's entry maps the claims, or the fault of a claim that it needs. */
+/** Maps the claims to a caller, as the issuer's entry says. Returns a fault if a needed claim is wrong. */
 export function callerOf(issuer: Issuer, claims: Claims): Caller | TokenFault {
   const subject = nameIn(claims, issuer.subject, issuer)
   const sub = `${issuer.name}:${subject}`
@@ -58,7 +58,7 @@ export function callerOf(issuer: Issuer, claims: Claims): Caller | TokenFault {
 const isTrustedEmail = ({ email_verified }: Claims, { trustUnverifiedEmail }: Issuer): boolean =>
   email_verified === true || trustUnverifiedEmail
 
-/** `null`: another fault than an e-mail address that no one verified. */
+/** `null`: the fault is not an unverified e-mail address. */
 const nameFault = (claims: Claims, claim: string, issuer: Issuer): TokenFault | null =>
   claim === 'email' && typeof claims.email === 'string' && claims.email !== '' && !isTrustedEmail(claims, issuer)
     ? 'email-unverified'
@@ -71,7 +71,7 @@ function nameIn(claims: Claims, claim: string, issuer: Issuer): string | null {
   return isTrustedEmail(claims, issuer) ? value.toLowerCase() : null
 }
 
-/** What the file maps, so that records keep no other group of a person. `null`: a claim is malformed. */
+/** Keeps only values that the file maps, so that records hold no other group of a person. `null`: a claim is malformed. */
 function mappedValues(issuer: Issuer, claims: Claims): Readonly<Record<string, readonly string[]>> | null {
   const { scopes, budgets, readsBudgets } = issuer
   const map = isClaim(scopes) ? scopes.map : {}
@@ -115,7 +115,7 @@ function mapValues(
   }
 }
 
-/** What the file of today makes of the kept claims. `null`: their issuer is gone. */
+/** Maps the kept claims again, with the file of today. `null`: the file does not have their issuer any more. */
 export function mapKept(issuers: readonly Issuer[], kept: KeptToken): KeptToken | null {
   if (!kept.issuer) return kept
   const { name, claims } = kept.issuer

@@ -13,14 +13,14 @@ import type { Issuer } from './issuers-file.ts'
 export type Metadata = JsonObject & { readonly issuer: string }
 
 const refreshedAfterMs = 10 * minuteMs
-/** Only while fetching fails. */
+/** Old keys are used only while fetching fails. */
 const usedForMs = 24 * hourMs
 const unknownAfterMs = minuteMs / 2
 const retriedAfterMs = minuteMs / 2
-/** Nothing works before the first keys. */
+/** Shorter, because nothing works before the first keys. */
 const retriedWithoutKeysAfterMs = 5_000
 const keptAgainAfterMs = 5 * minuteMs
-/** A single fetch that failed is no outage. */
+/** Only keys older than this are logged as an outage, because a single failed fetch is none. */
 const outageAfterMs = hourMs
 const loggedAfterMs = 10 * minuteMs
 const withinMsByDefault = 3_000
@@ -30,28 +30,28 @@ export interface IssuerParts {
   readonly stored: IssuerKeys
   readonly clock: Clock
   readonly log: Log
-  /** For discovery and keys together. */
+  /** The limit for discovery and keys together. */
   readonly withinMs?: number | undefined
 }
 
 interface KeySet {
   readonly fetchedAt: number
   readonly jwks: string
-  /** `null`: read from the table. */
+  /** `null`: the keys were read from the table. */
   readonly metadata: Metadata | null
   /** `null`: no key or several keys fit. */
   find(header: JWTHeaderParameters): Promise<CryptoKey | null>
-  /** Whether the name is its own, once the table has these keys or ones that are hardly older. */
+  /** Waits until the table has these keys, or keys that are hardly older. `true`: the name belongs to this issuer. */
   kept: Promise<boolean> | null
 }
 
 /** What one process knows of an issuer's keys. */
 interface Memory extends IssuerParts {
   known: KeySet | undefined
-  /** Whether the table has this issuer under this name. */
+  /** True if the table has this issuer under this name. */
   isNamed: boolean
   pending: Promise<void> | undefined
-  /** The latest attempts to fetch: any, and for a key that was not known. */
+  /** The times of the last fetch, and of the last fetch for an unknown key. */
   triedAt: number
   unknownAt: number
   failure: unknown
@@ -61,7 +61,7 @@ interface Memory extends IssuerParts {
 export type Keys = ReturnType<typeof createIssuerKeys>
 
 /**
- * The keys of one issuer: fetched by one request at a time, and kept in the table for outages.
+ * The keys of one issuer. One request at a time fetches them, and the table keeps them for outages.
  *
  * @throws IdentityUnavailable, LedgerUnavailable
  */
@@ -72,7 +72,7 @@ export function createIssuerKeys(parts: IssuerParts) {
   return {
     /** `null`: no key of the issuer fits. */
     keyFor: (header: JWTHeaderParameters) => keyFor(memory, header),
-    /** Called with each verified token, so that a mistyped issuer never takes a name. Whether the name is its own. */
+    /** Called only after a token was verified, so that a mistyped issuer never takes a name. `true`: the name is its own. */
     keep: () => keep(memory),
     metadata: () => metadata(memory),
   }
@@ -108,7 +108,7 @@ async function renew(memory: Memory): Promise<void> {
   if (kept && kept.issuer !== issuer.issuer) return refuseName(memory, kept)
   memory.isNamed ||= kept !== null
   if (fetched.status === 'rejected') return useKept(memory, kept, fetched.reason)
-  // Without the table no one knows whose name it is.
+  // Only the table knows which issuer has the name.
   if (item.status === 'rejected' && !memory.isNamed) {
     memory.triedAt = Number.NEGATIVE_INFINITY
     throw item.reason
@@ -121,7 +121,7 @@ async function renew(memory: Memory): Promise<void> {
 function useKept(memory: Memory, kept: StoredIssuerKeys | null, failure: unknown): void {
   const { issuer, log } = memory
   memory.failure = failure
-  // Another process may have fetched later.
+  // Another process may have fetched newer keys.
   if (kept && kept.fetchedAt > (memory.known?.fetchedAt ?? 0))
     memory.known = toKeySet({ jwks: kept.jwks, fetchedAt: kept.fetchedAt, metadata: null, kept: own })
   const { fetchedAt } = usable(memory) ?? {}
@@ -130,7 +130,7 @@ function useKept(memory: Memory, kept: StoredIssuerKeys | null, failure: unknown
   logOnce(memory, () => log.error('issuer-unavailable', { issuer: issuer.name, keysOf, cause: failure }))
 }
 
-/** Records of the earlier issuer name its callers by it. */
+/** Refuses a name of an earlier issuer, because records name that issuer's callers by it. */
 function refuseName(memory: Memory, { issuer: earlierUrl }: StoredIssuerKeys): void {
   const { issuer, log, clock } = memory
   const { name, issuer: url } = issuer
@@ -202,7 +202,7 @@ async function fetchKeys({
   return { jwks: JSON.stringify({ keys: keys.flatMap((key) => (isObject(key) ? publicKey(key) : [])) }), metadata }
 }
 
-/** https, or http where the issuer itself is on this machine. */
+/** True for https. True for http on this machine if the issuer is there, too. */
 export function mayFetch(text: string, issuer: Pick<Issuer, 'issuer'>): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
@@ -212,13 +212,13 @@ export function mayFetch(text: string, issuer: Pick<Issuer, 'issuer'>): boolean 
 
 const publicMembers = ['kty', 'kid', 'use', 'alg', 'key_ops', 'crv', 'x', 'y', 'n', 'e']
 
-/** Without certificates, which may be long, and without keys that are no secret any more. */
+/** Leaves out certificates, which may be long, and keys whose private part is in the answer. */
 function publicKey(key: JsonObject): JsonObject[] {
   if ('d' in key || 'k' in key) return []
   return [Object.fromEntries(Object.entries(key).filter(([member]) => publicMembers.includes(member)))]
 }
 
-/** Throws for no key set: what the table has passed here before. */
+/** Throws if the text is not a key set. Keys in the table passed here before they were written. */
 function toKeySet({ jwks, ...rest }: Omit<KeySet, 'find'>): KeySet {
   const keys: { keys: JWK[] } = JSON.parse(jwks)
   const resolve = createLocalJWKSet(keys)

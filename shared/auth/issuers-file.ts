@@ -11,19 +11,19 @@ export class WrongIssuers extends Error {
 
 const maxIssuers = 20
 
-/** Callers' names begin with one of these where no issuer named them. */
+/** Callers without an issuer have names that begin with one of these. */
 const reservedNames = ['slack', 'schedule', 'caller', 'guard', 'sweep', 'service', 'setup', 'mcp']
 
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
 
-const takesName = 'must have 1 to 31 of a-z, 0-9 and -, beginning with a letter'
-const name = z.string(takesName).check(
-  z.regex(/^[a-z][a-z0-9-]{0,30}$/, takesName),
-  z.refine((text) => !reservedNames.includes(text), `must be none of ${reservedNames.join(', ')}`),
+const nameFault = 'must have 1 to 31 of a-z, 0-9 and -, beginning with a letter'
+const name = z.string(nameFault).check(
+  z.regex(/^[a-z][a-z0-9-]{0,30}$/, nameFault),
+  z.refine((text) => !reservedNames.includes(text), `must not be one of ${reservedNames.join(', ')}`),
 )
 
-const takesAddress = 'must be an https address without a query, or http to this machine'
-const address = z.string(takesAddress).check(z.refine(isIssuer, takesAddress))
+const addressFault = 'must be an https address without a query, or http to this machine'
+const address = z.string(addressFault).check(z.refine(isIssuer, addressFault))
 
 function isIssuer(text: string): boolean {
   if (!URL.canParse(text)) return false
@@ -32,15 +32,15 @@ function isIssuer(text: string): boolean {
   return isPlain && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
 }
 
-const takesClaim = 'must be the name of a claim, of 1 to 128 visible characters'
-const claim = z.string(takesClaim).check(z.regex(/^(?!__proto__$)[\x21-\x7e]{1,128}$/, takesClaim))
+const claimFault = 'must be the name of a claim, of 1 to 128 visible characters'
+const claim = z.string(claimFault).check(z.regex(/^(?!__proto__$)[\x21-\x7e]{1,128}$/, claimFault))
 
-const takesScopes = `must be a list of scopes: ${scopes.join(', ')}`
-const scopeList = z.array(z.enum(scopes, takesScopes), takesScopes).check(z.maxLength(scopes.length, takesScopes))
+const scopesFault = `must be a list of scopes: ${scopes.join(', ')}`
+const scopeList = z.array(z.enum(scopes, scopesFault), scopesFault).check(z.maxLength(scopes.length, scopesFault))
 
-const takesLifetime = 'must be a time such as 15m, 12h or 7d, at most 31d'
+const lifetimeFault = 'must be a time such as 15m, 12h or 7d, at most 31d'
 const lifetime = z.pipe(
-  z.string(takesLifetime).check(z.refine((text) => !Number.isNaN(lifetimeMs(text)), takesLifetime)),
+  z.string(lifetimeFault).check(z.refine((text) => !Number.isNaN(lifetimeMs(text)), lifetimeFault)),
   z.transform(lifetimeMs),
 )
 
@@ -50,9 +50,9 @@ function lifetimeMs(text: string): number {
   return ms <= 31 * dayMs ? ms : Number.NaN
 }
 
-const takesBudgets = 'must be a list of budgets, or {"claim": …}'
+const budgetsFault = 'must be a list of budgets, or {"claim": …}'
 const budgets = z
-  .array(z.string(takesBudgets).check(z.regex(shortName, 'must be the name of a budget')))
+  .array(z.string(budgetsFault).check(z.regex(shortName, 'must be the name of a budget')))
   .check(z.maxLength(200, 'must have at most 200 budgets'))
 
 /** An identity provider whose tokens are accepted. */
@@ -84,7 +84,7 @@ const issuer = z.strictObject({
     ],
     'must be a list of scopes, or {"claim": …, "map": {…}}',
   ),
-  /** Absent: as in a token of Unit Guard. With a claim, `*` counts only with `mayBeAll`. */
+  /** Absent: all for an admin, else none. With a claim, `*` counts only with `mayBeAll`. */
   budgets: z.exactOptional(
     z.union(
       [
@@ -92,11 +92,11 @@ const issuer = z.strictObject({
         budgets,
         z.strictObject({ claim, mayBeAll: z._default(z.boolean('must be true or false'), false) }),
       ],
-      `${takesBudgets}, or "*"`,
+      `${budgetsFault}, or "*"`,
     ),
   ),
-  /** Absent: all. A token without the claim may read no budget. */
-  readsBudgets: z.exactOptional(z.union([budgets, z.strictObject({ claim })], takesBudgets)),
+  /** Absent: all budgets. A token without the claim may read no budget. */
+  readsBudgets: z.exactOptional(z.union([budgets, z.strictObject({ claim })], budgetsFault)),
 })
 export type Issuer = Readonly<z.output<typeof issuer>>
 
@@ -144,7 +144,7 @@ function loginFault(
   const entry = issuers.find((issuer) => issuer.name === name)
   if (!entry) return 'LOGIN_ISSUER: must be the name of an issuer in the file that TRUSTED_ISSUERS names'
   if (clientId === undefined) return 'LOGIN_CLIENT_ID: is needed with LOGIN_ISSUER'
-  // Else every ID token of the login would be a bearer token.
+  // Otherwise every ID token of the login would be accepted as a bearer token.
   const same = issuers.findIndex(({ issuer, audience }) => issuer === entry.issuer && audience === clientId)
   return same < 0 ? null : `LOGIN_CLIENT_ID: must not be the audience of ${issuers[same]?.name} in the issuers file`
 }

@@ -28,7 +28,7 @@ export interface IssuersParts {
   readonly keys: IssuerKeys
   readonly clock: Clock
   readonly log: Log
-  /** Tokens for this client are for the login alone. */
+  /** Tokens for this client are valid only for the login. */
   readonly login?: { readonly issuer: string; readonly clientId: string } | undefined
   readonly withinMs?: number | undefined
 }
@@ -58,7 +58,7 @@ export function createIssuers(parts: IssuersParts) {
   }
 
   /**
-   * Only the callback of the login calls this: such a token is never a bearer.
+   * Only the callback of the login calls this, because such a token is never a bearer token.
    *
    * @throws IdentityUnavailable, LedgerUnavailable
    */
@@ -82,7 +82,7 @@ export function createIssuers(parts: IssuersParts) {
     if (untimely) return refusedFor(untimely, name)
     const caller = callerOf(issuer, claims)
     if (typeof caller === 'string') return refusedFor(caller, name)
-    // All that needs no key comes first: a forged token must not make us ask the issuer.
+    // All checks without a key come first, because a forged token must not make us ask the issuer.
     const key = await keys.keyFor(header)
     if (!key) return refusedFor('key-unknown', name)
     if (!(await isSigned(token, key, header.alg))) return refusedFor('signature', name)
@@ -90,7 +90,7 @@ export function createIssuers(parts: IssuersParts) {
   }
 
   return {
-    /** Whether a token that names this issuer is left to the functions here. */
+    /** True if the functions here verify tokens of this issuer. */
     trusts: (iss: string): boolean => issuers.some(({ issuer }) => issuer === iss),
     verify,
     verifyLogin,
@@ -100,7 +100,7 @@ export function createIssuers(parts: IssuersParts) {
       if (!entry) throw new Error(`there is no issuer ${name}`)
       return entry.keys.metadata()
     },
-    /** Maps the kept claims again, by the file as it is now. `null`: the issuer is gone. */
+    /** Maps the kept claims again, with the file of today. `null`: the file does not have their issuer any more. */
     map: (kept: KeptToken): KeptToken | null => mapKept(issuers, kept),
   }
 }
@@ -110,7 +110,7 @@ interface Read {
   readonly claims: Claims
 }
 
-/** They change how a token is read, or bring a key of their own (RFC 7515, section 4.1). */
+/** These headers change how a token is read, or contain a key (RFC 7515, section 4.1). */
 const refusedHeaders = ['crit', 'b64', 'jku', 'jwk', 'x5u', 'x5c']
 const types = ['jwt', 'at+jwt', 'application/at+jwt']
 
@@ -121,11 +121,11 @@ function isPlainHeader(header: Claims): header is Claims & JWTHeaderParameters &
   return typeof alg === 'string' && isNamed && isOfType && refusedHeaders.every((name) => !Object.hasOwn(header, name))
 }
 
-/** As RFC 9068 marks it. */
+/** RFC 9068 marks access tokens by their type. */
 const isAccessToken = ({ header: { typ } }: Read): boolean =>
   typeof typ === 'string' && /^(application\/)?at\+jwt$/i.test(typ)
 
-/** Claims that OpenID Connect has for ID tokens alone. */
+/** Claims that OpenID Connect defines only for ID tokens. */
 const idTokenMarks = ['nonce', 'at_hash', 'c_hash', 's_hash']
 
 const isIdToken = (read: Read): boolean =>

@@ -6,7 +6,7 @@ import { fromUtf8, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
 import { withAnyKey } from './caller-key.ts'
 
-/** What the bearer of a quote knows anyway. */
+/** The readable members of a quote. Its bearer knows them anyway. */
 export interface QuoteTerms {
   readonly kind: string
   readonly project: string
@@ -16,7 +16,7 @@ export interface QuoteTerms {
   readonly units: number
 }
 
-/** What a quote is bound to besides. It holds a tag of each, because not every caller may read who pays. */
+/** A quote is valid only with these. It holds a tag of each, because not every caller may read who pays. */
 export interface QuoteBonds {
   readonly caller: readonly [issuer: string | null, name: string]
   readonly ledger: readonly [id: string, epoch: number]
@@ -24,7 +24,7 @@ export interface QuoteBonds {
     readonly works: readonly string[]
     readonly budget: string
     readonly owner: string | null
-    /** What `account` says about a project that no budget lists. */
+    /** The rule of `account` for a project that no budget lists. */
     readonly unowned: string | null
   }
 }
@@ -129,7 +129,7 @@ function partsOf(quote: string) {
   return parsed?.success ? { body: parsed.data, text, signature } : null
 }
 
-/** Other spellings of the same bytes would be other quotes. */
+/** Refuses other spellings of the same bytes, because they would count as other quotes. */
 function bytesOf(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : null
@@ -139,7 +139,7 @@ const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret,
 
 const mac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** The id is in it, so that equal payers have unequal tags. */
+/** A tag depends on the id, so that equal payers have different tags. */
 const tagOf = <Name extends Bond>(key: Buffer, id: string, name: Name, bond: QuoteBonds[Name]): string =>
   mac(key, JSON.stringify([name, id, ordered(bond)]))
     .subarray(0, tagBytes)

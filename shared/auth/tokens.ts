@@ -9,16 +9,16 @@ import { withAnyKey } from './caller-key.ts'
 export interface Caller {
   readonly sub: string
   readonly scopes: ReadonlySet<Scope>
-  /** Their descendants included. */
+  /** Includes the budgets below these. */
   readonly budgets: '*' | readonly string[]
   readonly until: number
-  /** From a claim. The person in the list of callers wins. */
+  /** The person from a claim. A person in the list of callers overrides it. */
   readonly person?: string
-  /** Their descendants included; absent: all. */
+  /** Includes the budgets below these. Absent: all budgets. */
   readonly readsBudgets?: readonly string[]
   /** Absent: a token of Unit Guard itself. */
   readonly issuer?: IssuerClaims
-  /** The values of a claim that would give scopes. */
+  /** The claim that gives scopes, and the scopes for each of its values. */
   readonly scopesFrom?: { readonly claim: string; readonly map: Readonly<Record<string, readonly Scope[]>> }
 }
 
@@ -51,12 +51,12 @@ const verifiedForMs = minuteMs
 const maxVerified = 1_000
 
 /**
- * 1–256 visible characters without `#`. A stored map could not have the name `__proto__`; `okta:*` would look like all
- * callers of an issuer.
+ * 1–256 visible characters without `#`. Not `__proto__`, because a stored map cannot have this name. Not `okta:*`, which
+ * would look like all callers of an issuer.
  */
 export const callerName = /^(?!__proto__$)[\x21\x22\x24-\x7e]{1,256}(?<!\*)$/
 
-/** `okta:ada` could be forged otherwise. */
+/** A minted token must not name a caller of an issuer, such as `okta:ada`. */
 export const subject = z.string().check(
   z.regex(callerName),
   z.maxLength(128),
@@ -71,7 +71,7 @@ const claims = z.object({
   budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
 })
 
-/** Tokens that name a trusted issuer are verified by its keys alone. */
+/** Only the keys of a trusted issuer verify a token that names it. */
 interface TrustedIssuers {
   trusts(iss: string): boolean
   verify(token: string): Promise<TokenCheck>
@@ -79,17 +79,17 @@ interface TrustedIssuers {
 
 interface Verified {
   readonly caller: Caller
-  /** `null`: an issuer's. */
+  /** Our key that verified the token. `null`: an issuer's key did. */
   readonly key: string | null
   readonly until: number
 }
 
 /**
- * Reads JWTs (RFC 7519): those of trusted issuers, and own ones with HS256 and the current or the previous key. Beyond
- * jose, `exp` is required and sane, and each segment has one spelling.
+ * Verifies JWTs (RFC 7519): those of trusted issuers, and our own, with HS256 and the current or previous key. Stricter
+ * than jose: `exp` is required and at most 366 days away, and each segment has only one spelling.
  *
- * @param options.identity loads with the first token that names an issuer; `null`: none is trusted.
- * @param options.acceptsMinted whether own tokens are accepted.
+ * @param options.identity loads with the first token that names an issuer. `null`: none is trusted.
+ * @param options.acceptsMinted false: our own tokens are refused.
  * @throws SecretUnavailable, IdentityUnavailable, LedgerUnavailable
  */
 export function createTokens(options: {
@@ -99,7 +99,7 @@ export function createTokens(options: {
   acceptsMinted?: boolean
 }) {
   const { callerKey: key, clock, identity, acceptsMinted = true } = options
-  // Tools send one token a thousand times, and verifying costs as much as a small answer.
+  // Cached, because tools send one token a thousand times, and verifying it costs as much as a small answer.
   const verified = new Map<string, Verified>()
 
   async function verify(header: string | undefined): Promise<TokenCheck> {
@@ -169,7 +169,7 @@ const faultsOfClaims: Readonly<Record<string, TokenFault>> = { sub: 'subject', a
 
 const faultOfClaim = (claim: PropertyKey | undefined): TokenFault => faultsOfClaims[String(claim)] ?? 'claims'
 
-/** What jose found. */
+/** The fault that jose found. */
 function reasonOf(error: unknown): TokenFault {
   const { code, claim, reason } = (error instanceof Error ? error : {}) as Record<string, unknown>
   switch (code) {
@@ -199,7 +199,7 @@ export function readToken(token: string): ReadToken | null {
   return isObject(header) && isObject(claims) ? { header, claims } : null
 }
 
-/** Other spellings of the same bytes would be other tokens. */
+/** Other spellings of the same bytes would count as other tokens. */
 const isCanonical = (token: string): boolean =>
   token.split('.').every((segment) => Buffer.from(segment, 'base64url').toString('base64url') === segment)
 
