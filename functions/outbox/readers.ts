@@ -18,8 +18,8 @@ export type Reader = (event: unknown, endsAt: number) => Promise<BatchAnswer>
 const noFailures: BatchAnswer = { batchItemFailures: [] }
 
 /**
- * Starts queued and approved updates, and answers commands and presses. The reader never asks for a record again,
- * because a repeated record delays the records behind it; the sweep retries. Changes of an open task are skipped,
+ * Starts queued and approved updates, and answers Slack's commands and presses. It never asks for a record again, because
+ * a repeated record delays the records behind it. The sweep retries instead. Changes of a stored Slack event are skipped,
  * because they follow a failed attempt.
  */
 export function createStartReader(parts: LineParts & { guard: Guard; slack: Slack }): Reader {
@@ -52,7 +52,7 @@ export function createStartReader(parts: LineParts & { guard: Guard; slack: Slac
  * Sends announcements, edits them when their updates change, sends events to other systems, and checks thresholds. It is
  * a separate reader, so that a slow Slack delays only messages.
  *
- * @param only where each has a reader of its own, so that neither waits for the other.
+ * @param only set if people and systems each have their own reader, so that neither waits for the other.
  */
 export function createTellReader(
   parts: LineParts & { guard: Guard; slack: Slack; events: Events },

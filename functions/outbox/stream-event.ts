@@ -8,13 +8,13 @@ export interface Change {
   readonly state?: string
   /** Missing if the item has none, or was deleted. */
   readonly version?: number
-  /** Whether it is an update that people were asked to decide about. */
+  /** True for an update about which people were asked to decide. */
   readonly wasAnnounced: boolean
-  /** Of an entry: the budgets or the plan that events tell of. */
+  /** For an entry: the budgets or the plan that events report. */
   readonly subjects: readonly string[]
-  /** That it is or is about. */
+  /** The update that the item is, or is about. */
   readonly update?: string
-  /** Of that update. */
+  /** The trace context of that update. */
   readonly traceparent?: string
 }
 

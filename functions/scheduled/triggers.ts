@@ -17,7 +17,7 @@ const timeSchema = z.pipe(
   z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?Z$/)),
   z.transform((text, context) => {
     const instant = Date.parse(text)
-    // Date.parse takes 30 February for 2 March, and 24:00 for the next day.
+    // Date.parse reads 30 February as 2 March, and 24:00 as the next day.
     const isReal = !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text.slice(0, 16))
     if (isReal) return instant
     context.issues.push({ code: 'custom', message: 'is not a valid time', input: text })
@@ -29,7 +29,7 @@ const triggerSchema = z.union([
   z.strictObject({ task: z.enum(['sweep', 'digest']) }),
 ])
 
-/** An event that no rule of Unit Guard sends; nothing was done. */
+/** No rule of Unit Guard sends such an event. Nothing was done. */
 export class WrongTrigger extends Error {
   override readonly name = 'WrongTrigger'
 }
@@ -43,7 +43,7 @@ export function readTrigger(event: unknown): Trigger {
   )
 }
 
-/** Scheduled jobs. Each step runs even if others fail; the next sweep repeats what failed. */
+/** Scheduled jobs. Each step runs even if others fail. The next sweep repeats the failed steps. */
 export function createTriggers(services: Services & { slack: Slack; events: Events }) {
   const { guard, clock, log, slack, events, metricNamespace } = services
   const report = (measurements: Measurements) =>
@@ -61,7 +61,7 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
     await Promise.all([attempt(() => slack.sweep()), attempt(() => events.sweep(endsAt))])
     await attempt(async () => report(await guard.measure()))
     await attempt(() => guard.keepSummaries())
-    // The summaries tell what plans have charged, so the outlook comes after them.
+    // The outlook comes after the summaries, because it reads there how many units plans were charged.
     await guard.checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
     const advanced = await attempt(() => guard.advanceOccurrences(endsAt))
@@ -69,7 +69,7 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
     return { swept, advanced: advanced ?? [] }
   }
 
-  /** The audit needs no plans, so it also runs if they cannot be read. Prices come before the digest's forecast. */
+  /** The audit needs no plans, so it also runs if they cannot be read. Prices come before the digest, which forecasts with them. */
   async function digest(endsAt: number): Promise<void> {
     await createMetrics({ ledger: guard.ledger, clock, log })
       .audit()
@@ -81,7 +81,7 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
     await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
-  /** A paused or unknown plan is not a failure; retrying would not help. */
+  /** A paused or unknown plan is not a failure, because a retry would not help. */
   async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
     const result = await guard.fire(plan, time, endsAt)
     if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })

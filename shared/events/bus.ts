@@ -4,7 +4,7 @@ import type { CloudEvent } from './event.ts'
 import { failed, type Sender, type SendResult, tooLate } from './sender.ts'
 import type { BusTarget } from './targets-file.ts'
 
-/** Rules match it. The CloudEvent's own `source`, which names the ledger, is in `detail`. */
+/** Rules match this `Source`. The CloudEvent's own `source`, which names the ledger, is in `detail`. */
 const busSource = 'unit-guard'
 
 /** https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html */

@@ -18,17 +18,17 @@ export interface CloudEvent {
   readonly source: string
   readonly type: `unit-guard.${EventType | 'test'}`
   readonly time: string
-  /** The id or the name of what the event is about. */
+  /** The id of the update, or the name of the budget, plan, project or caller. */
   readonly subject: string
   readonly datacontenttype: 'application/json'
-  /** The later of two events about one subject has the higher one. */
+  /** A later event about the same subject has a higher number. */
   readonly recordversion?: number
   readonly traceparent?: string
-  /** As it is when the event is sent, in the form of the API. */
+  /** The record at the time of sending, in the form of the API. */
   readonly data: object
 }
 
-/** The same for every attempt. Without full stops, because these separate the parts of what is signed. */
+/** Every attempt has the same id. It has no full stop, because full stops separate the parts of the signed text. */
 export function eventIdOf(reference: EventReference): string {
   if (reference.kind === 'update') return `${reference.update}-${reference.version}`
   const subject = reference.kind === 'entry' ? [reference.subject] : []
@@ -56,7 +56,7 @@ export function updateEvent(update: Update, version: number, source: string): Cl
 
 export const sourceOf = ({ identity }: Pick<Definitions, 'identity'>): string => `/unit-guard/${identity?.ledger ?? ''}`
 
-/** For the log. */
+/** Members for log lines about the event. */
 export const aboutEvent = ({ type, subject, traceparent }: CloudEvent) => ({
   ...(type.startsWith('unit-guard.update.') && { update: subject }),
   ...(traceparent !== undefined && { traceparent }),

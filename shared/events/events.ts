@@ -9,13 +9,12 @@ import type { Network } from './webhook.ts'
 /** Events for other systems. */
 export interface Events {
   /**
-   * Sends each event to every target that wants it, in five seconds at most. What a target did not take is kept for the
-   * sweep.
+   * Sends each event to every target that wants it, within five seconds. Failed deliveries are kept for the sweep.
    *
-   * @returns those that could not be kept: the stream must deliver their records again.
+   * @returns references to events that could not be kept. The stream must deliver their records again.
    */
   tell(references: readonly EventReference[]): Promise<ReadonlySet<EventReference>>
-  /** Repeats what failed. A dead target delays no other. */
+  /** Repeats failed deliveries. A dead target delays no other. */
   sweep(endsAt: number): Promise<void>
 }
 
@@ -30,11 +29,11 @@ export function createEvents(services: Services, network?: Network): Events {
   }
 }
 
-/** What commands and pages need beside. */
+/** Further functions that commands and pages need. */
 export interface OpenEvents extends Events {
   readonly targets: readonly Target[]
   readonly eventOf: EventOf
-  /** One attempt, which leaves nothing behind but a line in the log. */
+  /** Makes one attempt, and writes only a line in the log. */
   deliver(event: CloudEvent, target: Target, deadline?: AbortSignal): Promise<SendResult>
   statusOf(target: Target): Promise<TargetStatus>
 }

@@ -7,20 +7,20 @@ import { type About, isForSystems, type NewsForSystems } from '../ledger/updates
 import { toRfc3339 } from '../platform/clock.ts'
 import { type EventType, typeOfNews, typesOfEntries } from './types.ts'
 
-/** What happened to anything but an update: a budget, a plan, a project, a caller or the ledger. */
+/** A change of a budget, a plan, a project, a caller or the ledger. Updates have other events. */
 export interface Fact {
   readonly type: EventType
   readonly at: number
   readonly subject: string
   readonly recordversion?: number
-  /** Of the update that it is about. */
+  /** The trace context of the update that the fact is about. */
   readonly traceparent?: string
   readonly data: object
 }
 
 export type FactParts = Pick<Services, 'guard' | 'kinds'>
 
-/** `null`: there is no event of it. */
+/** `null`: the record has no event. */
 export async function factOf(
   parts: FactParts,
   reference: Exclude<EventReference, { kind: 'update' }>,

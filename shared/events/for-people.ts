@@ -2,7 +2,7 @@ import { duration } from '../guard/sentences.ts'
 import type { Delivery, WaitingDeliveries } from '../ledger/updates/deliveries.ts'
 import type { Target } from './targets-file.ts'
 
-/** The rest of an address may hold a secret. */
+/** Shows only the host, because the rest of an address may contain a secret. */
 export const placeOf = (target: Target): string =>
   target.kind === 'bus' ? `the bus ${target.bus}` : new URL(target.url).host
 

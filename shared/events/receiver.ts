@@ -11,10 +11,10 @@ import type { Target } from './targets-file.ts'
 export interface Receiver {
   readonly target: Target
   readonly sender: Sender
-  /** The stream leaves the events of a target that does not answer to the sweep, so that it delays no other. */
+  /** True after a target did not answer. The stream then leaves its events to the sweep, so that it delays no other. */
   isResting(): boolean
   rest(): void
-  /** For people; a lost note costs nothing. */
+  /** Notes the last results for people. A lost note does no harm. */
   note(notes: TargetState): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export interface EventParts {
   readonly receivers: readonly Receiver[]
   readonly eventOf: EventOf
   readonly ids: Pick<Ids, 'fraction'>
-  /** For one attempt, and for all that the stream tells at once: Slack's messages wait as long. */
+  /** The limit for one attempt, and for all events of a batch, because Slack's messages wait as long. */
   readonly withinMs: number
   readonly clock: Clock
   readonly log: Log
@@ -59,10 +59,10 @@ export function createReceiver(
   }
 }
 
-/** The last of each kind, to be written once. */
+/** The last result of each kind, so that all attempts write one note. */
 export type Notes = { -readonly [Name in keyof TargetState]: TargetState[Name] }
 
-/** One attempt, its line in the log, and what people should know of it. */
+/** Makes one attempt, logs it, and adds its result to `notes`. */
 export async function attempt(
   { clock, log }: Pick<EventParts, 'clock' | 'log'>,
   { target, sender }: Pick<Receiver, 'target' | 'sender'>,
@@ -83,7 +83,7 @@ export async function attempt(
   })
 }
 
-/** The event is not sent again, unless a person replays it. */
+/** Logs an event that is sent again only if a person replays it. */
 export function tellDead(
   { log }: Pick<EventParts, 'log'>,
   { target }: Pick<Receiver, 'target'>,
@@ -95,10 +95,10 @@ export function tellDead(
 
 const firstRetryMs = minuteMs
 const maxRetryMs = 15 * minuteMs
-/** Events that failed for so long are dead. */
+/** Events that have failed for this long are dead. */
 const repeatedForMs = dayMs
 
-/** A quarter earlier or later, so that targets are not met by all events at once. */
+/** Varies the delay by a quarter, so that a target does not get all events at once. `null`: the event is dead. */
 export function nextAttemptAt(
   { tries, createdAt }: Pick<Delivery, 'tries' | 'createdAt'>,
   { now, fraction, afterMs = 0 }: { now: number; fraction: number; afterMs?: number | undefined },

@@ -2,19 +2,19 @@ import type { CloudEvent } from './event.ts'
 
 export type SendResult =
   | { readonly kind: 'delivered' }
-  /** Another attempt would be refused too. */
+  /** The target would refuse another attempt, too. */
   | { readonly kind: 'gone'; readonly reason: string }
-  /** The target may have it all the same. */
+  /** The target may nevertheless have received the event. */
   | {
       readonly kind: 'failed'
       readonly reason: string
-      /** Absent: nothing came back. */
+      /** Absent: there was no answer. */
       readonly status?: number
-      /** As the target asked. */
+      /** The delay that the target asked for. */
       readonly afterMs?: number
     }
 
-/** One attempt, until the deadline. Never throws. A reason holds no address, secret or word of the target. */
+/** Makes one attempt, until the deadline. Never throws. A reason contains no address, secret or text of the target. */
 export interface Sender {
   send(event: CloudEvent, deadline: AbortSignal): Promise<SendResult>
 }

@@ -6,7 +6,7 @@ import { type Secret, SecretUnavailable } from '../platform/secrets.ts'
 const minBytes = 24
 const maxBytes = 64
 
-/** The stack generates keys without the prefix, which is optional for receivers too. */
+/** The stack generates keys without the prefix, which is optional for receivers, too. */
 const keySchema = z.pipe(
   z.string().check(z.regex(/^(whsec_)?[A-Za-z0-9+/]+={0,2}$/)),
   z.transform((text) => Buffer.from(text.replace(/^whsec_/, ''), 'base64')),
@@ -21,7 +21,7 @@ const secretSchema = z.union([
 ])
 
 /**
- * The keys of a target, the current one first. While a key is rotated there are two, and both sign.
+ * The keys of a target, the current one first. During a rotation there are two keys, and both sign.
  *
  * @throws SecretUnavailable
  */
@@ -35,7 +35,7 @@ export async function readSigningKeys(secret: Secret, name: string): Promise<rea
   // The cause would show part of the secret.
   throw new SecretUnavailable(
     name,
-    new Error('it is neither whsec_… nor {"current":"whsec_…","previous":"whsec_…"}, of 24 to 64 bytes in base64'),
+    new Error('it must be whsec_… or {"current":"whsec_…","previous":"whsec_…"}, with 24 to 64 bytes in base64'),
   )
 }
 

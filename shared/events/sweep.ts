@@ -5,12 +5,12 @@ import { filterTypeOf, passes } from './types.ts'
 
 const sendsAtOnce = 5
 const readAtOnce = 25
-/** A target that does not answer so often is left alone until the next sweep. */
+/** After this many failures, a target is left alone until the next sweep. */
 const maxFailures = 3
-/** The rest of the sweep waits for it. */
+/** Short, because the rest of the sweep waits for the events. */
 const sweepLastsMs = 60_000
 
-/** All targets at once, so that a dead one delays no other. */
+/** Serves all targets at once, so that a dead one delays no other. */
 export async function sweep(parts: EventParts, endsAt: number): Promise<void> {
   const until = Math.min(endsAt, parts.clock.now() + sweepLastsMs)
   await Promise.all(
@@ -26,13 +26,13 @@ async function sweepOne(parts: EventParts, receiver: Receiver, until: number): P
   const { ledger, clock } = parts
   const notes: Notes = {}
   let failures = 0
-  const mayGoOn = () => clock.now() < until && failures < maxFailures
+  const mayContinue = () => clock.now() < until && failures < maxFailures
   try {
-    while (mayGoOn()) {
+    while (mayContinue()) {
       const due = await ledger.deliveries.due(receiver.target.name, clock.now(), readAtOnce)
       if (due.length === 0) break
       await inParallel(due, sendsAtOnce, async (delivery) => {
-        if (mayGoOn() && (await repeat(parts, receiver, { delivery, notes })) === 'failed') failures++
+        if (mayContinue() && (await repeat(parts, receiver, { delivery, notes })) === 'failed') failures++
       })
     }
   } finally {

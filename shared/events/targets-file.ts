@@ -21,16 +21,16 @@ const maxTargets = 5
 const maxUrlLength = 1_000
 const busName = 'bus'
 
-const takesName = 'must have 1 to 31 of a-z, 0-9 and -, beginning with a letter'
-const name = z.string(takesName).check(
-  z.regex(/^[a-z][a-z0-9-]{0,30}$/, takesName),
+const nameFault = 'must have 1 to 31 of a-z, 0-9 and -, beginning with a letter'
+const name = z.string(nameFault).check(
+  z.regex(/^[a-z][a-z0-9-]{0,30}$/, nameFault),
   z.refine((text) => text !== busName, `must not be ${busName}, which is EVENT_BUS`),
 )
 
-const takesUrl = 'must be an https address without credentials, or http to this machine'
-const url = z.string(takesUrl).check(
+const urlFault = 'must be an https address without credentials, or http to this machine'
+const url = z.string(urlFault).check(
   z.maxLength(maxUrlLength, `must have at most ${maxUrlLength} characters`),
-  z.refine(isUrl, takesUrl),
+  z.refine(isUrl, urlFault),
   z.refine((text) => !URL.canParse(text) || !isRefusedHost(new URL(text).hostname), 'must not be a private address'),
 )
 
@@ -41,23 +41,23 @@ function isUrl(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
-/** No other secret may become the key of a signature. */
-const takesSecret = 'must be the name of a secret, unit-guard/events/ (or your prefix) and 1 to 31 of a-z, 0-9 and -'
+/** Only a secret with this prefix may become the key of a signature. */
+const secretFault = 'must be the name of a secret, unit-guard/events/ (or your prefix) and 1 to 31 of a-z, 0-9 and -'
 const secret = z
-  .string(takesSecret)
-  .check(z.regex(/^[a-z](-?[a-z0-9]){0,23}\/events\/[a-z][a-z0-9-]{0,30}$/, takesSecret))
+  .string(secretFault)
+  .check(z.regex(/^[a-z](-?[a-z0-9]){0,23}\/events\/[a-z][a-z0-9-]{0,30}$/, secretFault))
 
-const takesType = 'must be the type of an event, such as update.settled, or update.*'
+const typeFault = 'must be the type of an event, such as update.settled, or update.*'
 const types = z
-  .array(z.string(takesType).check(z.refine(isFilter, takesType)), 'must be a list of types of events')
+  .array(z.string(typeFault).check(z.refine(isFilter, typeFault)), 'must be a list of types of events')
   .check(z.minLength(1, 'must name a type'), z.maxLength(eventTypes.length, 'has too many types'))
 
-/** A misspelt type would never match. */
+/** Refuses a misspelt type, because it would never match. */
 function isFilter(text: string): boolean {
   return /^[a-z]+\.(\*|[a-z-]+)$/.test(text) && eventTypes.some((type) => passes([text], type))
 }
 
-/** Another system that gets events over HTTPS. `secret`: its name in Secrets Manager. */
+/** Another system that receives events over HTTPS. `secret`: the name in Secrets Manager. */
 const webhook = z.strictObject({ name, url, secret, types })
 export type WebhookTarget = Readonly<z.output<typeof webhook>> & { readonly kind: 'webhook' }
 export type Target = WebhookTarget | BusTarget

@@ -55,7 +55,7 @@ async function tellOne(
 ): Promise<void> {
   const notes: Notes = {}
   await inParallel(told, sendsAtOnce, async ({ reference, event }) => {
-    // Every batch of the stream would wait for a slow target.
+    // A slow target must rest, because every batch of the stream would wait for it.
     const slow = AbortSignal.timeout(parts.withinMs / 2)
     const isTried = !deadline.aborted && !receiver.isResting()
     const result = isTried ? await attempt(parts, receiver, { event, deadline, notes }) : untried
@@ -74,7 +74,7 @@ async function tellOne(
 
 const untried = failed('not tried')
 
-/** For the sweep, or for people if it is dead. An event that is kept already stays as it is. */
+/** Keeps a delivery for the sweep, or for people if the event is dead. A delivery that exists does not change. */
 async function keep(
   { ledger, ids, clock }: EventParts,
   { target }: Receiver,

@@ -4,7 +4,7 @@ import { isTerminal, states, type Update } from '../ledger/updates/update.ts'
 
 const budgetEvents = ['changed', 'frozen', 'unfrozen', 'threshold', 'will-run-out'] as const
 
-/** As targets name them. In an event `unit-guard.` stands before the name. */
+/** The types as targets name them. In an event, they begin with `unit-guard.`. */
 export const eventTypes = [
   ...states.map((state) => `update.${state}` as const),
   'update.corrected',
@@ -16,7 +16,7 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number]
 
 /**
- * `null`: the line changed only what the sweep remembers, or the version is not there.
+ * `null`: the version does not exist, or its line changed only the sweep's own notes.
  *
  * @param version counts from 1.
  */
@@ -28,14 +28,14 @@ export function typeOfVersion({ history }: Pick<Update, 'history'>, version: num
   return line.move === undefined ? null : 'update.corrected'
 }
 
-/** Of each of an entry's subjects. Other entries are told by updates, or are of no budget or plan. */
+/** The event for each subject of an entry. Other entries have none: updates report them, or they concern no budget or plan. */
 export const typesOfEntries: Partial<Record<EntryType, EventType>> = {
   ...{ limit: 'budget.changed', 'budget-created': 'budget.changed', 'budget-deleted': 'budget.changed' },
   ...{ freeze: 'budget.frozen', restore: 'budget.frozen', unfreeze: 'budget.unfrozen' },
   ...{ pause: 'plan.paused', resume: 'plan.resumed' },
 }
 
-/** `null`: it is for people, or told by updates and entries. */
+/** `null`: the announcement is only for people, or updates and entries report it. */
 export function typeOfNews(about: About): EventType | null {
   if (about.kind === 'occurrence') return (about.state && typesOfOccurrences[about.state]) ?? null
   return isForSystems(about) ? typesOfNews[about.kind] : null
@@ -55,6 +55,6 @@ const typesOfNews: Record<Exclude<NewsForSystems['kind'], 'occurrence'>, EventTy
 export const passes = (filters: readonly string[], type: EventType): boolean =>
   filters.some((filter) => (filter.endsWith('.*') ? type.startsWith(filter.slice(0, -1)) : filter === type))
 
-/** As targets name it. */
+/** The type as targets name it. */
 export const filterTypeOf = (type: `unit-guard.${EventType | 'test'}`): EventType =>
   type.slice('unit-guard.'.length) as EventType

@@ -11,21 +11,21 @@ import { failed, type Sender, type SendResult, tooLate } from './sender.ts'
 import { readSigningKeys, signatureHeaders } from './signature.ts'
 import type { WebhookTarget } from './targets-file.ts'
 
-/** All addresses of a name. */
+/** Finds all addresses of a name. */
 type Resolve = (hostname: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
 
-/** Of tests. */
+/** Only tests set it. */
 export interface Network {
   readonly resolve?: Resolve
   /** A further certificate authority. */
   readonly ca?: string
-  /** For one attempt, and for all that the stream tells at once. */
+  /** The limit for one attempt, and for all events of a batch. */
   readonly withinMs?: number
 }
 
 export interface WebhookParts {
   readonly secret: Secret
-  /** Also http, and addresses of this machine. */
+  /** Allows http and addresses of this machine, too. */
   readonly allowLoopback: boolean
   readonly clock: Pick<Clock, 'now'>
   readonly network?: Network
@@ -34,8 +34,8 @@ export interface WebhookParts {
 const systemResolve: Resolve = (hostname, done) => dnsLookup(hostname, { all: true }, done)
 
 /**
- * POSTs each event once over a connection of its own: to the address that was checked, without redirects. The status
- * decides, so the answer's body is never read.
+ * POSTs each event once, over a new connection to the address that was checked. It follows no redirect, and reads only
+ * the status of the answer.
  */
 export function createWebhookSender(target: WebhookTarget, parts: WebhookParts): Sender {
   const url = new URL(target.url)
@@ -73,7 +73,7 @@ interface Post extends Pick<WebhookParts, 'clock' | 'network'> {
   readonly isLocal: boolean
 }
 
-/** Not fetch, because its connection would resolve the name again, and could reach another address. */
+/** Does not use fetch, which would resolve the name again, and could reach another address. */
 function post(url: URL, { headers, body, deadline, isLocal, clock, network = {} }: Post): Promise<SendResult> {
   if (deadline.aborted) return Promise.resolve(failed(tooLate))
   const lookup = checkedLookup(network.resolve ?? systemResolve, isLocal)
@@ -92,7 +92,7 @@ function post(url: URL, { headers, body, deadline, isLocal, clock, network = {} 
     request.on('close', () => finish(failed('the connection closed without an answer')))
     request.on('upgrade', (_response, socket) => {
       socket.destroy()
-      finish(failed('the answer is not one to a POST'))
+      finish(failed('the target switched protocols'))
     })
     request.on('response', (response) => {
       // A late error without a listener would end the process.
@@ -115,7 +115,7 @@ class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress'
 }
 
-/** The connection goes to an address that was checked here, whatever the name says a moment later. */
+/** The connection uses an address that was checked here, even if the name changes a moment later. */
 const checkedLookup =
   (resolve: Resolve, isLocal: boolean): LookupFunction =>
   (hostname, options, done) =>
@@ -127,7 +127,7 @@ const checkedLookup =
       return options.all ? done(null, addresses) : done(null, first.address, first.family)
     })
 
-/** Messages of Node show addresses. */
+/** Does not use Node's messages, because they show addresses. */
 function reasonOf(error: Error): string {
   if (error instanceof RefusedAddress) return error.message
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
