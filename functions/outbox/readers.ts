@@ -108,7 +108,7 @@ export function createTellReader(
   }
 }
 
-/** Each version of an update may be an event, and so may each announcement, and each subject of an entry. */
+/** A version of an update, an announcement and each subject of an entry may be events. */
 function referencesOf({ pk, version, isNew, subjects }: Change): EventReference[] {
   const update = idIn(pk, 'update')
   if (update !== null) return version === undefined ? [] : [{ kind: 'update', update, version }]

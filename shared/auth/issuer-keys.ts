@@ -20,7 +20,7 @@ const retriedAfterMs = minuteMs / 2
 /** Shorter, because nothing works before the first keys. */
 const retriedWithoutKeysAfterMs = 5_000
 const keptAgainAfterMs = 5 * minuteMs
-/** Only keys older than this are logged as an outage, because a single failed fetch is none. */
+/** Only keys older than this are logged as an outage, because a single failed fetch is not one. */
 const outageAfterMs = hourMs
 const loggedAfterMs = 10 * minuteMs
 const withinMsByDefault = 3_000
@@ -72,7 +72,7 @@ export function createIssuerKeys(parts: IssuerParts) {
   return {
     /** `null`: no key of the issuer fits. */
     keyFor: (header: JWTHeaderParameters) => keyFor(memory, header),
-    /** Called only after a token was verified, so that a mistyped issuer never takes a name. `true`: the name is its own. */
+    /** Called only after a token was verified, so that a mistyped issuer never takes a name. `true`: the issuer has the name. */
     keep: () => keep(memory),
     metadata: () => metadata(memory),
   }

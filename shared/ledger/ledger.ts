@@ -36,7 +36,7 @@ import { createVerifiedViews, type LedgerParts } from './views/verified-views.ts
 import { readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
- * The conditions of its transactions keep every promise about units; nothing outside this room writes the table. Every
+ * The conditions of its transactions keep every promise about units. Nothing outside this room writes the table. Every
  * function may throw `LedgerUnavailable`.
  */
 export interface Ledger {

@@ -6,7 +6,7 @@ import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
 const goodForMs = 5 * minuteMs
-/** After this time the database may delete a code. Its expiry is a condition of its use. */
+/** After this time the database may delete a code. Its time limit is checked at its use. */
 const keptForDays = 1
 
 /** Without `token`, the permissions come from the list of callers. */
@@ -22,7 +22,7 @@ export interface Logins {
   isOpen(code: string, now: number): Promise<boolean>
   /** `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<Login | null>
-  /** True if a login by an identity provider is used for the first time. */
+  /** Marks a login by an identity provider as used. True for the first use. */
   use(state: string, now: number): Promise<boolean>
 }
 

@@ -76,7 +76,7 @@ function formatted(instant: number, zone: string): LocalTime {
   return { year, month, day, hour, minute, second, ms: modulo(instant, 1000) }
 }
 
-/** The first formatter of Intl would cost a cold start ten milliseconds. */
+/** Without Intl, whose first formatter would cost a cold start ten milliseconds. */
 function inUtc(date: Date): LocalTime {
   if (Number.isNaN(date.getTime())) throw new RangeError('Invalid time value')
   return {
@@ -91,7 +91,7 @@ function inUtc(date: Date): LocalTime {
 }
 
 /**
- * A skipped time moves forward by the gap; of two equal times the earlier one is meant (RFC 5545, section 3.3.5).
+ * A skipped time moves forward by the gap. An ambiguous time is the earlier one (RFC 5545, section 3.3.5).
  * Values out of range carry over as in Date.UTC.
  * @throws RangeError
  */

@@ -5,7 +5,7 @@ export const vitals = {
   OldestDoubtMinutes: 'None',
   /** Updates that are requested or approved, but not started. */
   OldestQueuedMinutes: 'None',
-  /** Units that are held, in doubt or spent. */
+  /** The part of the account's units that is held, in doubt or spent. */
   AccountUsedPercent: 'Percent',
   /** The size with the largest figures. DynamoDB allows 400 KB. */
   BookBytes: 'Bytes',

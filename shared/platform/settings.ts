@@ -140,7 +140,7 @@ export const toMarkerText = ({ ledger, epoch, table, tableName }: Marker): strin
 
 const anyAccessKey = 'local'
 
-/** @param accessKey proves to a stand-in that we ask, because every user of the machine can reach its port. */
+/** @param accessKey the key that a stand-in expects, because every user of the machine can reach its port. */
 export const standIn = (endpoint: string | undefined, accessKey = anyAccessKey) =>
   endpoint === undefined
     ? {}

@@ -12,7 +12,7 @@ export function toUnits(value: number): Units {
   return value
 }
 
-/** A formatter of Intl would cost a cold start ten milliseconds. */
+/** Without Intl, whose formatter would cost a cold start ten milliseconds. */
 export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?:\d{3})+$)/g, ',')
 
 export const scopes = ['read', 'run', 'propose', 'write', 'approve', 'admin'] as const

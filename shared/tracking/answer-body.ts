@@ -18,7 +18,7 @@ export class AnswerBroken extends Error {
   }
 }
 
-/** A part of AbortSignal, which would cost twice as much as the log line of a request. */
+/** The used part of AbortSignal. A real one costs twice as much as the log line of a request. */
 export interface AbortSource {
   readonly aborted: boolean
   addEventListener(type: 'abort', act: () => void): void
@@ -34,7 +34,7 @@ export interface BodyLimits {
 
 const bufferBytes = 64 * 1024
 
-/** Streams the body at its reader's pace. It fails before the service's token, and calls `abandon` if it ends early. */
+/** Streams the body at its reader's pace. It breaks off before the service's token, and calls `abandon` if it ends early. */
 export function createAnswerBody(
   response: IncomingMessage,
   options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },
@@ -110,7 +110,7 @@ export function createTokenFilter(token: string): TokenFilter {
   }
 }
 
-/** The index from which the end of `bytes` may be the start of `form`. The length if there is none. */
+/** Finds where the end of `bytes` may be the beginning of `form`. Otherwise returns the length of `bytes`. */
 function startOfPart(bytes: Buffer, form: Buffer): number {
   const first = form.readUInt8()
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1))

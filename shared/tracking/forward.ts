@@ -172,7 +172,7 @@ export function pairsOf(rawHeaders: readonly string[]): [name: string, value: st
   return pairs
 }
 
-/** Not the caller's token and cookies. Not `Accept-Encoding` and `Range` either: such an answer could hide our token. */
+/** Never the caller's token and cookies. With `Accept-Encoding` or `Range`, the answer could hide our token. */
 const forwarded: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',

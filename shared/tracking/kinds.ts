@@ -74,7 +74,7 @@ export interface Target {
 }
 
 /**
- * Equal arguments give equal bytes, so what was estimated is what runs.
+ * Equal arguments give equal bytes, so a run has the same target as its estimate.
  * @throws RangeError for a project that cannot be one path segment.
  */
 export function targetOf(kind: Kind, project: string, query: Readonly<Record<string, string>> = {}): Target {

@@ -91,7 +91,7 @@ export interface Read {
 
 /**
  * Repeats a request once within the deadline. After a 5xx or a broken connection, it uses a fresh connection. After a
- * 401, it needs a changed token. `onSend` is called when a request gets its socket.
+ * 401, it repeats only if the token has changed. `onSend` is called when a request gets its socket.
  */
 export function createReader(options: {
   transport: Transport

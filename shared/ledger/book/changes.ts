@@ -187,7 +187,7 @@ function limitMoves(book: Book, definitions: Definitions, window: WindowKind): E
   })
 }
 
-/** Old collisions do not block other changes, such as a freeze. */
+/** A collision of names that existed before does not block a change, such as a freeze. */
 export function faultsOf(definitions: Definitions, before?: Definitions): readonly { path: string; message: string }[] {
   const budgets = Object.values(definitions.budgets)
   const known = new Set(before && collisionsIn(before))
@@ -202,7 +202,7 @@ export function faultsOf(definitions: Definitions, before?: Definitions): readon
   ]
 }
 
-/** DynamoDB takes at most 400 KB an item. */
+/** An item of DynamoDB has at most 400 KB. */
 const maxBytes = 350_000
 
 function sizeFaultsOf(definitions: Definitions, before: Definitions | undefined) {

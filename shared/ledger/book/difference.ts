@@ -52,7 +52,7 @@ function membersOf(from: object, to: object): Member[] {
 const own = <Of extends object>(things: Of, name: string): Of[keyof Of] | undefined =>
   Object.hasOwn(things, name) ? things[name as keyof Of] : undefined
 
-/** Lists mean the same in any order. */
+/** The order of a list does not count. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(unordered(a), unordered(b))
 
 const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map(textOf).toSorted() : value)

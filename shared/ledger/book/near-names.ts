@@ -9,8 +9,8 @@ export interface NearName {
 }
 
 /**
- * The names for which a lenient service may take this one. Empty if a budget lists it, in any spelling: then its meaning
- * is clear.
+ * The listed names, and other numbers, that a lenient service may read instead of this name. Empty if a budget lists the
+ * name itself, in any spelling.
  */
 export function nearNames(definitions: Budgets, project: string): readonly NearName[] {
   return listingsOf(definitions, project).length > 0 ? [] : readingsOf(definitions, project)

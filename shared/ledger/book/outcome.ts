@@ -140,7 +140,7 @@ export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry
     .filter((each) => each.budget === counter.budget && each.window === counter.window)
     .reduce((sum, { move }) => plus(sum, move), line)
 
-/** If a counter has less spent than would come back, a reconciliation or correction gave the units back before, so it keeps its figure. */
+/** A reconciliation or correction may have given the units back before. A counter that has spent fewer keeps its figure. */
 function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
   const units = 0 - (move.spent ?? 0)
   if (!book || units <= 0) return []

@@ -1,5 +1,5 @@
 export interface Store {
-  /** Up to 100 items, consistently. */
+  /** Reads up to 100 items, consistently. */
   get(keys: readonly Key[]): Promise<(Item | undefined)[]>
   /** Indexes lag, so read the items before you trust a position. */
   list(query: ListQuery): Promise<ListPage>
@@ -12,11 +12,11 @@ export interface Store {
    * @throws AnswerLost if it may have been applied.
    */
   transact(writes: readonly Write[], token: string, maxWaitMs?: number): Promise<Outcome>
-  /** Another table of the same name has another id. */
+  /** A new table of the same name has another id. */
   readonly tableId?: () => Promise<string>
   /** The word for the store in errors. Absent: `table`. */
   readonly place?: Place
-  /** From now on every transaction throws WrongLedger unless the ledger has this epoch and was not replaced. */
+  /** From now on, every transaction throws WrongLedger if the ledger has another epoch or was replaced. */
   readonly pin?: (epoch: number) => void
 }
 
@@ -64,7 +64,7 @@ export interface ListQuery {
   readonly index: Index
   readonly partition: string
   readonly newestFirst: boolean
-  /** Both inclusive. */
+  /** Both bounds are inclusive. */
   readonly from?: string
   readonly to?: string
   readonly limit: number

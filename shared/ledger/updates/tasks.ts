@@ -35,7 +35,7 @@ const storedOccurrence = record({
   counts: optional(map(whole)),
   /** The units that its updates had been charged when it ended. */
   charged: optional(whole),
-  /** When the clock or a person started it. Attempts count from here. */
+  /** When the clock or a person started it. Attempts are counted from this time. */
   startedAt: instant,
   only: optional(oneOf(['refused'])),
   round: whole,

@@ -44,11 +44,11 @@ export const isTerminal = (state: State): boolean =>
 /** The update ends without a person and without evidence. */
 export const isUnderWay = (state: State): boolean => state === 'requested' || state === 'running'
 
-/** A run may cost nothing, so `ran` decides. Older records lack it, so their state and charge decide. */
+/** A run may cost nothing, so `ran` decides. In older records without it, the state or the charge decides. */
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
 
-/** `finishedAt` is the time of the run only if the sender closed the update; otherwise the hold's time counts. */
+/** `finishedAt` is the time of the run only if the sender closed the update. Otherwise the hold's time counts. */
 const ranAt = ({ closedBy, finishedAt, hold, createdAt }: Update): number =>
   (closedBy === 'sender' ? finishedAt : hold?.at) ?? createdAt
 
@@ -82,7 +82,7 @@ const keptToken = record({
   budgets: either(oneOf(['*']), list(text)),
   /** The person behind the caller, from a claim. */
   person: optional(text),
-  /** Each decision maps these claims again, by the issuer's settings at that time. Absent: a token of Unit Guard itself. */
+  /** Each decision maps these claims again, with the issuers file as it is then. Absent: a token of Unit Guard itself. */
   issuer: optional(record({ name: text, claims: map(list(text)) })),
 })
 export type KeptToken = Of<typeof keptToken>
@@ -160,10 +160,10 @@ const hold = record({
   /** Settling corrects the counters of this day and these budgets. */
   day: text,
   budgets: list(text),
-  /** If an ancestor pays: the owner, and the budgets between it and the payer. */
+  /** The owner, and the budgets between it and the payer. Absent: the owner itself pays. */
   owners: optional(list(text)),
   grants: optional(list(grant)),
-  /** Absent if they could not be read. */
+  /** The project's dates with data before the run. Absent if they were not read. */
   datesBefore: optional(list(text)),
   /** The updates that held this work before. */
   previous: optional(list(text)),
@@ -177,7 +177,7 @@ const approval = record({
   /** The person behind the approver, from a claim. */
   person: optional(text),
   at: instant,
-  /** The update never holds more. */
+  /** The update never holds more than these. */
   units,
   grants: optional(list(grant)),
 })
@@ -207,7 +207,7 @@ export const storedUpdate = record({
   version: whole,
   /** The billing month. */
   month: text,
-  /** Answered with 202; the first process that finds it runs it. */
+  /** The answer was 202, and the first process that finds the update runs it. */
   queued: optional(yes),
   requestedAt: optional(instant),
   finishedAt: optional(instant),
@@ -220,7 +220,7 @@ export const storedUpdate = record({
   short: optional(list(grant)),
   /** The units that observed budgets lacked at the time of the hold. */
   wouldHaveRefused: optional(list(grant)),
-  /** The previous price. Absent unless this hold is far above it. */
+  /** The previous price. Present only if this hold is far above it. */
   priceBefore: optional(number),
   approval: optional(approval),
   /** Units of an earlier approval that no longer counts, because the price grew or the approver lost the right. */

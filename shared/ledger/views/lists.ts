@@ -157,7 +157,7 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
   }
 }
 
-/** A filter for an owner also finds its updates that a budget hidden from the reader paid for. */
+/** If the reader may not see the payer, a filter for the owner finds the update. */
 const isOf = ({ budget, owner }: { budget: string; owner?: string | null }, wanted: string | undefined): boolean =>
   wanted === undefined || budget === wanted || (budget === unseenBudget && owner === wanted)
 

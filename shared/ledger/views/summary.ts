@@ -49,7 +49,7 @@ const summaryRow = record({
   person: optional(text),
   via: text,
   plan: optional(text),
-  /** If another budget paid. */
+  /** The owner, if another budget paid. */
   owner: optional(text),
   /** The budgets above the payer, without the root. One of them takes the row if the payer is deleted. */
   above: optional(list(text)),
@@ -69,7 +69,7 @@ export type LastRun = Of<typeof lastRun>
 
 const lastRefusal = record({
   ...{ at: instant, project: text, slug: text, units: optional(number) },
-  /** `had`: the units that were left, or the limit per update. Absent: the reader may not see the budget. */
+  /** Absent: the reader may not see the budget. `had`: the units that were left, or the limit per update. */
   decidedBy: optional(record({ budget: text, window: optional(text), had: optional(number) })),
 })
 export type LastRefusal = Of<typeof lastRefusal>
@@ -98,7 +98,7 @@ const storedSummary = record({
   spenders: optional(list(spender)),
   /** Projects that ran although no budget listed them. Not in `rows`, because it is read without them. */
   unlisted: optional(list(text)),
-  /** Like `planned`, includes updates after `until`. */
+  /** `duplicates`, `saved` and `planned` include updates after `until`. */
   duplicates: optional(whole),
   saved: optional(whole),
   /** The time of the last hold. An update without a hold counts with its end. */
@@ -139,7 +139,7 @@ export interface Summaries {
 /** The first item stays small, because many days are read at once. */
 const maxHeadBytes = 10_000
 const maxShardBytes = 100_000
-/** A DynamoDB transaction takes 4 MB. */
+/** A transaction of DynamoDB has at most 4 MB. */
 const maxShards = 35
 const maxUnfinished = 50
 

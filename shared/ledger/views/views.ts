@@ -45,7 +45,7 @@ export interface Books {
 /** Reads one consistent batch, and a second one for the updates that work items name. */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // Predict which book and work items to read. After a wrong prediction, a second read follows.
+  // These two predict which book and work items to read. A wrong prediction costs a second read.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 
@@ -89,7 +89,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     return item ? fromBookItem(item) : null
   }
 
-  /** The calendar of a past instant never changes, so the last one read will do. */
+  /** The calendar of a past instant never changes, so the last one read is enough. */
   const calendarAt = async (instant: number): Promise<Calendar> =>
     (last && last.at >= instant ? last : await look()).definitions.calendar
 
