@@ -95,7 +95,7 @@ function checked(target: Target): Target {
   const isSegment = /^[\x21-\x7e]+$/.test(target.segment) && !/[/?#\\]/.test(target.segment)
   const isDots = /^(\.|%2e){1,2}$/i.test(target.segment)
   const isSearch = /^[\x21-\x7e]*$/.test(target.search) && !target.search.includes('#')
-  if (!isSegment || isDots || !isSearch) throw new RangeError('not one path segment and a query')
+  if (!isSegment || isDots || !isSearch) throw new RangeError('a target must be one path segment and a query')
   return target
 }
 

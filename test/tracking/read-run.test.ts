@@ -91,13 +91,13 @@ describe('run, by the body of a 200', () => {
       'an error beside a code that denies it',
       '{"response_code":0,"error":{"code":0,"message":""},"data":{"keyword_units":40}}',
       {},
-      'the body says both that it went well and that it failed',
+      'the body reports both success and an error',
     ],
     [
       'an error in words beside such a code',
       '{"response_code":"0","error":"none"}',
       {},
-      'the body says both that it went well and that it failed',
+      'the body reports both success and an error',
     ],
     ['an error that is there and is not', '{"error":null,"error":"x"}', {}, 'the body is an ambiguous error envelope'],
   ])('run: %s is unknown', (_name, body, headers, reason) => {
