@@ -47,9 +47,7 @@ const endpoint = z.optional(z.url('must be the address of an endpoint'))
 const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'must be letters and digits')))
 
 const ledgerMarker = z.pipe(
-  z
-    .string()
-    .check(z.refine((text) => parseMarker(text) !== undefined, 'must be a marker that npm run account has written')),
+  z.string().check(z.refine((text) => parseMarker(text) !== undefined, 'must be a marker of npm run account')),
   z.transform((text) => parseMarker(text) ?? null),
 )
 
