@@ -47,12 +47,12 @@ export function createSettle(options: {
     for (let round = 0; round < maxRounds; round++) {
       const settlement = settlementOf(seen, outcome, clock.now())
       if (!settlement) return { update: seen, changed: false }
-      const works = await worksToTell(seen, settlement)
+      const works = await worksToNote(seen, settlement)
       const spoilt = isTerminal(seen.state) ? [spoilSummary(await calendarAt(seen.createdAt), settlement.update)] : []
       const { settled, entries, writes } = writesOf(seen, settlement, obstacles, { works, spoilt })
       try {
         const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
-        if (result.applied) return closed(seen, settled)
+        if (result.applied) return noteResult(seen, settled)
         const [record] = result.found
         const book = result.found.find((item) => item?.pk === bookKey(seen.month).pk)
         const corrected = entries
@@ -66,7 +66,7 @@ export function createSettle(options: {
       } catch (error) {
         if (!(error instanceof AnswerLost)) throw error
         const [found] = await readUpdates(store, [seen.id])
-        if (found && isSame(found, settled)) return closed(seen, found)
+        if (found && isSame(found, settled)) return noteResult(seen, found)
         if (!found || found.version === seen.version) throw error
         seen = found
       }
@@ -75,7 +75,7 @@ export function createSettle(options: {
   }
 
   /** A running update needs no note in the work items, because its record shows the run. */
-  async function worksToTell(
+  async function worksToNote(
     { kind, project, hold, state }: Update,
     { update }: Settlement,
   ): Promise<readonly SeenWork[]> {
@@ -88,7 +88,7 @@ export function createSettle(options: {
   return { settle }
 }
 
-function closed(seen: Update, update: Update): SettleOutcome {
+function noteResult(seen: Update, update: Update): SettleOutcome {
   if (update.state !== seen.state) noteOutcome(update.state)
   const charged = (update.charged ?? 0) - (seen.charged ?? 0)
   if (charged !== 0) noteCount('UnitsCharged', charged)

@@ -85,7 +85,7 @@ export const setNote = (db: Database.Database, name: string, value: string): voi
   void db.prepare<[string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(name, value)
 
 const toWrite = 'BEGIN IMMEDIATE'
-/** The SELECT takes the lock. If a later statement found the file busy, the binding would not reset it, and it would keep locks. */
+/** The SELECT takes the lock first. The binding does not reset a later statement that finds the file busy: it would keep locks. */
 const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
 
 const reading = <T>(db: Database.Database, act: () => T): T =>

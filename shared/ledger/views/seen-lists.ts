@@ -19,11 +19,11 @@ const atOnce = 5_000
 /** A store whose lists have only the rows that the reader may see. Neither `more` nor a position reveals another row. */
 export function seenStore(store: Store, sees: Sees): Store {
   async function seenOf(positions: readonly Position[]): Promise<readonly Position[]> {
-    const told = positions.map((position) => byIndex(sees, position))
-    const unclear = positions.filter((_, index) => told[index] === null)
+    const decided = positions.map((position) => byIndex(sees, position))
+    const unclear = positions.filter((_, index) => decided[index] === null)
     const items = await getAll(store, unclear)
     const shown = new Set(unclear.filter((_, index) => isSeen(sees, items[index])))
-    return positions.filter((position, index) => told[index] ?? shown.has(position))
+    return positions.filter((position, index) => decided[index] ?? shown.has(position))
   }
 
   async function list(query: ListQuery): Promise<ListPage> {
@@ -45,9 +45,9 @@ export function seenStore(store: Store, sees: Sees): Store {
 /** `null`: the index cannot decide, so the item must be read. */
 function byIndex(sees: Sees, { pk, sort }: Position): boolean | null {
   if (!isUpdateKey(pk)) return null
-  const told = budgetsIn(sort).map(sees.budget)
-  if (told.includes(true)) return true
-  return told.length === 0 || told.includes(null) ? null : false
+  const seen = budgetsIn(sort).map(sees.budget)
+  if (seen.includes(true)) return true
+  return seen.length === 0 || seen.includes(null) ? null : false
 }
 
 function isSeen(sees: Sees, item: Item | undefined): boolean {

@@ -106,9 +106,9 @@ const storedSummary = record({
 })
 type StoredSummary = Of<typeof storedSummary>
 
-type Sure = 'at' | 'open' | 'rows' | 'used' | 'lastRuns' | 'lastRefused' | 'duplicates' | 'saved' | 'lastAt'
-export type Summary = Omit<StoredSummary, Sure | 'mark' | 'start' | 'shards'> &
-  Required<Pick<StoredSummary, Sure>> & {
+type Defaulted = 'at' | 'open' | 'rows' | 'used' | 'lastRuns' | 'lastRefused' | 'duplicates' | 'saved' | 'lastAt'
+export type Summary = Omit<StoredSummary, Defaulted | 'mark' | 'start' | 'shards'> &
+  Required<Pick<StoredSummary, Defaulted>> & {
     readonly day: SummaryDay
     /** `null`: not stored. */
     readonly mark: string | null
