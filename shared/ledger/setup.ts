@@ -13,7 +13,7 @@ import type { Views } from './views/views.ts'
 
 const actor = 'setup'
 
-/** Begins a ledger if there is none, and checks that it is the expected one. @returns its epoch. @throws WrongLedger */
+/** Begins a ledger in an empty table, and checks that it is the expected one. @returns its epoch. @throws WrongLedger */
 export async function setUp(options: {
   store: Store
   clock: Clock

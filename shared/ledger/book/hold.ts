@@ -24,7 +24,7 @@ import { isObserved, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
-  /** The stored record. `null`: there is none yet. */
+  /** The stored record. `null`: not written yet. */
   readonly update: Update | null
   readonly works: readonly SeenWork[]
   readonly runs: readonly Run[]

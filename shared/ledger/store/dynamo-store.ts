@@ -174,7 +174,7 @@ export function createDynamoClient(endpoint?: string, accessKey?: string, within
     },
     ...standIn(endpoint, accessKey),
   })
-  // This middleware copies each request for a logger, and there is none.
+  // This middleware copies each request for a logger that does not exist.
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }
