@@ -4,7 +4,7 @@ import { anyProject, type Fault, startRefusing } from '../support/inputs/refusal
 import { type Called, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Hostile bodies, keys and names; the members of bodies and queries are in inputs.test.ts.
+// Hostile bodies, keys and names. inputs.test.ts covers the members of bodies and queries.
 
 type Body = NonNullable<RequestInit['body']>
 
@@ -14,7 +14,7 @@ const takesSomeUnits = 'must be a whole number of units from 1 to 1000000000000'
 const unknown = 'is not a known member'
 const unreadable = (why: string) => `the body is not valid, unambiguous JSON (${why})`
 
-/** Like `call`, for what is no JSON text: bytes and streams, with exactly these headers. */
+/** Like `call`, but sends bytes and streams that are not JSON, with exactly these headers. */
 async function send(product: Product, body: Body, headers: Record<string, string>): Promise<Called> {
   const token = await product.signed({ sub: 'ada', scope: 'read run', budgets: '*' })
   const response = await product.api.request('/updates', {
@@ -27,7 +27,7 @@ async function send(product: Product, body: Body, headers: Record<string, string
   return { status: response.status, headers: response.headers, body: JSON.parse(text), text }
 }
 
-describe('bodies that are no JSON object', () => {
+describe('bodies that are not a JSON object', () => {
   const deep = 100_000
   const bodies: readonly (readonly [name: string, body: string, message: string])[] = [
     ['empty', '', unreadable('not JSON')],
@@ -94,7 +94,7 @@ describe('bodies that are no JSON object', () => {
     expectRefused(called, 400, [['', 'the body is not UTF-8']])
   })
 
-  test.each(['approve', 'reject', 'cancel'])('%s accepts a missing body but not half of one', async (action) => {
+  test.each(['approve', 'reject', 'cancel'])('%s accepts a missing body and refuses half of one', async (action) => {
     const { product, expectRefused } = await startRefusing()
     expect(await product.call('POST', `/updates/upd_none/${action}`)).toMatchObject({ status: 404 })
     const path = `/updates/upd_none/${action}`
@@ -104,7 +104,7 @@ describe('bodies that are no JSON object', () => {
   })
 })
 
-describe('bodies that say they are something else: 415', () => {
+describe('bodies with another content type', () => {
   const valid = '{"kind":"ranking","project":"acme"}'
   test.each<[string, Body, Record<string, string>]>([
     ['text/plain', valid, { 'content-type': 'text/plain' }],
@@ -118,7 +118,7 @@ describe('bodies that say they are something else: 415', () => {
     ['gzip', new Uint8Array(gzipSync(valid)), { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
     ['br', valid, { 'content-type': 'application/json', 'content-encoding': 'br' }],
     ['identity, gzip', valid, { 'content-type': 'application/json', 'content-encoding': 'identity, gzip' }],
-  ])('a body that says it is something else is answered with 415: %s', async (_name, body, headers) => {
+  ])('a body with a content type other than JSON is answered with 415: %s', async (_name, body, headers) => {
     const { product, expectRefused } = await startRefusing()
     expectRefused(await send(product, body, headers), 415)
   })
@@ -164,7 +164,7 @@ test('an answer lists the first 25 of 20,000 faults and names five in its senten
   expect(called.body.errors[25]).toEqual({ path: '', message: 'and 19975 more' })
 })
 
-describe('headers and queries that are wrong: 400', () => {
+describe('wrong headers and queries', () => {
   test.each([
     ['empty', ''],
     ['256 characters', 'k'.repeat(256)],
@@ -172,7 +172,7 @@ describe('headers and queries that are wrong: 400', () => {
     ['two keys in one header', 'a, b'],
     ['Latin-1', 'caf\u00e9'],
     ['a control character', 'a\u0001b'],
-  ])('an Idempotency-Key that is wrong is answered with 400: %s', async (_name, key) => {
+  ])('a wrong Idempotency-Key is answered with 400: %s', async (_name, key) => {
     const { product, expectRefused } = await startRefusing()
     const headers = { 'idempotency-key': key }
     const message = 'must be 1 to 255 visible ASCII characters'
@@ -195,14 +195,14 @@ describe('headers and queries that are wrong: 400', () => {
     expectRefused(await product.call('POST', path, { body, headers }), 400, [takesKey, ...faults])
   })
 
-  test('a leap day, a fraction of a second and an offset are valid in times', async () => {
+  test('times may have a leap day, a fraction of a second and an offset', async () => {
     const product = await startProduct({ store: createMemoryStore(), service: anyProject })
     const path = '/updates?since=2024-02-29T23:59:59.123456789-05:30&until=2026-11-20T10:00Z'
     expect(await product.call('GET', path)).toMatchObject({ status: 200, body: { updates: [] } })
   })
 })
 
-describe('names that are legal but odd reach the service as one segment', () => {
+describe('an unusual but legal project name reaches the service as one path segment:', () => {
   const names: readonly (readonly [name: string, segment: string])[] = [
     ['a/b', 'a%2Fb'],
     ['100%', '100%25'],
@@ -242,9 +242,9 @@ describe('names that are legal but odd reach the service as one segment', () => 
     expect(listed.body.updates.map((update: { project: string }) => update.project)).toEqual([name])
   })
 
-  test('odd project names work in GET /estimates, twenty at once, and as projects of a budget', async () => {
+  test('unusual project names work in GET /estimates, twenty at once, and as projects of a budget', async () => {
     const product = await startProduct({ service: anyProject })
-    // Another Unicode form of café is the same project, and no budget may list one twice.
+    // The other Unicode form of café is the same project, which a budget may list only once.
     const distinct = names.filter(([name]) => name !== 'cafe\u0301')
     const projects = distinct.slice(0, 20).map(([name]) => ({ name }))
     const limits = [{ window: 'month', units: 2_000 }]
@@ -298,7 +298,7 @@ describe('names that are legal but odd reach the service as one segment', () => 
   })
 })
 
-/** For the name of a test. */
+/** Shortens a long name for the title of a test. */
 function shortened(text: string): string {
   return text.length > 70 ? `${text.slice(0, 60)}… (${text.length})` : text
 }

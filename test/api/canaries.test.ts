@@ -6,7 +6,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln'
 
-describe('secrets in a text', () => {
+describe('secrets in text', () => {
   test.each([
     ['the token of the service', `{"echo":"Bearer ${serviceToken}"}`, [serviceToken]],
     ['the key of the callers', `key=${callerKey}&`, [callerKey]],
@@ -16,16 +16,16 @@ describe('secrets in a text', () => {
     ['the cookie of a session', `__Host-session=${jwt}; Path=/dashboard`, [jwt]],
     ['twice is once', `${jwt} ${jwt}`, [jwt]],
     ['nothing', '{"updates":[{"id":"upd_xhxj8ess4jz3ze87ef0x4zsw9p"}]}', []],
-  ])('the search finds a secret wherever it comes out: %s', (_name, text, secrets) => {
+  ])('the search finds a secret wherever it appears: %s', (_name, text, secrets) => {
     expect(secretsIn(text)).toEqual(secrets)
   })
 
-  test('a secret in its allowed place is not reported', () => {
+  test('the search does not report a secret in its allowed place', () => {
     expect(secretsIn('http://127.0.0.1:1/v3/commands/T0/1/canary-response', 'canary-response')).toEqual([])
   })
 })
 
-describe('a test in which one comes out fails', () => {
+describe('a test that leaks a secret', () => {
   test.fails('a secret in a stored item fails the test', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     await product.update({ kind: 'ranking', project: 'acme', reason: serviceToken })

@@ -8,7 +8,7 @@ import { awslambda, callStreaming, urlEvent } from '../support/infra/lambda.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-/** The port of `npm start`, to which a test writes what it likes. */
+/** The product on the port of `npm start`, and raw sockets to it. */
 async function serve() {
   const product = await startProduct({ store: createMemoryStore(), slack: true })
   const listener = await openListener()
@@ -55,19 +55,19 @@ const readers: readonly (readonly [method: string, path: string, sender: Sender]
 ]
 const framings = ['content-length: 1000', 'transfer-encoding: chunked']
 
-describe('an upload that is cut', () => {
+describe('an upload that breaks off', () => {
   const cases = readers.flatMap(([method, path, sender]) =>
     framings.map((framing) => [method, path, framing, sender] as const),
   )
 
-  test.each(cases)('a cut upload is not logged as an error: %s %s, %s', async (method, path, framing, sender) => {
+  test.each(cases)('a broken upload is not logged as an error: %s %s, %s', async (method, path, framing, sender) => {
     const { product, token, isBeingRead, open } = await serve()
     const headers = await sender({ product, token })
     product.logged.length = 0
     const socket = open()
     socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}${framing}\r\n\r\n`)
     socket.write(framing.startsWith('transfer') ? '5\r\n{"kin\r\n' : '{"kin')
-    // The pages are loaded when the first of them is asked for.
+    // The dashboard loads its pages at the first request.
     await vi.waitFor(() => expect(isBeingRead()).toBe(true), 20_000)
     socket.resetAndDestroy()
     const lines = () => product.logged.map((line) => JSON.parse(line))
@@ -77,7 +77,7 @@ describe('an upload that is cut', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('an upload cut before it is read is not taken for a request without a body', async () => {
+  test('an upload that breaks off before it is read does not count as a request without a body', async () => {
     const listener = await openListener()
     const read = new Promise((resolve, reject) => {
       listener.open({
@@ -110,7 +110,7 @@ describe('a body of more than 256 KiB', () => {
       const { product, token, open } = await serve()
       const socket = open()
       socket.write(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${await sender({ product, token })}${body}`)
-      // It ends only where the server closes it.
+      // The answer ends only if the server closes the connection.
       const answer = await text(socket)
       expect(answer).toMatch(/^HTTP\/1\.1 413 /)
       expect(answer).toMatch(/^connection: close\r$/im)
@@ -118,7 +118,7 @@ describe('a body of more than 256 KiB', () => {
   )
 })
 
-/** Addresses that a lenient reader takes for ones that everybody may read. */
+/** Addresses that a lenient reader takes for public ones. */
 const misspelt = [
   '/health/',
   '//health',
@@ -148,8 +148,8 @@ const misspelt = [
   '/budgets/x/../account',
 ]
 
-describe('an address that has to be tidied first', () => {
-  test.each(misspelt)('an address that must be tidied first is not found on one machine: %s', async (path) => {
+describe('an address that needs normalizing', () => {
+  test.each(misspelt)('an address that needs normalizing is not found on one machine: %s', async (path) => {
     const { token, open } = await serve()
     const ask = async (headers: string): Promise<string> => {
       const socket = open()
@@ -163,7 +163,7 @@ describe('an address that has to be tidied first', () => {
 
   // AWS sends what begins with /slack/ to no other function.
   test.each(misspelt.filter((path) => !path.startsWith('/dashboard/')))(
-    'an address that must be tidied first is not found on AWS: %s',
+    'an address that needs normalizing is not found on AWS: %s',
     async (path) => {
       vi.stubGlobal('awslambda', awslambda)
       onTestFinished(() => void vi.unstubAllGlobals())
@@ -179,7 +179,7 @@ describe('an address that has to be tidied first', () => {
     },
   )
 
-  test('an untidy address without a token is answered like any unknown address', async () => {
+  test('an address that needs normalizing is answered without a token like any unknown address', async () => {
     const { open } = await serve()
     const statusOf = async (path: string) => {
       const socket = open()

@@ -3,7 +3,7 @@ import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// CSV that opens well in a spreadsheet, and that a program reads as it stands.
+// CSV opens safely in a spreadsheet, and programs read it unchanged.
 
 const reasons = [
   '=HYPERLINK("http://evil.example")',
@@ -23,7 +23,7 @@ const cells = [
 
 async function start() {
   const product = await startProduct({ store: createMemoryStore() })
-  // Straight into the ledger: reasons of before may contain what no request may say today.
+  // Writes into the ledger directly, because older reasons may contain what requests now refuse.
   for (const [each, reason] of reasons.entries())
     await product.guard.ledger.enter({
       ...{ id: `ent_${each}`, type: 'grant', budget: 'account', units: each + 1, window: 'month', reason, by: 'ada' },

@@ -4,12 +4,12 @@ import { startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Links in Slack and the types of problems name the API's host: it leads browsers to the dashboard.
+// Links in Slack and problem types name the API's host, which redirects browsers to the dashboard.
 
 const DASHBOARD_URL = 'https://units.example'
 const start = (env: Record<string, string> = { DASHBOARD_URL }) => startProduct({ store: createMemoryStore(), env })
 
-describe('a page that is asked for on the host of the API', () => {
+describe('a page that is requested from the API’s host', () => {
   test.each([
     '/',
     '/login?code=abc_DEF-123',
@@ -23,7 +23,7 @@ describe('a page that is asked for on the host of the API', () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await product.api.request(path, { method })
       expect([answer.status, answer.headers.get('location')]).toEqual([308, `${DASHBOARD_URL}${path}`])
-      // A browser that kept it would go there even after the dashboard has moved.
+      // A browser that cached the redirect would use it after the dashboard has moved.
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(answer.headers.getSetCookie()).toEqual([])
     }
@@ -41,7 +41,7 @@ describe('a page that is asked for on the host of the API', () => {
   ])('%s never redirects to another host', async (path) => {
     const product = await start()
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' }
-    // As it came over the wire: a request made here would be tidied.
+    // Passes the raw path, because a request made here would be normalized.
     const answer = await product.api.request('/', { headers }, { event: { rawPath: path, rawQueryString: '' } })
     const location = answer.headers.get('location') ?? ''
     expect([answer.status, location.startsWith(`${DASHBOARD_URL}/`)]).toEqual([308, true])
@@ -57,7 +57,7 @@ describe('a page that is asked for on the host of the API', () => {
     },
   )
 
-  test('an address of no route leads a browser to a page of the dashboard, and programs to their answer', async () => {
+  test('an unknown address leads browsers to the dashboard’s page, and programs to JSON', async () => {
     const product = await start()
     const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
       product.api.request(path, { method, headers })

@@ -41,7 +41,7 @@ describe('the schemas of the OpenAPI document', () => {
     ['the same kind twice', 'BudgetRequest', { limits: [month], kinds: ['ranking', 'ranking'] }, false],
     ['a whole number that JavaScript cannot hold', 'CreateProjectInput', projectWithIndex(2 ** 60), false],
     ['a whole number', 'CreateProjectInput', projectWithIndex(3), true],
-  ])('the OpenAPI document decides about %s by its schema %s', (_what, schema, body, expected) => {
+  ])('the OpenAPI document accepts or refuses %s by its schema %s', (_what, schema, body, expected) => {
     expect(takes(`/components/schemas/${schema}`, body)).toBe(expected)
   })
 

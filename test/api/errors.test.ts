@@ -9,7 +9,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Every way to be told no that has nothing to do with units, and lists as CSV.
+// Errors that have nothing to do with units, and lists as CSV.
 
 function expectProblem(called: Called, status: number, slug: string, detail: string) {
   expect(called.body).toMatchObject({ type: `/problems/${slug}`, status, detail })
@@ -23,7 +23,7 @@ function expectProblem(called: Called, status: number, slug: string, detail: str
 const start = (options: Parameters<typeof startProduct>[0] = {}) =>
   startProduct({ store: createMemoryStore(), ...options })
 
-/** A store that fails in one way, from the moment it is set to. */
+/** A store that fails in one way once the test sets it. */
 function createFailingStore() {
   const real = createMemoryStore()
   let failure: (() => Error) | null = null
@@ -117,7 +117,7 @@ describe('404', () => {
     }
   })
 
-  test('an address with encoded letters is the same address and needs a token', async () => {
+  test('an address with encoded letters counts as the same address and needs a token', async () => {
     const product = await start()
     expect((await product.call('GET', '/%75pdates')).status).toBe(200)
     expect((await product.call('GET', '/%75pdates', { token: null })).status).toBe(401)
@@ -130,7 +130,7 @@ describe('404', () => {
   })
 })
 
-describe('405 with what the address takes', () => {
+describe('405 with the allowed methods', () => {
   const open = ['/health', '/problems/over-budget'] as const
   const all = [...routes, ...open.map((path) => [['GET'], path] as const)]
 
@@ -199,7 +199,7 @@ const everyRequest = routes.flatMap(([methods, path]) =>
 const noLedger =
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.'
 
-describe('the ledger does not answer: 503, and nothing is sent', () => {
+describe('a ledger that does not answer', () => {
   test.each(everyRequest)('%s %s is 503 and sends nothing if the ledger does not answer', async (method, path) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
@@ -217,7 +217,7 @@ describe('the ledger does not answer: 503, and nothing is sent', () => {
   })
 
   test.each(['/updates', '/budgets/account/entries'])(
-    '%s as CSV is answered with 503 instead of half a file',
+    '%s as CSV is 503 instead of a partial file if the ledger does not answer',
     async (path) => {
       const { store, fail } = createFailingStore()
       const product = await start({ store })
@@ -231,7 +231,7 @@ describe('the ledger does not answer: 503, and nothing is sent', () => {
     [{ kind: 'ranking', project: 'acme' }, {}],
     [{ kind: 'ranking', projects: ['acme', 'globex'] }, {}],
     [{ kind: 'ranking', project: 'acme' }, { prefer: 'respond-async' }],
-  ])('%j %j is answered with 503 if the ledger can be read but not written', async (body, headers) => {
+  ])('%j %j is 503 if the ledger can be read but not written', async (body, headers) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
     await product.call('GET', '/budgets')
@@ -241,7 +241,7 @@ describe('the ledger does not answer: 503, and nothing is sent', () => {
   })
 })
 
-describe('an unexpected error is answered with 500 and a fixed text, with its cause only in the log', () => {
+describe('an unexpected error is answered with a fixed text, and only the log has its cause', () => {
   test.each(everyRequest)('%s %s is 500 with a fixed text after an unexpected error', async (method, path) => {
     const { store, fail } = createFailingStore()
     const product = await start({ store })
@@ -278,7 +278,7 @@ describe('an unexpected error is answered with 500 and a fixed text, with its ca
 const failures = (product: Pick<Product, 'logged'>) =>
   product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'failed')
 
-describe('every request is logged once, without its body', () => {
+describe('the log line of a request', () => {
   test.each([
     ['GET', '/budgets', undefined, { status: 200, route: '/budgets', caller: 'ada' }],
     ['POST', '/updates', { kind: 'ranking', project: '..' }, { status: 400, route: '/updates', caller: 'ada' }],
@@ -320,7 +320,7 @@ describe('CSV', () => {
     ] as const
     for (const [project, reason] of rows) {
       product.clock.advance(1_000)
-      // Straight to the guard: reasons of before may contain what no request may say today.
+      // Calls the guard directly, because older reasons may contain what requests now refuse.
       const asked = await product.guard.submit(
         {
           ...{ caller: 'ada', via: 'http', route: 'POST /updates' },
@@ -357,13 +357,13 @@ describe('CSV', () => {
     )
   })
 
-  test('a CSV without rows is its header', async () => {
+  test('a CSV without rows has only its header', async () => {
     const product = await start()
     const { text } = await csv(product, '/budgets/account/entries')
     expect(text).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed\r\n')
   })
 
-  test('a CSV has all pages, whatever the limit says', async () => {
+  test('a CSV has all pages, also with a limit', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
     for (let batch = 0; batch < 12; batch++) {
@@ -398,7 +398,7 @@ describe('CSV', () => {
   })
 })
 
-describe('over a real socket', () => {
+describe('requests over a real socket', () => {
   async function listen({ api }: Pick<Product, 'api'>): Promise<number> {
     const server = createServer(getRequestListener(api.fetch)).listen(0, '127.0.0.1')
     onTestFinished(() => {
@@ -443,7 +443,7 @@ describe('over a real socket', () => {
   })
 })
 
-describe('faults of several members together', () => {
+describe('several faults in one request', () => {
   test.each([
     'GET /updates/ID',
     'POST /updates/ID/approve',
@@ -462,7 +462,7 @@ describe('faults of several members together', () => {
     expect(called.text.length).toBeLessThan(1_000)
   })
 
-  test('definitions that do not fit one item are refused with their size', async () => {
+  test('definitions that do not fit into one item are refused with their size', async () => {
     const product = await startProduct()
     const limits = [{ window: 'month', units: 1 }]
     const named = (of: string) =>

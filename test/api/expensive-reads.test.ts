@@ -5,7 +5,7 @@ import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-/** A store that counts its lists, and how many of them are under way at once. */
+/** A store that counts its lists, and the most that ran at once. */
 function countingStore(): { store: Store; counted: { lists: number; most: number } } {
   const inner = createMemoryStore()
   const counted = { lists: 0, most: 0 }
@@ -35,7 +35,7 @@ async function start() {
 }
 
 describe('an audit', () => {
-  test('one audit is shared by all callers until ten seconds after it', async () => {
+  test('callers share one audit until it is ten seconds old', async () => {
     const { read, counted, clock } = await start()
     await read('/audit')
     const ofOne = counted.lists
@@ -78,7 +78,7 @@ test('audits and exports of many callers run one after another', async () => {
   expect(counted.most).toBe(1)
 })
 
-/** Every operation that answers with CSV, as the OpenAPI document has it, and the audit. */
+/** Every operation with a CSV answer in the OpenAPI document, and the audit. */
 const expensive = [
   '/audit',
   // biome-ignore lint/suspicious/noExplicitAny: the document is read as a stranger reads it.
@@ -87,12 +87,12 @@ const expensive = [
   ),
 ]
 
-test('the OpenAPI document lists the exports', () => {
+test('the OpenAPI document names each export', () => {
   expect(expensive).toEqual(['/audit', '/updates', '/budgets', '/budgets/account/entries', '/statements'])
 })
 
-describe('a caller has ten audits and exports a minute', () => {
-  test.each(expensive)('a caller has ten audits and exports a minute: %s', async (path) => {
+describe('the limit of ten audits and exports a minute', () => {
+  test.each(expensive)('a caller may make ten audits and exports a minute: %s', async (path) => {
     const { read, clock } = await start()
     clock.advance(20_000)
     for (let each = 0; each < 10; each++) expect((await read(path)).status).toBe(200)

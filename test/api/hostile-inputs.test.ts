@@ -9,13 +9,13 @@ import type { Answer } from '../support/scripted-service.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /**
- * Paths and headers that strangers and tools with bugs send to the gateway, and answers of a service gone bad: without a run,
- * without a 5xx of ours, without a trace in the ledger. Bodies, tokens, forms and events have tables in their own rooms.
+ * Hostile paths and headers at the gateway, and hostile answers of the service. None causes a run, a 5xx of ours or a write in the ledger.
+ * Bodies, tokens, forms and events have tables in their own rooms.
  */
 const start = (options: Parameters<typeof startProduct>[0] = {}) =>
   startProduct({ store: createMemoryStore(), ...options })
 
-/** Nothing has happened: no call that spends, no record, no unit moved. */
+/** Checks that nothing was spent, recorded or moved. */
 async function expectUntouched(product: Product): Promise<void> {
   expect(product.seen('run')).toEqual([])
   expect((await product.call('GET', '/updates')).body).toEqual({ updates: [] })
@@ -86,7 +86,7 @@ const rude: Answer = { status: 429, headers: { 'retry-after': '1000000000' } }
 const elsewhere: Answer = { status: 302, headers: { location: 'http://127.0.0.1:9/v3' } }
 const echoing = (status: number): Answer => json({ error: `Bearer ${serviceToken}`, token: serviceToken }, status)
 
-/** What the service answers to one operation, and what that makes of an update: whether it is sent, and how it ends. */
+/** The service's answer to one operation, whether the update is sent, and how it ends. */
 const service: readonly (readonly [
   operation: 'estimate' | 'dates' | 'run',
   name: string,
@@ -137,7 +137,7 @@ describe('hostile paths and headers at the gateway', () => {
     await expectUntouched(product)
   })
 
-  /** Over a socket, where nothing is tidied on the way. */
+  /** Uses a raw socket, which normalizes nothing. */
   async function statusOf(product: Product, method: string, target: string, headers: Record<string, string>) {
     const server = createAdaptorServer({ fetch: product.api.fetch })
     onTestFinished(() => void server.close())

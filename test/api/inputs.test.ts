@@ -3,8 +3,8 @@ import { openApiDocument } from '../../infra/openapi/document.ts'
 import { startRefusing } from '../support/inputs/refusals.ts'
 import { bodyWith, type Parameter, type Schema, wrongBodies, wrongQueries } from '../support/inputs/wrong-inputs.ts'
 
-// Each member and parameter of the OpenAPI document is sent missing, of a wrong type, too long and in two spellings. The
-// golden file has what each is answered with. What a schema cannot say is a row of `more`.
+// Sends each member and parameter of the OpenAPI document missing, with a wrong type, too long and in two spellings. The golden file has
+// the answers. `more` has the cases that a schema cannot say.
 
 interface Operation {
   readonly parameters?: readonly Parameter[]
@@ -158,7 +158,7 @@ const shortened = (text: string) => (text.length > 120 ? `${text.slice(0, 110)}â
 const hint =
   'The answer to a wrong input has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts inputs -u`.'
 
-/** What each wrong input of one heading is answered with: all that is answered alike is one line. */
+/** The answers to the wrong inputs of one heading, one line for each different answer. */
 class Answers {
   readonly #wrong = new Map<string, string[]>()
   add(at: string, wrong: string, faults: readonly { path: string; message: string }[]) {

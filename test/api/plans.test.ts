@@ -25,7 +25,7 @@ async function withPlans(plans: readonly object[] = [night, weekly], options: Op
 }
 
 describe('GET /plans', () => {
-  test('GET /plans shows the plans file, the next time in both zones and no future outcome', async () => {
+  test('GET /plans shows the plans file and the next time in both zones', async () => {
     const { plansNow } = await withPlans(undefined, { env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
     expect(await plansNow()).toEqual([
       {
@@ -42,7 +42,7 @@ describe('GET /plans', () => {
           leave: { account: 2_000, seo: 100 },
         },
         enabled: true,
-        // A rate counts from when AWS made the rule, which is unknown here before it was due once.
+        // A rate counts from the creation of its rule, which is unknown here before its first time.
         ...{ paused: false, next: null, nextLocal: null, last: null },
       },
     ])
@@ -68,7 +68,7 @@ describe('GET /plans', () => {
 })
 
 describe('pause and resume', () => {
-  test('a paused plan names who, when and why; the first pause counts until resume', async () => {
+  test('a paused plan shows who paused it, when and why; the first pause stays until resume', async () => {
     const { product, plansNow } = await withPlans([night])
     const pause = (reason: string) => product.call('POST', '/plans/night/pause', { body: { reason } })
     const paused = await pause('the site moves')
@@ -102,7 +102,7 @@ describe('pause and resume', () => {
 })
 
 describe('POST /plans/{name}/run', () => {
-  test("running a plan answers each project's outcome; repeating it runs nothing", async () => {
+  test("running a plan answers each project's outcome, and a repeat runs nothing", async () => {
     const { product, run } = await withPlans([night], { units: { a: 600 } })
     await product.call('PUT', '/budgets/account', { body: { limits: month(100) } })
     const first = await run({ time: due })
@@ -161,26 +161,26 @@ describe('POST /plans/{name}/run', () => {
     expect((await run({ time: due })).body).toMatchObject({ counts: { settled: 2 }, unitsCharged: 80 })
   })
 
-  test('running a plan that must retry answers 202 with the time', async () => {
+  test('running a plan answers 202 with the time of the next attempt if it must retry', async () => {
     const { run } = await withPlans([night], { service: () => ({ status: 503 }) })
     const { status, body } = await run({ time: due })
     expect(status).toBe(202)
     expect(body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:05:00.000Z', counts: { requested: 2 } })
   })
 
-  test('running a plan over an hour late is missed, unless only unsent projects are wanted', async () => {
+  test('running a plan over an hour late is missed, unless the caller runs only what was not sent', async () => {
     const { product, run } = await withPlans([night])
     const time = '2026-11-20T08:59:59Z'
     expect((await run({ time })).body).toMatchObject({ state: 'missed', counts: { unsent: 2 } })
     expect(product.service.requests).toEqual([])
     expect((await run({ time, only: 'unsent' })).body).toMatchObject({ state: 'done', counts: { settled: 2 } })
-    // Also one that was never recorded, because no process was there to record it.
+    // This also runs an occurrence that no process recorded.
     product.clock.advance(days(1))
     const other = await run({ time: '2026-11-19T05:00:00Z', only: 'unsent' })
     expect(other.body).toMatchObject({ state: 'done', counts: { settled: 2 } })
   })
 
-  test('running a plan requires run and every budget that it charges', async () => {
+  test('running a plan requires the scope run and every budget that it charges', async () => {
     const { product, person, run } = await withPlans([night])
     expect((await run({ time: due }, person('read propose approve write', '*'))).status).toBe(403)
     const barred = await run({ time: due }, person('run', ['seo']))
@@ -194,14 +194,14 @@ describe('POST /plans/{name}/run', () => {
     expect((await run({ time: due }, person('run', ['account']))).status).toBe(200)
   })
 
-  test("a caller of the plan's own budget may run it", async () => {
+  test("a caller with the plan's own budget may run it", async () => {
     const { product, person, run } = await withPlans()
     const { status, body } = await run({ time: due }, person('run', ['seo']), 'weekly')
     expect([status, body.projects]).toMatchObject([200, [{ project: '7', state: 'settled' }]])
     expect(product.seen('run').map(({ url }) => url)).toEqual(['/v3/keyword-difficulty/7/run?device=mobile'])
   })
 
-  test('a plan of a deleted budget is refused without breaking forecast and digest', async () => {
+  test('a plan of a deleted budget is refused, and forecast and digest still work', async () => {
     const { product, person, run } = await withPlans([{ ...night, budget: 'gone' }], { slack: true })
     const { status, body } = await run({ time: due }, person('run', ['seo']))
     expect([status, body.counts.refused]).toEqual([200, 2])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openApiDocument } from '../../infra/openapi/document.ts'
 import { startProduct } from '../support/product.ts'
 
-// That each route refuses a control character in its reason is in inputs.golden.txt.
+// inputs.golden.txt shows that each route refuses a control character in its reason.
 test.each(['one\ntwo', 'a\u0000b', 'a\u001b[31mb', 'a\u0085b', 'a\u202eb', 'a\u200bb', 'a\u2028b', 'a\u2066b'])(
   'refuses the reason %j',
   async (reason) => {

@@ -4,7 +4,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const unknown = { sweptAt: null, backedUpAt: null, setAside: null }
 
-test('GET /status counts what waits, and knows no times of a machine on AWS', async () => {
+test('GET /status counts waiting work, and has no times of a machine on AWS', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const status = async () => (await product.call('GET', '/status')).body
   expect(await status()).toEqual({ ...unknown, waiting: { requested: 0, awaitingApproval: 0, inDoubt: 0 } })
@@ -19,7 +19,7 @@ test('GET /status counts what waits, and knows no times of a machine on AWS', as
   expect((await status()).waiting).toEqual({ requested: 1, awaitingApproval: 1, inDoubt: 0 })
 })
 
-test('GET /status takes the scope read, and a caller who reads all budgets', async () => {
+test('GET /status requires the scope read and a caller who reads all budgets', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const exp = product.clock.now() / 1000 + 3_600
   const token = product.signed({ sub: 'eve', scope: 'run', budgets: '*', exp })

@@ -4,7 +4,7 @@ import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** What is refused before the ledger, and whose transactions others test, does not need the most real store. */
+/** A store in memory is enough: these requests fail before the ledger, or other tests run their transactions on DynamoDB. */
 const startSmall = () => startProduct({ store: createMemoryStore(), stream: false })
 
 const now = '2026-11-20T10:00:00.000Z'
@@ -26,7 +26,7 @@ const enter = (product: Product, name: string, body: object, key?: string) =>
   })
 
 describe('PUT /budgets/{name}', () => {
-  test('PUT /budgets/{name} creates a budget with defaults and shows it as every reader sees it', async () => {
+  test('PUT /budgets/{name} creates a budget with defaults, which every read shows in the same way', async () => {
     const product = await startProduct()
     const made = await put(product, 'seo', { limits: month(1_200) })
     expect(made.status).toBe(201)
@@ -101,7 +101,7 @@ describe('PUT /budgets/{name}', () => {
       expect(bare.body).not.toHaveProperty(member)
   })
 
-  test('a changed limit is booked by its month, whichever window comes first', async () => {
+  test('the entry of a new budget has the limit of the month, also if the day comes first', async () => {
     const product = await startSmall()
     await put(product, 'seo', { limits: [{ window: 'day', units: 5 }, ...month(100)] })
     const { body } = await product.call('GET', '/budgets/seo/entries')
@@ -196,7 +196,7 @@ describe('If-Match', () => {
 })
 
 describe('freezing', () => {
-  test('the first freeze holds until it is unfrozen, also where the budget is replaced meanwhile', async () => {
+  test('the first freeze stays until someone unfreezes the budget, even if the budget is replaced meanwhile', async () => {
     const product = await startSmall()
     await mustPut(product, 'seo', { limits: month(1_000) })
     const stop = (action: 'freeze' | 'unfreeze', reason: string) =>
@@ -204,7 +204,7 @@ describe('freezing', () => {
     const frozen = { by: 'ada', reason: 'a cron job has gone wild', at: now }
     const first = await stop('freeze', frozen.reason)
     expect([first.status, first.body]).toEqual([200, expect.objectContaining({ name: 'seo', frozen })])
-    // Who stopped it first, and why, is what matters.
+    // A second freeze keeps the actor and the reason of the first.
     expect((await stop('freeze', 'another reason')).body.frozen).toEqual(frozen)
     await mustPut(product, 'seo', { limits: month(2_000) })
     expect((await product.call('GET', '/budgets/seo')).body.frozen).toEqual(frozen)
@@ -289,7 +289,7 @@ describe('entries', () => {
     return product
   }
 
-  test('a grant is booked for its budget and window', async () => {
+  test('a grant adds units to its own budget and window only', async () => {
     const product = await withBudgets()
     const { status, body } = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'launch week' })
     expect(status).toBe(201)
@@ -313,7 +313,7 @@ describe('entries', () => {
     })
   })
 
-  test('one key is one entry, and is refused with other content or another budget', async () => {
+  test('a repeated key books an entry once, and is refused with other content or for another budget', async () => {
     const product = await withBudgets()
     const first = await enter(product, 'blog', { type: 'grant', units: 25, reason: 'r' }, 'key-1')
     expect(first.headers.get('idempotency-replayed')).toBeNull()
@@ -342,7 +342,7 @@ describe('entries', () => {
     expect([later.status, later.body]).toEqual([201, first.body])
   })
 
-  test('the entries of a budget are listed newest first, by page, time and month, and as CSV', async () => {
+  test('GET entries lists the newest first, by page, time and month, and as CSV', async () => {
     const product = await withBudgets()
     for (const units of [1, 2, 3]) {
       product.clock.advance(1_000)

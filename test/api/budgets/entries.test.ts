@@ -30,7 +30,7 @@ async function withBudgets(options: Parameters<typeof startProduct>[0] = {}) {
   return { product, put, enter, reconcile: reconciled, correct, available }
 }
 
-/** What all entries of these tests have. */
+/** The members that all entries of these tests share. */
 const entry = {
   id: expect.stringMatching(/^ent_[0-9a-z]{26}$/),
   ...{ window: 'month:2026-11-01', by: 'ada', at: '2026-11-20T10:00:00.000Z' },
@@ -53,7 +53,7 @@ describe('a transfer', () => {
     }
   })
 
-  test('a transfer of more than is available is 402 with the figures, and with what would pass', async () => {
+  test('a transfer of more than is available is 402 with the figures and the amount that would pass', async () => {
     const { product, enter } = await withBudgets()
     await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
     const refused = await enter('acme', { type: 'transfer', units: 61, to: 'globex' })
@@ -106,7 +106,7 @@ describe('a correction', () => {
       '2026-12-10T10:00:00Z',
       'is a reconciliation of month:2026-11-01, which is over: nothing can be spent in it any more, and its statement keeps 100 units as spent outside, on account. Reconcile again for the open month.',
     ],
-  ])('a reconciliation is not corrected but repeated; the refusal of %s says how', async (later, why) => {
+  ])('a reconciliation cannot be corrected; the refusal of %s says how to reconcile again', async (later, why) => {
     const { product, reconcile, correct } = await withBudgets()
     const { body: wrong } = await reconcile({ unitsLeft: 49_900 })
     product.clock.set(later)
@@ -133,7 +133,7 @@ describe('a correction', () => {
   })
 
   test.each(['2026-12-01T00:00:00Z', '2026-12-03T09:00:00Z'])(
-    'a day that was short in a month that is over ends with that month, at %s',
+    'a refused correction of a day names the end of its month if that month is over, at %s',
     async (later) => {
       const { product, enter, correct } = await withBudgets()
       product.clock.set('2026-11-30T20:00:00Z')
@@ -153,7 +153,7 @@ describe('a correction', () => {
 })
 
 describe('POST /budgets/account/reconcile', () => {
-  test("a reconciliation books the difference to the vendor's figure in either direction", async () => {
+  test("a reconciliation books the difference to the vendor's figure, whether higher or lower", async () => {
     const { product, reconcile } = await withBudgets()
     await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
     product.clock.advance(minutes(5))
@@ -173,7 +173,7 @@ describe('POST /budgets/account/reconcile', () => {
     expect(await product.figures('acme')).toMatchObject({ spent: 40 })
   })
 
-  test('one key is one reconciliation: answered as at first whatever came since, and 422 for another', async () => {
+  test('a repeated key gets the first reconciliation’s answer, and 422 for another body', async () => {
     const { product, enter, reconcile } = await withBudgets()
     const figure = { unitsLeft: 40_000, reason: 'r' }
     const first = await reconcile(figure, 'k')
@@ -189,7 +189,7 @@ describe('POST /budgets/account/reconcile', () => {
     }
   })
 
-  test('only the root budget is reconciled', async () => {
+  test('only the root budget can be reconciled', async () => {
     const { product } = await withBudgets()
     const how = { body: { unitsLeft: 1, reason: 'r' } }
     expect((await product.call('POST', '/budgets/acme/reconcile', how)).status).toBe(404)
@@ -219,7 +219,7 @@ describe('Slack', () => {
     return { product, said, confirm, news }
   }
 
-  test('/units reconcile shows the difference, books it after Confirm, once, and says which way', async () => {
+  test('/units reconcile shows the difference and books it once after Confirm', async () => {
     const { product, said, confirm } = await slackProduct()
     expect(await said('reconcile 49,000 the figure of this morning')).toEqual([
       'The vendor’s figure: 49,000 units left, now. The vendor has 1,000 fewer left than the book: they are booked as spent outside. Nothing is booked before you press Confirm.',
@@ -249,7 +249,7 @@ describe('Slack', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a Confirm books no difference but the one that it showed', async () => {
+  test('Confirm books only the difference that it showed', async () => {
     const { product, said, confirm } = await slackProduct()
     await said('reconcile 49,000')
     await product.call('POST', '/budgets/account/entries', { body: { type: 'external-spend', units: 5, reason: 'r' } })
@@ -259,7 +259,7 @@ describe('Slack', () => {
     expect(await product.figures()).toMatchObject({ spent: 5 })
   })
 
-  test('/units reconcile that was answered late is not offered because its figure is old', async () => {
+  test('/units reconcile offers no booking if it is answered late, because its figure is old', async () => {
     const { product, news } = await slackProduct()
     await product.slack.command('reconcile 49,500')
     product.clock.advance(minutes(5))
@@ -271,7 +271,7 @@ describe('Slack', () => {
   })
 })
 
-describe('everything at once, on the real store', () => {
+describe('simultaneous requests on the real store', () => {
   test('200 simultaneous updates, grants, transfers, corrections and reconciliations keep books exact', async () => {
     const product: Product = await startProduct()
     const put = (name: string, units: number) =>
@@ -308,7 +308,7 @@ describe('everything at once, on the real store', () => {
     for (const answers of [grants, transfers]) expect(answers.every(({ status }) => status === 201)).toBe(true)
     expect([...corrections, ...twice].filter(({ status }) => status === 201)).toHaveLength(8)
     expect(product.seen('run')).toHaveLength(ran)
-    // While updates settle, a reconciliation may have to give up: then nothing of it is booked.
+    // A reconciliation may give up while updates settle, and then books nothing.
     expect(meanwhile.every(({ status }) => [200, 409, 503].includes(status))).toBe(true)
     const booked = meanwhile.reduce((sum, { body }) => sum + (body.units ?? 0), 0)
     const spent = ran * 40 + 8 * 10 + booked

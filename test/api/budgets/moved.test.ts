@@ -6,7 +6,7 @@ import { listenForAgents } from '../../support/mcp.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// A project changes its budget: in one revision, whole, and only where the change says so.
+// A project moves to another budget whole and in one revision, if the change asks for the move.
 
 const limits = [{ window: 'month', units: 500 }]
 const initech = { name: 'initech', id: '1003' }
@@ -45,9 +45,9 @@ const listIn = (path: string, product: Started, row: object, query = '') => {
   return product.call('PUT', address, { body: isFile ? { budgets: [{ name: 'press', ...body }] } : body })
 }
 
-describe('a row that another budget lists', () => {
+describe('a row of a project that another budget lists', () => {
   test.each(doors)(
-    'a row of another budget is 400 without move by %s, and names the owner and the option',
+    'a row of another budget is 400 without move by %s, and the answer names the owner and the option',
     async (_door, path) => {
       const product = await start()
       const { status, body } = await listIn(path, product, initech)
@@ -91,7 +91,7 @@ describe('a row that another budget lists', () => {
     expect(await product.projectsOf('acme')).toHaveLength(2)
   })
 
-  test('a row needs move where the same file takes it out of the old list, and moves whole there, too', async () => {
+  test('a file must ask for the move of a row even if it also removes the row from the old budget', async () => {
     const product = await start()
     const rows = (row: object) => [
       { name: 'acme', projects: [{ name: 'hooli' }] },
@@ -129,7 +129,7 @@ describe('a row that another budget lists', () => {
       [{ name: 'initech' }],
       '1003 and initech are one project, which stands',
     ],
-  ])('a file that names a row in two budgets, %s, is 400, and both rows are named', async (_how, one, other, who) => {
+  ])('a file that names a row in two budgets, %s, is 400 and names both rows', async (_how, one, other, who) => {
     for (const [first, query] of [
       ['acme', 'move=true'],
       ['acme', 'move=true&prune=projects&release=true'],
@@ -149,7 +149,7 @@ describe('a row that another budget lists', () => {
     }
   })
 
-  test.each(doors)('a row moves by %s, with its id or without, and a repeat is harmless', async (_door, path) => {
+  test.each(doors)('a row moves by %s, with or without its id, and a repeat changes nothing', async (_door, path) => {
     for (const row of [initech, { name: 'initech' }]) {
       const product = await start()
       for (const _ of ['first', 'repeat', 'third']) {
@@ -157,12 +157,12 @@ describe('a row that another budget lists', () => {
         expect(await product.projectsOf('press')).toEqual([initech])
         expect(await product.projectsOf('acme')).toEqual([{ name: 'hooli' }])
       }
-      // Without move a shorter row still asks.
+      // Without move=true a row without its id is refused.
       expect((await product.put('press', { parent: 'clients', projects: [{ name: 'initech' }] })).status).toBe(409)
     }
   })
 
-  test('a row moves only while its owner is the one that the preview showed', async () => {
+  test('a row moves only if its owner is still the one that the preview showed', async () => {
     const product = await start()
     const rows = [{ name: 'press', projects: [initech] }]
     const preview = await apply(product, rows, 'move=true&dry-run=true')
@@ -174,7 +174,7 @@ describe('a row that another budget lists', () => {
   })
 })
 
-test('the difference names a freeze that a move leaves, and a plan that may no longer pay', async () => {
+test('the difference names the freeze that a project leaves, and each plan that may not pay any more', async () => {
   const product = await start({ plans: [plan] })
   await product.call('POST', '/budgets/clients/freeze', { body: { reason: 'not paid' } })
   const within = await apply(product, [{ name: 'press', projects: [initech] }], 'move=true&dry-run=true')
@@ -199,7 +199,7 @@ const differenceFor = async (plans: object[], to: string) => {
   return body.notes
 }
 
-describe('a plan that may no longer pay', () => {
+describe('a plan that may not pay any more', () => {
   const told = (name: string, budget: string) => `The plan ${name} charges ${budget}, which may no longer pay for it.`
 
   test.each([[['1003']], [['1003', 'initech']]])('the difference names a plan by id, once: %s', async (projects) => {
@@ -246,7 +246,7 @@ test('activity and its CSV name a move by both budgets', async () => {
   expect(text).not.toContain('− initech')
 })
 
-test('a reader of the old budget reads its bookings after a project has moved away', async () => {
+test('a reader of the old budget still reads its bookings after a project has moved away', async () => {
   const product = await start()
   await product.call('PUT', '/callers/mia', { body: { readsBudgets: ['acme', 'press'] } })
   await product.put('away', { projects: [initech] }, '?move=true')
@@ -275,11 +275,11 @@ test('units that are charged, held or in doubt stay on their budget when a proje
   expect(await product.figures('away')).toMatchObject({ spent: 0, inDoubt: 0, held: 0 })
 })
 
-describe('a record keeps the owner that it was asked for', () => {
+describe('the owner that a record was requested for', () => {
   test.each([
     ['the owner pays', {}],
     ['an ancestor of both owners pays', { budget: 'clients' }],
-  ])('an update is refused under another owner where %s', async (_who, named) => {
+  ])('an update is refused after its project moved to another owner: %s', async (_who, named) => {
     const product = await start()
     await product.put('acme', { parent: 'clients', projects: [initech], approvalAbove: 0 }, '?release=true')
     const { body } = await product.update({ kind: 'ranking', project: 'initech', ...named })
@@ -297,7 +297,7 @@ describe('a record keeps the owner that it was asked for', () => {
   test.each([
     ['the owner pays', {}],
     ['an ancestor of both owners pays', { budget: 'clients' }],
-  ])('an update that starts from the table is refused under another owner where %s', async (_who, named) => {
+  ])('an update that starts from the table is refused after its project moved: %s', async (_who, named) => {
     const product = await start()
     const body = { kind: 'ranking', project: 'initech', ...named }
     const asked = await product.call('POST', '/updates', { body, headers: { prefer: 'respond-async' } })
@@ -332,7 +332,7 @@ describe('the page of a budget', () => {
     return { product, browser, preview: await press(browser, page, 'Add project', { name: 'initech' }) }
   }
 
-  test('the page of a budget shows what a move changes, and moves the project when it is confirmed', async () => {
+  test('the page of a budget previews a move, and moves the project after a confirmation', async () => {
     const { product, browser, preview } = await open()
     expect(preview.text).toContain(
       'Move initech to away? Confirm initech moves from acme to away. It leaves behind the freeze of acme. The plan night charges clients, which may no longer pay for it.',
@@ -380,7 +380,7 @@ describe('the page of a budget', () => {
     expect((await press(browser, page, 'Move chosen projects', { to: 'away' })).text).toContain('choose some first')
   })
 
-  test('the page of a budget moves nothing where another user moved a project after the preview', async () => {
+  test('the page of a budget moves nothing if another user moved a project after the preview', async () => {
     const { product, browser, preview } = await open()
     await product.put('press', { projects: [initech] }, '?move=true')
     const told = await press(browser, preview, 'Move initech', {})

@@ -3,7 +3,7 @@ import { hours, minutes } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// What stops a budget or a caller next, as programs read it. next-stop.test.ts of the guard has the sentences.
+// The next stop of a budget or a caller as programs read it. The sentences are in next-stop.test.ts of the guard.
 
 const limits = (units: number, window = 'month') => ({ limits: [{ window, units }] })
 
@@ -32,8 +32,8 @@ async function sentencesIn(product: Product): Promise<readonly string[]> {
 
 const refused = "Last refused on 20 Nov 2026 10:02 UTC: big needed 640, globex's day had 260."
 
-describe('what stops a budget next', () => {
-  test('GET /budgets tells the next stop with the last refusal at once, before a sweep counted anything, and after it', async () => {
+describe('the next stop of a budget', () => {
+  test('GET /budgets shows the next stop with the last refusal before and after a sweep has counted it', async () => {
     const { product } = await start()
     const before = await sentencesIn(product)
     expect(before).toEqual([
@@ -53,7 +53,7 @@ describe('what stops a budget next', () => {
     })
   })
 
-  test('the next stop names the latest refusal, whatever its reason', async () => {
+  test('the next stop names the latest refusal, also one for a reason other than units', async () => {
     const { product, ask } = await start()
     await product.triggers.sweep(product.endsAt())
     const body = { parent: 'clients', projects: [{ name: 'initech' }, { name: 'big' }] }
@@ -80,7 +80,7 @@ describe('what stops a budget next', () => {
     )
   })
 
-  test('the next stop names to a reader of one budget no other, whether or not a sweep has counted the refusal', async () => {
+  test('the next stop shows a reader of one budget no other budget, whether or not a sweep has counted the refusal', async () => {
     const { product, ask } = await start()
     await product.call('PUT', '/callers/mia', { body: { readsBudgets: ['globex'] } })
     const token = product.signed({ sub: 'mia', scope: 'read', exp: product.inDays(30) })
@@ -119,7 +119,7 @@ describe('what stops a budget next', () => {
     )
   })
 
-  test('a month that is over has no next stop, nor has the answer to a writer', async () => {
+  test('an ended month has no next stop, and the answer to a change has none', async () => {
     const { product } = await start()
     product.clock.set('2026-12-01T10:00:00Z')
     expect(await nextOf(product, '/budgets/globex?window=month:2026-11-01')).toBeUndefined()
@@ -128,7 +128,7 @@ describe('what stops a budget next', () => {
   })
 })
 
-test('what stops a caller next is told with their last price and refusal', async () => {
+test('GET /callers shows a caller’s next stop with their last price and refusal', async () => {
   const { product } = await start()
   await product.triggers.sweep(product.endsAt())
   await product.call('PUT', '/callers/*', { body: { perUpdate: 60 } })

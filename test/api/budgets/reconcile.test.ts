@@ -28,7 +28,7 @@ describe('POST /budgets/account/reconcile in two steps', () => {
     const { product, update, enter, preview, at } = await startReconciling({ service })
     await update('acme')
     await update('stuck')
-    // What is settled at that very instant is in the figure, and what is asked then is open.
+    // An update that settles at that instant is in the figure, and one requested at that instant is open.
     const asOf = at()
     const open = (await product.call('GET', '/updates?state=in-doubt')).body.updates[0].id
     product.clock.advance(minutes(30))
@@ -57,14 +57,14 @@ describe('POST /budgets/account/reconcile in two steps', () => {
     expect((await product.call('GET', '/budgets/account/entries')).body.entries).toHaveLength(1)
   })
 
-  test('previews and bookings are limited as audits are', async () => {
+  test('previews and bookings of a reconciliation share the rate limit of audits', async () => {
     const { preview } = await startReconciling()
     const answers = []
     for (let sent = 0; sent < 11; sent++) answers.push((await preview({ unitsLeft: 50_000 })).status)
     expect(answers).toEqual([...Array.from({ length: 10 }, () => 200), 429])
   })
 
-  test('a month whose lines do not add up to its book is 503, and moves no unit', async () => {
+  test('a reconciliation is 503 and moves no unit while the month’s lines do not add up to its book', async () => {
     const memory = createMemoryStore()
     const lags = { now: false }
     const list: typeof memory.list = async (query) => {
@@ -84,7 +84,7 @@ describe('POST /budgets/account/reconcile in two steps', () => {
 })
 
 describe('a figure of now', () => {
-  test('a figure of now excludes what was settled within a flight, and includes what was booked by hand', async () => {
+  test('a figure of now may lack units that settled within a flight, but has all manual entries', async () => {
     const { product, update, enter, preview } = await startReconciling()
     await update('globex')
     await enter({ type: 'external-spend', units: 7 })
@@ -97,7 +97,7 @@ describe('a figure of now', () => {
 })
 
 describe('units spent since the vendor’s figure', () => {
-  test('units since the vendor’s figure are what moved account, once, though budgets below it moved too', async () => {
+  test('units since the vendor’s figure count the moves of account once, although its children moved too', async () => {
     const { product, preview, at } = await startReconciling()
     product.clock.advance(hours(1))
     const asOf = at()
@@ -129,7 +129,7 @@ describe('units spent since the vendor’s figure', () => {
 })
 
 describe('a figure with a time', () => {
-  test('a figure of this very instant counts as a figure of now', async () => {
+  test('a figure with the present time counts as a figure of now', async () => {
     const { update, preview, at } = await startReconciling()
     await update('globex')
     const { body } = await preview({ unitsLeft: 50_000, asOf: at() })
@@ -137,7 +137,7 @@ describe('a figure with a time', () => {
     expect((await preview({ unitsLeft: 50_001, asOf: at() })).body.units).toBe(-1)
   })
 
-  test('a figure with a time gives no units back, and says to look again', async () => {
+  test('a figure with a time gives no units back, and asks for a figure of now', async () => {
     const { product, update, preview, book, at } = await startReconciling()
     await update('globex')
     product.clock.advance(hours(1))
@@ -158,14 +158,14 @@ describe('a figure with a time', () => {
     ['in the future', minutes(1), /which is in the future: say when/],
     ['more than 48 hours ago', -days(2) - 1, /more than 48 hours ago: look again/],
     ['of before the ledger was opened', -hours(1), /before the ledger was opened on 2026-11-20 10:00 UTC: look again/],
-  ])('a figure that is %s is 409', async (_when, ago, detail) => {
+  ])('a figure with a time is 409 if it is %s', async (_when, ago, detail) => {
     const { preview, at, product } = await startReconciling()
     if (ago < -days(1)) product.clock.advance(days(3))
     const { status, body } = await preview({ unitsLeft: 49_000, asOf: at(ago) })
     expect([status, body.detail]).toEqual([409, expect.stringMatching(detail)])
   })
 
-  test('a figure of before the renewal is 409, and one of the renewal itself is accepted', async () => {
+  test('a figure from before the renewal is 409, and one from the renewal itself is accepted', async () => {
     const { preview, at, product } = await startReconciling()
     product.clock.set('2026-12-01T01:00:00Z')
     expect((await preview({ unitsLeft: 49_000, asOf: at(-hours(1) - 1) })).body.detail).toContain(
@@ -196,14 +196,14 @@ describe('a figure with a time', () => {
     ['spending outside', ({ enter }) => enter({ type: 'external-spend', units: 9 }), false],
     ['an update', ({ update }) => update('globex'), false],
   ]
-  test.each(changes)('a figure after which came %s is 409, with a list if needed', async (_what, change, refuses) => {
+  test.each(changes)('a figure is answered as the table says if %s came after it', async (_what, change, refuses) => {
     const parts = await startReconciling()
     const { product, preview, at } = parts
     product.clock.advance(hours(1))
     const asOf = at()
     await change(parts)
     product.clock.advance(minutes(10))
-    // At the same instant it is not after it.
+    // A change at the same instant does not count as later.
     expect((await preview({ unitsLeft: 40_000, asOf })).status).toBe(200)
     const { status, body } = await preview({ unitsLeft: 40_000, asOf: new Date(Date.parse(asOf) - 1).toISOString() })
     expect(status).toBe(refuses ? 409 : 200)
@@ -211,7 +211,7 @@ describe('a figure with a time', () => {
       expect(body.detail).toMatch(/since then account was reconciled.*: ent_[0-9a-z]{26} of 2026-11-20 11:00/)
   })
 
-  test('a figure with a time counts units held or in doubt of the month before as long as they are open', async () => {
+  test('a figure with a time counts the previous month’s units while they are held or in doubt', async () => {
     const slow = gate()
     const { product, update, resolve, preview } = await startReconciling({
       service: (request) =>
@@ -235,7 +235,7 @@ describe('a figure with a time', () => {
   })
 })
 
-describe('random months beside a vendor who counts', () => {
+describe('random months compared with the vendor’s own count', () => {
   type Step = { do: 'update' | 'stuck' | 'resolve' | 'outside' | 'booked'; wait: number }
   const steps = fc.array(
     fc.record<Step>({
@@ -245,7 +245,7 @@ describe('random months beside a vendor who counts', () => {
     { minLength: 3, maxLength: 12 },
   )
 
-  // The vendor counts a run when it is asked, or up to a flight later, and what is spent outside at once.
+  // The vendor counts a run when it is requested or up to a flight later, and outside spending at once.
   test.each(['now', 'before'] as const)(
     'a figure of %s never leaves more units than the vendor has',
     async (figure) => {
@@ -292,7 +292,7 @@ describe('random months beside a vendor who counts', () => {
             const { available } = await product.figures()
             const outside = counted.filter(({ at, isKnown }) => at > asOf && !isKnown)
             const unknown = outside.reduce((sum, { units }) => sum + units, 0)
-            // What the vendor has still to count is not available either.
+            // Units that the vendor has still to count are not available either.
             expect(available).toBeLessThanOrEqual(vendor(clock.now() + minutes(10)) + unknown)
             if (figure === 'before') expect(available).toBeLessThanOrEqual(before.available)
             expect(await product.audit()).toBe(true)

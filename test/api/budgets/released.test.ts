@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// A client leaves: no change lets a project of its budget be paid by account unless it says so.
+// No change moves a project from its budget to account unless the request asks for the release.
 
 const limits = [{ window: 'month', units: 500 }]
 const initech = { name: 'initech', id: '1003' }
@@ -35,7 +35,7 @@ const withRelease = (path: string) => `${path}${path.includes('?') ? '&' : '?'}r
 
 describe('a change that leaves a project without a budget', () => {
   test.each(acts)(
-    'a change that %s is refused without release, and is announced with it',
+    'a change that %s is refused without release, and announced with it',
     async (_what, method, path, how, projects) => {
       const product = await start()
       const revision = await revisionOf(product)
@@ -49,7 +49,7 @@ describe('a change that leaves a project without a budget', () => {
     },
   )
 
-  test('a release says in the refusal and in Slack who pays from then on', async () => {
+  test('a release says who pays afterwards, in the refusal and in Slack', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech, hooli] } })
     await product.call('PUT', '/budgets/account', { body: { limits, unowned: 'approve', approvers: ['eve'] } })
@@ -63,7 +63,7 @@ describe('a change that leaves a project without a budget', () => {
     ])
   })
 
-  test('a difference says that a row lost its id, and not that its project leaves', async () => {
+  test('the difference says that a row lost its id, not that its project leaves', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     await product.call('PUT', '/budgets/client', { body: { limits, projects: [initech] } })
     const shorter = put([{ name: 'initech' }])
@@ -83,7 +83,7 @@ describe('a change that leaves a project without a budget', () => {
   test.each([
     ['refuse', 'pay', 'requests for them are refused until a budget lists them'],
     ['pay', 'refuse', 'account pays for them'],
-  ])('a release names the rule of the same revision: %s, and not %s', async (unowned, before, effect) => {
+  ])('a release names the rule that holds after the change: %s instead of %s', async (unowned, before, effect) => {
     const product = await start()
     await product.call('PUT', '/budgets/account', { body: { limits, unowned: before } })
     const body = { budgets: [{ name: 'account', unowned }, ...row([]).body.budgets] }
@@ -96,7 +96,7 @@ describe('a change that leaves a project without a budget', () => {
 })
 
 describe('a change that gives each project another budget', () => {
-  test('a change that gives each project another budget needs no release, and is no announcement', async () => {
+  test('a change that gives each project another budget needs no release and announces nothing', async () => {
     const product = await start()
     const body = {
       budgets: [

@@ -19,8 +19,7 @@ interface November {
 }
 
 /**
- * Two clients and four people in November: what was updated, refused, left in doubt, granted and spent elsewhere.
- *
+ * Two clients and four people in November: updates, refusals, doubts, grants and outside spending.
  * @param options.isCounted whether the sweep has already counted the updates.
  * @param options.repeats how often bob asks again for what was done.
  */
@@ -49,7 +48,7 @@ async function november({ isCounted = false, repeats = 0, env = {}, plans = [] }
   await enter('acme', { type: 'grant', units: 50, wholeChain: true })
   await enter('acme', { type: 'transfer', units: 20, to: 'globex' })
   const spent = await enter('acme', { type: 'external-spend', units: 30 })
-  // Asked for at the root, and still the client's.
+  // The request goes to the root, but the correction is booked on the client.
   await enter('account', { type: 'correction', units: 12, corrects: spent.id })
   product.clock.advance(minutes(5))
   await reconcile(product, { unitsLeft: 49_955, reason: 'r' })
@@ -63,7 +62,7 @@ async function november({ isCounted = false, repeats = 0, env = {}, plans = [] }
   return { product, statement, enter }
 }
 
-// On the screen 95 of 50,050 are gone: 40 + 25 + 10 updated, 12 by hand, and 8 unknown ones.
+// The vendor's screen shows 95 of 50,050 spent: 75 by updates, 12 by hand and 8 unknown.
 const total = { ...none, updates: 3, charged: 75, external: 20, granted: 50, held: 0, inDoubt: 15, refused: 1 }
 
 describe.each([
@@ -155,7 +154,7 @@ describe.each([
     expect(plain.text.split('\r\n')[3]).toBe('month:2026-11-01,open,,0,0,20,0,0,0,0,0,0')
   })
 
-  test('a statement counts the refusals of a loop, and not what a plan found done', async () => {
+  test('a statement counts the refusals of a loop, but not a plan’s projects that were up to date', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['site'], schedule: 'cron(0 10 * * ? *)' }
     const { product, statement } = await november({ isCounted, plans: [plan], repeats: 60 })
     const { body } = await statement('?by=caller')
@@ -167,7 +166,7 @@ describe.each([
     expect(body.total.refused).toBe(61)
   })
 
-  test('a statement says what units cost where a price is set, beside the reader’s own price', async () => {
+  test('a statement says the cost of units if a price is set, beside the reader’s own price', async () => {
     const { statement } = await november({ isCounted, env: { PRICE_PER_UNIT: '0,0125', CURRENCY: 'EUR' } })
     const { body } = await statement('?price=1')
     expect([body.prices, body.currency, body.price]).toEqual([[{ perUnit: 0.0125, units: 95 }], 'EUR', 1])
@@ -195,7 +194,7 @@ describe.each([
 })
 
 describe('GET /statements', () => {
-  test('a statement counts the opening position, and an earlier window has no rows', async () => {
+  test('a statement counts the opening position, and has no rows for an earlier window', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       env: { ACCOUNT_UNITS_USED_AT_START: '12800', ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
@@ -214,7 +213,7 @@ describe('GET /statements', () => {
 })
 
 describe('GET /budgets?window=', () => {
-  test("GET /budgets?window= shows a month at its end and the children's limit", async () => {
+  test("GET /budgets?window= shows an ended month and the children's limit", async () => {
     const { product } = await november()
     product.clock.set('2026-12-03T09:00:00Z')
     await product.call('PUT', '/budgets/acme?release=true', {
@@ -242,7 +241,7 @@ describe('GET /budgets?window=', () => {
     ])
   })
 
-  test('GET /budgets?window= of the next month shows its grants and no day', async () => {
+  test('GET /budgets?window= of the next month shows its grants and no day window', async () => {
     const { product, enter } = await november()
     await product.call('PUT', '/budgets/acme?release=true', {
       body: { limits: [...month(300), { window: 'day', units: 5 }] },

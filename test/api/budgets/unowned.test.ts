@@ -24,7 +24,7 @@ async function start() {
   return { ...product, token, put, set }
 }
 
-/** The ways to ask that only the gateway has. `update/unowned.test.ts` of the guard has the rule itself. */
+/** Ways to request through the gateway. `update/unowned.test.ts` of the guard tests the rule itself. */
 const doors: [string, Record<string, string>][] = [
   ['the gateway', {}],
   ['the gateway with Unit-Guard-Budget', { 'unit-guard-budget': 'client' }],
@@ -37,8 +37,8 @@ const found = async ({ call }: Started) =>
 
 const outcomes = { pay: 'settled', approve: 'awaiting-approval', refuse: 'refused project-unowned' } as const
 
-describe.each(unownedRules)('while account says %s about projects that no budget lists', (rule) => {
-  test.each(doors)('the rule of account for unowned projects holds through %s', async (_door, headers) => {
+describe.each(unownedRules)('with the rule %s for projects that no budget lists', (rule) => {
+  test.each(doors)('the rule for unowned projects holds through %s', async (_door, headers) => {
     const started = await start()
     await started.set(rule)
     await started.call('GET', '/v3/on-demand/new/run', { token: started.token, headers })
@@ -46,7 +46,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     expect(started.seen('run')).toHaveLength(rule === 'pay' ? 1 : 0)
   })
 
-  test('the rule of account for unowned projects holds through Slack, which says it before Confirm', async () => {
+  test('the rule for unowned projects holds through Slack, which shows it before Confirm', async () => {
     const started = await start()
     await started.set(rule)
     const { slack, deliver } = started
@@ -66,7 +66,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     expect(await found(started)).toEqual([outcomes[rule]])
   })
 
-  test('the rule of account for unowned projects holds through the page, which says it before the button', async () => {
+  test('the rule for unowned projects holds through the page, which shows it before the button', async () => {
     const started = await start()
     await started.set(rule)
     const browser = openBrowser(started)
@@ -80,7 +80,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     expect(await found(started)).toEqual([outcomes[rule]])
   })
 
-  test('an agent’s quote of an unowned project lasts until the rule becomes stricter', async () => {
+  test('an agent’s quote of an unowned project is valid until the rule becomes stricter', async () => {
     for (const quotedUnder of ['pay', 'approve'] as const) {
       const started = await start()
       const agent = await (await listenForAgents(started)).connect()
@@ -96,7 +96,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
     }
   })
 
-  test('a reader who names an unowned project gets 404 where the rule refuses, as for others’ projects', async () => {
+  test('a reader who names an unowned project gets 404 if the rule refuses, as for another client’s project', async () => {
     const started = await start()
     await started.put({}, '/budgets/other')
     await started.call('PUT', '/callers/bob', { body: { readsBudgets: ['client'] } })
@@ -109,7 +109,7 @@ describe.each(unownedRules)('while account says %s about projects that no budget
       expect(problem.detail).toBe('There is no project new in the budgets that you read.')
   })
 
-  test('a reader of one budget learns nothing else of an update that was refused later', async () => {
+  test('a reader of one budget cannot tell that an update was refused later', async () => {
     const started = await start()
     await started.call('PUT', '/callers/bob', { body: { readsBudgets: ['client'] } })
     const asked = { kind: 'ranking', project: 'new', budget: 'client' }
@@ -127,13 +127,13 @@ describe.each(unownedRules)('while account says %s about projects that no budget
 describe('the rule for projects that no budget lists', () => {
   const ofAccount = async ({ call }: Started) => (await call('GET', '/budgets/account')).body.unowned
 
-  test('the rule for unowned projects is pay at first, and stands on account alone', async () => {
+  test('the rule for unowned projects is pay by default, and only account has it', async () => {
     const started = await start()
     expect(await ofAccount(started)).toBe('pay')
     expect((await started.call('GET', '/budgets/client')).body).not.toHaveProperty('unowned')
   })
 
-  test('a PUT of account without the rule, a file without it, and every prune keep the rule', async () => {
+  test('the rule for unowned projects is kept by a PUT or a file without it, and by every prune', async () => {
     const started = await start()
     await started.set('refuse')
     await started.put({})
@@ -157,7 +157,7 @@ describe('the rule for projects that no budget lists', () => {
   test.each<[string, string, object]>([
     ['a PUT of account without approvers', '/budgets/account', {}],
     ['a prune', '/budgets?prune=approvers', { budgets: [{ name: 'account' }], limits: undefined }],
-  ])('the rule approve needs its approvers: 400 for %s', async (_what, path, body) => {
+  ])('the rule approve is 400 without approvers: %s', async (_what, path, body) => {
     const started = await start()
     await started.set('approve')
     const { status, body: answer } = await started.put(body, path)

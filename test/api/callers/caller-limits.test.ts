@@ -9,7 +9,7 @@ const month = (units: number | 'unlimited', day?: number) => [
   ...(day === undefined ? [] : [{ window: 'day', units: day }]),
 ]
 
-/** Eve asks, for `acme` and `globex`, which have plenty. */
+/** Eve requests updates for `acme` and `globex`, which have plenty of units. */
 async function withEve(listed: object, options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), ...options })
   for (const name of ['acme', 'globex'])
@@ -31,7 +31,7 @@ const windowsOf = async (product: Product, sub = 'eve') =>
   )
 
 describe('limits of a caller', () => {
-  test('limits of a caller are shown with figures and count over all budgets', async () => {
+  test('limits of a caller count over all budgets and are shown with figures', async () => {
     const { product, list, ask } = await withEve({ limits: month(100) })
     expect((await ask('a')).status).toBe(201)
     expect((await ask('b', { budget: 'globex' })).status).toBe(201)
@@ -84,7 +84,7 @@ describe('limits of a caller', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test("an update settles where it was held if the caller's limit changes or ends meanwhile", async () => {
+  test("an update settles on the counters of its hold if the caller's limit changes or ends meanwhile", async () => {
     const { opened, open } = gate()
     const { product, list, ask } = await withEve(
       { limits: month(100, 50) },
@@ -100,7 +100,7 @@ describe('limits of a caller', () => {
     open()
     expect((await running).status).toBe(201)
     expect(await product.figures('acme')).toMatchObject({ spent: 80, held: 0 })
-    // What was done without a counter is not counted; the rest is taken up again.
+    // Units spent without a counter are not counted; the earlier counter continues.
     await list({ limits: month(60) })
     expect(await windowsOf(product)).toEqual([
       { window: 'month', limit: 60, available: 20, held: 0, inDoubt: 0, spent: 40 },
@@ -161,7 +161,7 @@ describe('ratePerMinute', () => {
     expect([status, text]).toEqual([429, expect.stringContaining('eve may make 3 requests a minute; the next one in')])
   })
 
-  test('ratePerMinute counts in each process, and a request answered with 429 records nothing', async () => {
+  test('ratePerMinute counts in each process, and a 429 records nothing', async () => {
     const { product, eve, ask } = await withEve({ ratePerMinute: 1 })
     expect((await ask('a')).status).toBe(201)
     const key = { token: eve, headers: { 'idempotency-key': 'k' } }

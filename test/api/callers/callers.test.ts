@@ -17,7 +17,7 @@ async function productWith(...budgets: string[]) {
 describe('/callers', () => {
   test('/callers lists, replaces, shows and deletes a caller, and leaves the others', async () => {
     const { product, put } = await productWith('seo')
-    // A right that is `false` is as one that is left out.
+    // A right that is `false` counts as missing.
     await put('~eve', { disabled: true, mayForce: false })
     const listed = { scopes: ['read', 'run'], budgets: ['seo'], person: 'dora', reason: 'she joined' }
     const made = await put('slack:U1DORA', listed)
@@ -53,7 +53,7 @@ describe('/callers', () => {
     'aws:arn:aws:iam::123456789012:role/reports',
     'okta:100%/../a?b&c=d;e"f\\',
     `okta:${'x'.repeat(251)}`,
-  ])('/callers/%s is a path with the whole name in it', async (sub) => {
+  ])('/callers/%s reads the whole name from the path', async (sub) => {
     const { product, put } = await productWith()
     const path = `/callers/${encodeURIComponent(sub)}`
     const made = await put(encodeURIComponent(sub), { person: sub, disabled: true })

@@ -28,7 +28,7 @@ test.each<[string, Record<string, unknown>, string]>([
     'system:serviceaccount:seo:reports',
   ],
   ['aws', { ...aws, sub: 'arn:aws:iam::123456789012:role/reports' }, 'arn:aws:iam::123456789012:role/reports'],
-])('a token of %s is accepted by its file of docs/identity, and no other caller’s', async (file, claims, subject) => {
+])('the file of docs/identity accepts a token of %s from the mapped caller only', async (file, claims, subject) => {
   const [entry] = JSON.parse(await readFile(`docs/identity/${file}.json`, 'utf8'))
   const clock = createTestClock()
   const provider = await startProvider({ clock, alg: 'RS256' })

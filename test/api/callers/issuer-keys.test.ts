@@ -41,7 +41,7 @@ async function start(options: { entry?: object; withinMs?: number } = {}) {
 }
 
 describe('keys of an issuer', () => {
-  test('200 first requests at once ask for the keys once in each process', async () => {
+  test('200 simultaneous first requests fetch the keys once in each process', async () => {
     const { provider, product, token, read, table } = await start()
     const tokens = await Promise.all(Array.from({ length: 200 }, token))
     const answers = await Promise.all(tokens.map((each) => read(each)))
@@ -78,13 +78,13 @@ describe('keys of an issuer', () => {
     expect(await read(old)).toBe(401)
   })
 
-  test('a first token with an unknown key id makes the keys be asked for once', async () => {
+  test('a first token with an unknown key id fetches the keys once', async () => {
     const { provider, read } = await start()
     expect(await read(provider.sign({ groups: ['seo'] }, {}, await provider.newKey('k9')))).toBe(401)
     expect(provider.asked('/keys')).toBe(1)
   })
 
-  test('unknown key ids make the keys be asked for once in 30 seconds', async () => {
+  test('unknown key ids fetch the keys once in 30 seconds', async () => {
     const { clock, provider, read } = await start()
     const foreign = await provider.newKey('k9')
     const unknown = () => provider.sign({ groups: ['seo'], jti: String(Math.random()) }, {}, foreign)
@@ -101,7 +101,7 @@ describe('keys of an issuer', () => {
     expect(await read()).toBe(200)
   })
 
-  test('the table keeps public keys alone, and is written when they change or after five minutes', async () => {
+  test('the table stores public keys only, when they change or after five minutes', async () => {
     const { clock, provider, product, read, stored, table } = await start()
     const secret = { kty: 'oct', k: 'c2VjcmV0', kid: 's' }
     const [first] = provider.state.keys
@@ -151,7 +151,7 @@ describe('an issuer that does not answer', () => {
     ['the keys name a member twice', keysAre('{"keys":[],"keys":[]}')],
     ['the keys are not a list', keysAre({ keys: {} })],
     ['the keys are not an object', keysAre([])],
-  ])('an issuer that does not answer is 503, once an alarm, and soon tried again: %s', async (_name, breakIt) => {
+  ])('an issuer that does not answer is 503, alarms once and is tried again soon: %s', async (_name, breakIt) => {
     const { clock, provider, product, read, token, lines } = await start({ withinMs: 300 })
     breakIt(provider)
     const refused = await product.update({ kind: 'ranking', project: 'acme' }, { token: token() })
@@ -168,7 +168,7 @@ describe('an issuer that does not answer', () => {
     expect(provider.requests.filter((each) => each.includes('/elsewhere'))).toEqual([])
   })
 
-  test('a flood of forged tokens of an issuer writes one error line, and another one after ten minutes', async () => {
+  test('a flood of forged tokens of an issuer logs one error in ten minutes', async () => {
     const { clock, provider, product, read, lines } = await start()
     provider.state.way = 'reset'
     const foreign = await provider.newKey('k9')
@@ -202,7 +202,7 @@ describe('an issuer that does not answer', () => {
     becomes({ answers: { [discovery]: { body: { issuer, jwks_uri: `${issuer}/keys`, ...own } } } })(provider)
   }
 
-  test('an outage of 24 hours with a cold start in it fails no request of a known key', async () => {
+  test('an outage of 24 hours with a cold start fails no request with a known key', async () => {
     const { clock, provider, product, read, lines } = await start()
     expect(await read()).toBe(200)
     provider.state.way = 'reset'
@@ -228,7 +228,7 @@ describe('an issuer that does not answer', () => {
     expect([await read(), await read(undefined, cold)]).toEqual([200, 200])
   })
 
-  test('while an issuer hangs, one request in 30 seconds waits for it', async () => {
+  test('one request in 30 seconds waits for an issuer that hangs', async () => {
     const { clock, provider, read } = await start({ withinMs: 300 })
     expect(await read()).toBe(200)
     provider.state.way = 'hang'
@@ -242,7 +242,7 @@ describe('an issuer that does not answer', () => {
     expect(provider.requests.length - asked).toBe(2)
   })
 
-  test('a fetch that fails once is no alarm', async () => {
+  test('one failed fetch raises no alarm', async () => {
     const { clock, provider, read, lines } = await start()
     expect(await read()).toBe(200)
     provider.state.way = 'error'
@@ -251,7 +251,7 @@ describe('an issuer that does not answer', () => {
     expect(lines().filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('earlier keys in the table replace no later ones of the process', async () => {
+  test('older keys in the table do not replace newer ones of the process', async () => {
     const { clock, provider, read, table } = await start()
     expect(await read()).toBe(200)
     await provider.rotate({ keeps: false })
@@ -263,7 +263,7 @@ describe('an issuer that does not answer', () => {
     expect(await read()).toBe(200)
   })
 
-  test('later keys of another process are used where fetching fails', async () => {
+  test('a process uses newer keys of another process if its own fetch fails', async () => {
     const { clock, provider, product, read } = await start()
     expect(await read()).toBe(200)
     await provider.rotate({ keeps: false })
@@ -276,7 +276,7 @@ describe('an issuer that does not answer', () => {
 })
 
 describe('the name of an issuer', () => {
-  test('a name that was used for another issuer is refused, once with an alarm', async () => {
+  test('a name that another issuer used before is refused, with one alarm', async () => {
     const { clock, provider, product, read, lines } = await start()
     await product.guard.ledger.issuerKeys.keep({
       ...{ name: 'okta', issuer: 'https://earlier.example', jwks: '{"keys":[]}', fetchedAt: clock.now() },
@@ -289,7 +289,7 @@ describe('the name of an issuer', () => {
     expect(await read()).toBe(401)
   })
 
-  test('a name is taken by the first verified token, not by a request for keys', async () => {
+  test('the first verified token takes the name, not a request for keys', async () => {
     const { provider, product, read, stored } = await start()
     const foreign = await provider.newKey('k1')
     expect(await read(provider.sign({ groups: ['seo'] }, {}, foreign))).toBe(401)
@@ -298,7 +298,7 @@ describe('the name of an issuer', () => {
     expect(await product.guard.ledger.issuerKeys.read('okta')).toMatchObject({ issuer: provider.issuer })
   })
 
-  test('a name that another issuer took since the keys were asked for is refused', async () => {
+  test('a name is refused if another issuer took it after the keys were fetched', async () => {
     const { clock, provider, product, read } = await start()
     expect(await read(provider.sign({ groups: ['seo'] }, {}, await provider.newKey('k1')))).toBe(401)
     const other = { name: 'okta', issuer: 'https://other.example', jwks: '{"keys":[]}', fetchedAt: clock.now() }
@@ -306,7 +306,7 @@ describe('the name of an issuer', () => {
     expect(await read()).toBe(401)
   })
 
-  test('one of two processes with different files gets the name', async () => {
+  test('only one of two processes with different files gets the name', async () => {
     const { clock, product } = await start()
     const keep = (issuer: string, fetchedAt = clock.now()) =>
       product.guard.ledger.issuerKeys.keep({ name: 'okta', issuer, jwks: issuer, fetchedAt })
@@ -317,7 +317,7 @@ describe('the name of an issuer', () => {
     expect(await product.guard.ledger.issuerKeys.read('okta')).toMatchObject({ fetchedAt: clock.now() })
   })
 
-  test('a new name that cannot be kept is 503, and later keys of a known one may wait', async () => {
+  test('a new name is 503 if it cannot be stored, but newer keys of a known name may wait', async () => {
     const { clock, read, table } = await start()
     table.failsToWrite = true
     expect(await read()).toBe(503)
@@ -330,7 +330,7 @@ describe('the name of an issuer', () => {
     expect([await read(), table.writes]).toEqual([200, 2])
   })
 
-  test('without the table a new name is 503, and a known one still works', async () => {
+  test('while the table fails, a new name is 503 and a known one works', async () => {
     const { clock, read, table } = await start()
     table.fails = true
     expect(await read()).toBe(503)
@@ -351,6 +351,6 @@ test.each([
   ['https://okta.example', 'file:///keys', false],
   ['http://127.0.0.1:1', 'http://127.0.0.1:2/keys', true],
   ['http://127.0.0.1:1', 'http://okta.example/keys', false],
-])('the issuer %s may have its keys at %s: %s', (issuer, at, may) => {
+])('the keys of issuer %s may be at %s: %s', (issuer, at, may) => {
   expect(mayFetch(at, { issuer })).toBe(may)
 })

@@ -25,17 +25,17 @@ describe('the issuers file', () => {
     ])
   })
 
-  test('the example of docs/api.md is accepted', async () => {
+  test('the issuers file accepts the example of docs/api.md', async () => {
     const [, example = ''] = /```json\n(\[\{"name": "okta".*?)\n```/s.exec(await readFile('docs/api.md', 'utf8')) ?? []
     expect(parseIssuers(example)).toMatchObject([{ name: 'okta', person: 'email', budgets: { mayBeAll: false } }])
   })
 
   test.each(readdirSync('docs/identity'))(
-    'docs/identity/%s is accepted, and docs/identity.md explains it',
+    'the issuers file accepts docs/identity/%s, and docs/identity.md explains it',
     async (file) => {
       const [entry, ...others] = parseIssuers(await readFile(`docs/identity/${file}`, 'utf8'))
       expect([`${entry?.name}.json`, others]).toEqual([file.replace('kubernetes', 'kube'), []])
-      // A list of scopes would let in everyone who can ask such a provider for a token.
+      // A list of scopes would admit everyone who can get a token from such a provider.
       expect(entry?.scopes).toHaveProperty('claim')
       expect(await readFile('docs/identity.md', 'utf8')).toContain(`(identity/${file})`)
     },
@@ -48,7 +48,7 @@ describe('the issuers file', () => {
     ['no scopes', { scopes: [] }],
     ['all budgets', { budgets: '*' }],
     ['a claim that is an address', { subject: 'https://acme.com/id' }],
-  ])('%s is accepted', (_name, own) => {
+  ])('the issuers file accepts %s', (_name, own) => {
     expect(faultsOf([{ ...okta, ...own }])).toBe('none')
   })
 
@@ -118,7 +118,7 @@ describe('the issuers file', () => {
       Array.from({ length: 21 }, (_, at) => ({ ...okta, name: `o${at}`, audience: `a${at}` })),
       'must have at most 20 issuers',
     ],
-  ])('%s is a fault', (_name, rows, fault) => {
+  ])('%s is a fault in the issuers file', (_name, rows, fault) => {
     expect(faultsOf(rows)).toContain(fault)
   })
 
@@ -131,7 +131,7 @@ describe('the issuers file', () => {
   })
 })
 
-describe('the settings of the login are checked against the issuers file', () => {
+describe('the login settings beside the issuers file', () => {
   const login = { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: 'client' }
   test.each<[string, object, string | null]>([
     ['no login', {}, null],
@@ -160,7 +160,7 @@ describe('the settings of the login are checked against the issuers file', () =>
     else expect(read).toThrow(fault)
   })
 
-  test('a login without a file is refused', () => {
+  test('a login without an issuers file is refused', () => {
     expect(() => readTrustedIssuers(login)).toThrow('LOGIN_ISSUER')
     expect(readTrustedIssuers({})).toEqual([])
   })

@@ -32,7 +32,7 @@ const claimsOf = (provider: Provider) => ({
   groups: ['leads'],
 })
 
-/** A token by hand, rightly signed: a library would not write some of these. */
+/** Signs a token by hand, because a library would not write some of these. */
 function craft(
   provider: Provider,
   payload: unknown,
@@ -61,7 +61,7 @@ const spki = (provider: Provider): string =>
 
 type Token = (provider: Provider) => string | Promise<string>
 
-/** By the API, through the gateway, and pasted on the login page. */
+/** Sends the token to the API and the gateway, and pastes it on the login page. */
 async function statuses(product: Product, token: string) {
   const read = await product.call('GET', '/budgets', { token })
   const passed = await product.call('GET', '/v3/on-demand/acme/estimate', { token })
@@ -104,7 +104,7 @@ const constant = {
 
 type Wrong = [name: string, reason: TokenFault, token: Token, entry?: object]
 
-/** Values that a claim must not have, and why the log says that the token is refused. */
+/** Values that a claim must not have, with the reason in the log. */
 const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values: readonly unknown[]])[] = [
   ['audience', 'aud', [undefined, 'unit-guard-staging', ['a', 'b'], ['unit-guard', 7]]],
   ['lifetime', 'exp', [undefined, `${now + 60}`, (now + 60) * 1000, now + 60.5, now + 43_201]],
@@ -114,7 +114,7 @@ const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values
   ['not-yet', 'iat', [now + 61]],
   ['subject', 'sub', [undefined, '', 7, ['ada'], 'ada l', 'ada#1', 'ada*', 'àda', 'x'.repeat(252)]],
   ['claims', 'groups', [7, ['leads', 7], { leads: true }, null]],
-  // An ID token, also one of the login.
+  // An ID token, also one from the login.
   ['id-token', 'nonce', ['n']],
   ['id-token', 'at_hash', ['x']],
   ['id-token', 'c_hash', ['x']],
@@ -125,7 +125,7 @@ const wrongHeaders = Object.entries({
   ...{ b64: true, typ: 'logout+jwt' },
 })
 
-describe('a token in the name of a trusted issuer', () => {
+describe('a token with the name of a trusted issuer', () => {
   test.each<Wrong>([
     ['HS256 with the callers’ key', 'algorithm', (provider) => byHmac(provider, callerKey)],
     ['HS256 with the issuer’s public key', 'algorithm', (provider) => byHmac(provider, spki(provider))],
@@ -184,7 +184,7 @@ describe('a token in the name of a trusted issuer', () => {
     ['a signature cut short', 'form', async (provider) => (await provider.sign({ groups: ['leads'] })).slice(0, -4)],
     ['no signature', 'signature', async (provider) => (await provider.sign()).split('.').slice(0, 2).join('.')],
   ])(
-    'every door refuses a token that names a trusted issuer, and the log says why: %s',
+    'the API, the gateway and the login refuse a token that names a trusted issuer, and the log says why: %s',
     async (_name, reason, tokenOf, entry = {}) => {
       const { provider, product } = await start(entry, { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId })
       const { answers, read } = await statuses(product, await tokenOf(provider))
@@ -214,7 +214,7 @@ describe('a token in the name of a trusted issuer', () => {
   }
 })
 
-test('a forged token makes no one ask the issuer', async () => {
+test('a forged token sends no request to the issuer', async () => {
   const { provider, product } = await start()
   for (const token of [
     byHmac(provider, callerKey),
@@ -284,7 +284,7 @@ describe('entries of the issuers file', () => {
 })
 
 describe('refusals and other names', () => {
-  test('without a mapped group, 403 says which groups would help', async () => {
+  test('a 403 names the groups that would help if no group is mapped', async () => {
     const { provider, product } = await start()
     const { status, body } = await product.call('GET', '/budgets', {
       token: provider.sign({ groups: ['secret-club'] }),
@@ -314,7 +314,7 @@ describe('refusals and other names', () => {
     expect(product.secrets.asked.filter((each) => each.includes('caller-key'))).toEqual([])
   })
 
-  test('two entries of one issuer are told apart by the audience', async () => {
+  test('the audience decides between two entries of one issuer', async () => {
     const clock = createTestClock()
     const provider = await startProvider({ clock })
     const issuers = [
@@ -344,7 +344,7 @@ describe('refusals and other names', () => {
     expect(await nameOf(entra.sign({ iss: okta.issuer }, {}, okta.latest()))).toBe('okta:ada')
   })
 
-  test('a verified token is remembered for a minute, and never beyond exp', async () => {
+  test('a verified token is cached for a minute, and never beyond exp', async () => {
     const { clock, provider, product } = await start()
     const read = async (token: string) => (await product.call('GET', '/budgets', { token })).status
     const [long, short] = [
@@ -418,7 +418,7 @@ describe('kept claims', () => {
     ['with a list of scopes', { scopes: ['propose'] }, { scopes: ['propose'] }],
     ['with budgets', { budgets: ['acme'] }, { budgets: ['acme'] }],
     ['without the issuer', null, null],
-  ])('the file maps kept claims again: %s', async (_name, entry, expected) => {
+  ])('the file maps the stored claims again: %s', async (_name, entry, expected) => {
     const { provider, product } = await start(entry ?? { name: 'other' })
     const claims = { groups: ['seo'] }
     const kept = { scopes: ['run'], budgets: '*', person: 'ada', issuer: { name: 'okta', claims } } as const
@@ -428,7 +428,7 @@ describe('kept claims', () => {
     expect(provider.requests).toEqual([])
   })
 
-  test('a kept token of Unit Guard is not mapped again', async () => {
+  test('the stored claims of our own token are not mapped again', async () => {
     const { product } = await start()
     const kept = { scopes: ['run'], budgets: ['acme'] } as const
     expect((await product.services.identity())?.map(kept)).toBe(kept)

@@ -10,7 +10,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const now = Date.parse('2026-11-20T10:00:00Z') / 1000
 const clientId = 'unit-guard-login'
-/** In every claim that a caller may choose. */
+/** The canary is in every claim that a caller may choose. */
 const canary = 'canary-claim-7f31'
 
 const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url')
@@ -32,7 +32,7 @@ interface Forged {
   readonly name: string
   readonly token: (provider: Provider) => string | Promise<string>
   readonly reason: TokenFault
-  /** Whose name the line has: `okta` of the file, or no one's. */
+  /** The issuer that the line names: `okta` of the file, or none. */
   readonly issuer?: 'okta'
   readonly entry?: object
   readonly env?: Record<string, string>
@@ -69,8 +69,8 @@ const forged: readonly Forged[] = [
   { name: 'minted for another product', reason: 'audience', token: () => byHmac({ aud: canary }) },
 ]
 
-describe('the log says why a token is refused, and the answer does not:', () => {
-  test('the table has every reason of the list', () => {
+describe('the reason for a refused token is in the log and not in the answer:', () => {
+  test('the table of refused tokens has every reason of the list', () => {
     expect(new Set(forged.map(({ reason }) => reason))).toEqual(new Set(tokenFaults))
   })
 
@@ -98,7 +98,7 @@ describe('the log says why a token is refused, and the answer does not:', () => 
   const constant =
     '{"type":"/problems/unauthorized","title":"A valid token is needed","status":401,"detail":"This address needs a valid bearer token of Unit Guard.","requestId":"…"}'
 
-  test('a request without a token has no reason', async () => {
+  test('a request without a token logs no reason', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     await product.call('GET', '/budgets', { token: null })
     await product.call('GET', '/budgets')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** Any of these scopes is enough; `null`: the route takes no token. */
+/** Any of these scopes is enough. `null`: the route takes no token. */
 const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
   'GET /health': null,
   'GET /docs': null,
@@ -48,7 +48,7 @@ const guarded = Object.entries(scopesOf).flatMap(([route, scopes]) => (scopes ? 
 const start = () => startProduct({ store: createMemoryStore() })
 type Product = Awaited<ReturnType<typeof start>>
 
-/** Asks under a name that exists nowhere, with a body that is right where the scope is looked at after it. */
+/** Sends a name that does not exist, with a valid body if the scope is checked after the body. */
 function ask(product: Product, route: string, token: Promise<string> | null) {
   const [method = '', path = ''] = route.split(' ')
   const body = route === 'POST /updates' ? { kind: 'ranking', project: 'acme' } : {}
@@ -60,13 +60,13 @@ describe('the scopes of every route', () => {
   test('the table of scopes lists each route of the API and no other', async () => {
     const { api } = await start()
     const routes = api.routes
-      // Middleware, answers of 405 and the ways to the dashboard take any method.
+      // Middleware, 405 answers and the redirects to the dashboard take any method.
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path.replace('/problems/:slug', '/problems/*')}`)
     expect([...new Set(routes)].toSorted()).toEqual(Object.keys(scopesOf).toSorted())
   })
 
-  test('routes without a token are answered only if they need none', async () => {
+  test('routes answer without a token only if they need none', async () => {
     const product = await start()
     const open = []
     for (const route of Object.keys(scopesOf)) if ((await ask(product, route, null)).status !== 401) open.push(route)

@@ -13,7 +13,7 @@ import { linesOf } from '../../support/log-lines.ts'
 import { callerKey, type Product, serviceToken, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// Who is let in, what they may do, and that no secret comes out of any of it.
+// The API admits the right callers, limits what they may do, and shows no secret.
 
 const now = Date.parse('2026-11-20T10:00:00Z') / 1000
 const days366 = 366 * 24 * 3600
@@ -23,7 +23,7 @@ const secrets = [serviceToken, callerKey, newKey, newestKey]
 
 const watched: { answers: string[]; logged: string[]; items: string[] }[] = []
 
-/** The product, with everything that comes out of it kept: answers, log lines, and what is written to the table. */
+/** The product, with all its output kept: answers, log lines and writes to the table. */
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const real = createMemoryStore()
   const items: string[] = []
@@ -69,7 +69,7 @@ const encode = (part: unknown): string =>
 
 const claims = { sub: 'eve', aud: 'unit-guard', exp: now + 3600, scope: 'read run', budgets: '*' }
 
-/** A JWT by hand; `payload` may be a text, for what JSON.stringify would not write. */
+/** Builds a JWT by hand. `payload` may be text that JSON.stringify would not write. */
 function craft(
   payload: unknown = claims,
   header: unknown = { alg: 'HS256' },
@@ -80,7 +80,7 @@ function craft(
   return `${signed}.${createHmac(hash, key).update(signed).digest('base64url')}`
 }
 
-/** The last letter of a signature of 32 bytes carries two bits that mean nothing. */
+/** The last letter of a 32-byte signature has two bits without meaning. */
 function respelled(token: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const other = `${token.slice(0, -1)}${alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1]}`
@@ -95,20 +95,20 @@ const withExp = (exp: string) => bearer(JSON.stringify(withoutExp).replace('{', 
 const good = craft()
 const [head = '', body = '', signature = ''] = good.split('.')
 
-/** Its name, why the log says that it is refused, and `Authorization` or all headers. */
+/** The name of the case, the reason in the log, and `Authorization` or all headers. */
 type Wrong = [name: string, reason: TokenFault | undefined, given: string | Record<string, string>]
 
-/** Values that a claim must not have, and why the log says that the token is refused. */
+/** Values that a claim must not have, with the reason in the log. */
 const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values: readonly unknown[]])[] = [
   ['lifetime', 'exp', [undefined, '4102444800', null, now + 3600.5, (now + 3600) * 1000, now + days366 + 1]],
   ['expired', 'exp', [0, -1, now, now - 1]],
   ['not-yet', 'nbf', [now + 60]],
   ['audience', 'aud', [undefined, 'unit-guard-staging', 'Unit-Guard', ['unit-guard'], ['unit-guard', 'other']]],
   ['subject', 'sub', [undefined, '', 'x'.repeat(129), 'eve#1', 'eve adams', 'eve\n', 'ève', 7, '__proto__']],
-  // Of Slack, of schedules and of issuers; and what looks like them.
+  // Names of Slack users, schedules and issuers, and look-alikes.
   ['subject', 'sub', ['slack:U123', 'schedule:daily', 'okta:ada', 'OKTA:ada', 'a-1:', 'github:repo:acme']],
   ['subject', 'sub', ['_okta:ada', ':ada', 'okta.eu:ada', '9:ada']],
-  // Of the guard itself, and patterns.
+  // Names of the guard itself, and patterns.
   ['subject', 'sub', ['guard', 'sweep', 'service', 'setup', 'Guard', '*', 'pod-*']],
   ['claims', 'scope', [['read', 'run']]],
   ['claims', 'budgets', [7, 'seo']],
@@ -216,7 +216,7 @@ describe('token check: malformed: 401, always with the same body, and nothing is
   })
 })
 
-/** A real socket: `fetch` would join the headers before they are sent. */
+/** Uses a real socket, because `fetch` would join the headers. */
 async function listen({ api }: Pick<Product, 'api'>): Promise<number> {
   const server = createServer(getRequestListener(api.fetch)).listen(0, '127.0.0.1')
   onTestFinished(() => {
@@ -239,7 +239,7 @@ async function ask(port: number, headers: readonly string[]): Promise<number | u
   return response.statusCode
 }
 
-describe('tokens that are good', () => {
+describe('good tokens', () => {
   test.each<[string, string]>([
     ['an ordinary one', `Bearer ${good}`],
     ['the scheme in small letters', `bearer ${good}`],
@@ -290,7 +290,7 @@ describe('a token that was verified before', () => {
   })
 })
 
-describe('a caller, as a token makes it', () => {
+describe('the caller of a token', () => {
   const reader = () => {
     const clock = createTestClock('2026-11-20T10:00:00Z')
     const value = { current: callerKey, previous: null }
@@ -298,7 +298,7 @@ describe('a caller, as a token makes it', () => {
   }
   const verify = async (payload: object) => callerIn(await reader().verify(`Bearer ${craft(payload)}`))
 
-  test('a caller has what the token says', async () => {
+  test('a caller has the rights of the token', async () => {
     expect(await verify({ ...claims, budgets: ['seo', 'shop'] })).toEqual({
       sub: 'eve',
       scopes: new Set(['read', 'run']),
@@ -313,7 +313,7 @@ describe('a caller, as a token makes it', () => {
     expect(await verify({ ...claims, scope: 'admin', budgets: [] })).toMatchObject({ budgets: [] })
   })
 
-  test('a token may have 8,192 characters and no more', async () => {
+  test('a token may have at most 8,192 characters', async () => {
     const sized = (length: number) => {
       for (let pad = length / 2; ; pad++) {
         const token = craft({ ...claims, pad: 'x'.repeat(pad) })
@@ -327,14 +327,14 @@ describe('a caller, as a token makes it', () => {
   })
 })
 
-describe('a token is verified once a minute, for a thousand tokens', () => {
+describe('a thousand tokens are each verified once a minute', () => {
   const start = () => {
     const clock = createTestClock('2026-11-20T10:00:00Z')
     const value = { current: callerKey, previous: null }
     const tokens = createTokens({ callerKey: { read: async () => value, reread: async () => value }, clock })
     const verifying = vi.spyOn(crypto.subtle, 'verify')
     onTestFinished(() => verifying.mockRestore())
-    /** How often a signature is verified for these. */
+    /** Counts how often a signature is verified for these tokens. */
     const verified = async (...numbers: readonly number[]) => {
       verifying.mockClear()
       for (const each of numbers)
@@ -356,7 +356,7 @@ describe('a token is verified once a minute, for a thousand tokens', () => {
     expect(await verified(0, 1)).toBe(2)
   })
 
-  test('the token after a thousand clears the cache of verified tokens', async () => {
+  test('the token after the thousandth clears the cache of verified tokens', async () => {
     const { verified } = start()
     expect(await verified(...thousand)).toBe(1_000)
     expect(await verified(...thousand)).toBe(0)
@@ -373,7 +373,7 @@ describe('the key of the tokens', () => {
   const asked = (product: Pick<Product, 'secrets'>) =>
     product.secrets.asked.filter((each) => each === `${key} AWSCURRENT`).length
 
-  test('the previous key is accepted, an older one is not', async () => {
+  test('the previous key is accepted, and an older one is refused', async () => {
     const product = await start({ secrets: { ...own, [key]: newestKey, [`${key} previous`]: newKey } })
     expect((await readWith(product, newestKey)).status).toBe(200)
     expect((await readWith(product, newKey)).status).toBe(200)
@@ -383,7 +383,7 @@ describe('the key of the tokens', () => {
   test.each([
     ['once', newKey, callerKey, [newKey, callerKey], []],
     ['twice', newestKey, newKey, [newKey, newestKey], [callerKey]],
-  ])('a key rotated %s since it was read is accepted after one re-read, as is the previous one', async (...row) => {
+  ])('a key rotated %s after it was read is accepted after one re-read, and so is the previous one', async (...row) => {
     const [, current, previous, accepted, refused] = row
     const product = await start()
     expect((await readWith(product, callerKey)).status).toBe(200)
@@ -394,7 +394,7 @@ describe('the key of the tokens', () => {
     for (const each of refused) expect((await readWith(product, each)).status).toBe(401)
   })
 
-  test('a flood of bad tokens reads the key once in ten seconds while good tokens pass', async () => {
+  test('a flood of bad tokens reads the key once in ten seconds, and good tokens still pass', async () => {
     const product = await start()
     const flood = (count: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => readWith(product, `a-wrong-key-number-${index}`)))
@@ -469,7 +469,7 @@ describe('the key of the tokens', () => {
 })
 
 describe('scopes', () => {
-  test.each(['READ', 'read,run', 'read\trun', 'reader', ''])('the unknown scope %j gives nothing', async (scope) => {
+  test.each(['READ', 'read,run', 'read\trun', 'reader', ''])('the unknown scope %j gives no right', async (scope) => {
     const product = await start()
     const { status, body } = await product.call('GET', '/budgets', { token: craft({ ...claims, scope }) })
     expect([status, body.detail]).toEqual([403, 'eve needs the scope read for this, and has: none.'])

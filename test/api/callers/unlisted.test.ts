@@ -7,7 +7,7 @@ const month = (units: number | 'unlimited', day?: number) => [
   ...(day === undefined ? [] : [{ window: 'day', units: day }]),
 ]
 
-/** Callers without an entry ask for `acme`, which has plenty. */
+/** Callers without an entry request updates for `acme`, which has plenty of units. */
 async function start(rules: object | null, options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), ...options })
   await product.call('PUT', '/budgets/acme', { body: { limits: month(50_000) } })
@@ -24,7 +24,7 @@ async function start(rules: object | null, options: Parameters<typeof startProdu
 }
 
 describe('rules for callers that are not listed', () => {
-  test('perUpdate and ratePerMinute of * rule unlisted callers, each by itself', async () => {
+  test('perUpdate and ratePerMinute of * limit each unlisted caller separately', async () => {
     const { product, list, tokenOf, ask } = await start({ perUpdate: 50, ratePerMinute: 2 }, { units: { big: 51 } })
     expect((await ask('eve', { project: 'big' })).body.detail).toBe(
       'This update needs 51 units, and eve allows at most 50 for one update.',
@@ -42,20 +42,20 @@ describe('rules for callers that are not listed', () => {
     ['a listed agent is raised by its entry', { eve: 100, '*': 7 }, 60, 100],
     ['a listed agent without one is its usual one, whatever * says', { eve: undefined, '*': 7 }, 60, 60],
     ['an agent without rules is its usual one', {}, 60, 60],
-  ])('the rate is found by the rules: %s', async (_whose, rates, usual, expected) => {
+  ])('the rate of a caller follows from the rules: %s', async (_whose, rates, usual, expected) => {
     const { product, list } = await start(null)
     for (const [name, ratePerMinute] of Object.entries(rates)) await list({ ratePerMinute }, name)
     expect(product.guard.rateOf('eve', usual)).toBe(expected)
   })
 
-  test('disabling and enabling an unlisted caller leaves it under the rules', async () => {
+  test('an unlisted caller keeps the rules after it was disabled and enabled', async () => {
     const { product, ask } = await start({ perUpdate: 39 })
     for (const disabled of [true, false])
       await product.guard.disableCaller('eve', { caller: 'ada', reason: 'r', disabled })
     expect((await ask('eve')).status).toBe(402)
   })
 
-  test('a name that ends with * is refused, because it would rule no one', async () => {
+  test('a caller name that ends with * is refused, because it would match no one', async () => {
     const { product, list } = await start({ perUpdate: 40 })
     for (const name of ['okta:*', '**', 'slack:*'])
       expect((await list({ disabled: true }, name)).body.errors).toEqual([
@@ -71,14 +71,14 @@ describe('rules for callers that are not listed', () => {
     expect((await product.call('GET', '/callers')).body.callers).toMatchObject([{ sub: '*' }])
   })
 
-  test('a refusal of a caller that is not listed names the rules of *', async () => {
+  test('a refusal of an unlisted caller names the rules of *', async () => {
     const { product } = await start({ perUpdate: 40 })
     expect((await product.call('GET', '/callers/eve')).body.detail).toBe(
       "eve is not listed; a token's own scopes and budgets hold for them, and so do the rules of * for callers that are not listed.",
     )
   })
 
-  test('a change of the rules is an entry that says what changed', async () => {
+  test('a change of the rules writes an entry that says the change', async () => {
     const { product, list } = await start({ perUpdate: 40 })
     await list({ ratePerMinute: 60, perUpdate: 7, reason: 'more pods' }, '*')
     const [entry] = (await product.call('GET', '/budgets/account/entries')).body.entries

@@ -9,7 +9,7 @@ import { type Called, json, type Product, serviceToken, startProduct } from '../
 import { gate } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** The API on a real socket, and a client that tidies nothing. */
+/** The API on a real socket, and a client that normalizes nothing. */
 async function listen(product: Product) {
   const server = createAdaptorServer({ fetch: product.api.fetch })
   server.listen(0, '127.0.0.1')
@@ -64,7 +64,7 @@ const createBody =
 const updateBody =
   '{"keywords":[{"name":"hats"}],"websites":[],"addSearchengines":[{"name":"general","country":"DE"}],"removeSearchengines":[{"svc_id":7}]}'
 
-/** The interface's own list: every operation, as a tool writes it. */
+/** Every operation of the interface, as a tool requests it. */
 const operations: [method: string, path: string, body?: string][] = [
   ['GET', '/projects'],
   ['POST', '/projects/acme/create?frequency=ondemand&country=DE', createBody],
@@ -105,7 +105,7 @@ test('the gateway knows 23 operations', () => {
   expect(operations).toHaveLength(23)
 })
 
-describe('every operation goes through', () => {
+describe('an operation through the gateway', () => {
   test.each(operations)('%s %s goes through the gateway', async (method, path, body) => {
     const product = await echo()
     const raw = await listen(product)
@@ -140,7 +140,7 @@ describe('every operation goes through', () => {
     '/keyword-difficulty/1%3b2%2D3/run',
     '/on-demand/a/run?q=a+b&q=a%2Bb&empty=&flag',
     '/projects/caf%C3%A9%20%26%20co%2Fparis/export-rankings?x=%2B+&x=1&X=%7E~',
-  ])('a read passes byte for byte: %s', async (path) => {
+  ])('a read passes unchanged, byte for byte: %s', async (path) => {
     const product = await echo()
     const raw = await listen(product)
     expect((await raw('GET', `/v3${path}`)).status).toBe(200)
@@ -152,7 +152,7 @@ describe('every operation goes through', () => {
   })
 })
 
-describe('nothing else goes through', () => {
+describe('a request that is not an operation', () => {
   test.each([
     ['GET', '/v3'],
     ['GET', '/v3/'],
@@ -243,7 +243,7 @@ describe('a run', () => {
     expect(await product.figures()).toMatchObject({ spent: 40 })
   })
 
-  test('a run answer without a content type passes without one, also later', async () => {
+  test('a run answer without a content type passes without one, also when it is replayed', async () => {
     const bytes = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
@@ -269,7 +269,7 @@ describe('a run', () => {
     expect([status, text, headers.get('unit-guard-units-charged')]).toEqual([205, '', '40'])
   })
 
-  test('ten simultaneous requests of a retrying client are one run', async () => {
+  test('ten simultaneous requests of a retrying client make one run', async () => {
     const { opened, open } = gate()
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { ...json({}), once: opened } : undefined),
@@ -283,7 +283,7 @@ describe('a run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a run charges the budget of the header, else the owner of the project', async () => {
+  test('a run charges the budget of the header, or the owner of the project', async () => {
     const product = await startProduct()
     await product.call('PUT', '/budgets/seo', {
       body: { limits: [{ window: 'month', units: 100 }], projects: [{ name: 'owned', id: '7' }] },
@@ -313,7 +313,7 @@ describe('a run', () => {
     expect((await product.call('GET', '/v3/on-demand/gone/run')).status).toBe(502)
   })
 
-  test('a run answer too long to store is replaced by the update', async () => {
+  test('the gateway answers with the update if the run answer is too long to store', async () => {
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? json({ text: 'x'.repeat(20_000) }) : undefined),
     })
@@ -395,7 +395,7 @@ describe('writes', () => {
     expect(product.logged.join()).toContain('change-not-noted')
   })
 
-  test('a write with a broken connection is answered with 502 and stays recorded as unknown', async () => {
+  test('a write with a broken connection is 502 and stays recorded as unknown', async () => {
     const product = await echo({ service: () => ({ kind: 'reset' }) })
     const { status, body } = await product.call('POST', '/v3/projects/acme/create', { body: createBody })
     expect(status).toBe(502)
@@ -404,7 +404,7 @@ describe('writes', () => {
     expect(product.service.requests).toHaveLength(1)
   })
 
-  test('a write that provably was not sent, and a read with a broken connection, changed nothing and may be sent again', async () => {
+  test('a write that was not sent and a read that broke off changed nothing, and may be repeated', async () => {
     const nothing = 'Nothing was changed; the same request may be sent again.'
     const broken = await echo({ service: () => ({ kind: 'reset' }) })
     expect((await broken.call('GET', '/v3/projects')).body.detail).toContain(nothing)
@@ -417,7 +417,7 @@ describe('writes', () => {
 
 describe('answers of the service', () => {
   test.each([[201], [204], [205], [302], [304], [401], [404], [421], [429], [500], [503]])(
-    'status %i of the service passes, sent once',
+    'the gateway sends a run once and passes status %i on',
     async (status) => {
       const product = await echo({
         service: () => ({ status, headers: { location: '/v3/elsewhere', 'retry-after': '9' } }),
@@ -429,7 +429,7 @@ describe('answers of the service', () => {
     },
   )
 
-  test.each([[600], [999]])('%i is not a valid status and becomes 502', async (status) => {
+  test.each([[600], [999]])('the gateway answers 502 for the invalid status %i', async (status) => {
     const product = await echo({ service: () => ({ status, body: 'odd' }) })
     const answer = await product.call('GET', '/v3/projects')
     expect([answer.status, answer.body.type]).toEqual([502, '/problems/service-unreachable'])
@@ -455,7 +455,7 @@ describe('answers of the service', () => {
     expect(answer.text).toBe('text')
   })
 
-  test('a service answer that contains our token is cut before it', async () => {
+  test('a service answer with our token is cut off before it', async () => {
     const product = await echo({ service: () => ({ body: `before ${serviceToken} after` }) })
     const raw = await listen(product)
     const { text } = await raw('GET', '/v3/projects').catch((error) => ({ text: String(error) }))
@@ -483,7 +483,7 @@ test('a huge export waits for a slow reader instead of filling memory', async ()
   expect(most).toBeLessThan(150 * 1024 * 1024)
 })
 
-test('a caller who leaves a read ends it at the service', async () => {
+test('the gateway ends a read at the service if the caller leaves', async () => {
   const product = await echo({ service: () => ({ kind: 'endless' }) })
   const aborting = new AbortController()
   const response = await product.api.request('/v3/projects/acme/export-rankings', {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** The two ways in which an answer goes out: as a `Response`, as on AWS, and straight to a socket. */
+/** The two ways to send an answer: as a `Response`, as on AWS, and directly to a socket. */
 const platforms: readonly [name: string, ask: (product: Product) => Promise<Headers>][] = [
   ['as on AWS', async ({ call }) => (await call('GET', '/v3/projects')).headers],
   [
@@ -33,7 +33,7 @@ const ofAnOrigin = [
 ]
 
 test.each(platforms)(
-  'a gateway read drops headers that only the guard may send or that speak for an origin, %s',
+  'a gateway read drops headers that only the guard may send or that affect its origin, %s',
   async (_platform, ask) => {
     const foreign = Object.fromEntries([...ours, ...ofAnOrigin].map((name) => [name, 'theirs']))
     const product = await startProduct({

@@ -17,7 +17,7 @@ describe('several projects in one run of the gateway', () => {
     ['encoded', '/v3/on-demand/acme%2Cglobex/run', ['acme', 'globex']],
     ['encoded in small letters', '/v3/on-demand/acme%2cglobex/run', ['acme', 'globex']],
     ['each in its own bytes', '/v3/on-demand/caf%c3%A9,my%20shop/run', ['caf%c3%A9', 'my%20shop']],
-  ])('each project of a gateway run is an update: %s', async (_how, path, segments) => {
+  ])('each project of a gateway run becomes an update: %s', async (_how, path, segments) => {
     const product = await start(',')
     const { status, body, headers } = await product.call('GET', path)
     expect([status, body.updates.map(({ state, units }: { state: string; units: object }) => [state, units])]).toEqual([
@@ -42,7 +42,7 @@ describe('several projects in one run of the gateway', () => {
     expect(figuresIn(again.headers)).toEqual(['80', '0', '49920'])
   })
 
-  test('a run paid by several budgets has no header of available units', async () => {
+  test('a run with several payers has no header of available units', async () => {
     const product = await start(',')
     const projects = [{ name: 'acme' }]
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 700 }], projects } })
@@ -57,7 +57,7 @@ describe('several projects in one run of the gateway', () => {
     expect((await product.call('GET', '/v3/keyword-difficulty/1,2/run')).status).toBe(400)
   })
 
-  test('a run of several projects is one request: one key, all or nothing', async () => {
+  test('a run of several projects is one request with one key, and runs all or none', async () => {
     const product = await start(',')
     const headers = { 'idempotency-key': 'k' }
     const first = await product.call('GET', '/v3/on-demand/acme,globex/run', { headers })

@@ -11,7 +11,7 @@ import { type Product, serviceToken, startProduct } from '../../support/product.
 import type { Answer } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** The API as `npm start` serves it: answers of the service go straight to node's own response. */
+/** The API as `npm start` serves it: the service's answers go directly to Node's own response. */
 async function serve(answer: Answer, change: (product: Product) => Product['api'] = ({ api }) => api) {
   const product = await startProduct({ store: createMemoryStore(), service: () => answer })
   const server = createAdaptorServer({ fetch: change(product).fetch }) as http.Server
@@ -78,7 +78,7 @@ describe('an answer', () => {
     expect(response.rawHeaders.filter((text) => text === 'Link')).toHaveLength(2)
     expect(response.rawHeaders).toContain('ETag')
     expect(requestId).toMatch(/^[0-9a-z]{26}$/)
-    // The line may come just after the last byte.
+    // The line may come shortly after the last byte.
     await vi.waitFor(() => expect(logged).toHaveLength(1), { timeout: 30_000 })
     expect(logged.map((line) => JSON.parse(line))).toMatchObject([
       { event: 'request', requestId, caller: 'tool', method: 'GET', status: 200 },
@@ -117,7 +117,7 @@ describe('a streamed answer', () => {
     const { get } = await serve({ kind: 'endless', headers: { 'content-length': String(size) } })
     const response = await get('/projects/acme/export-rankings')
     const before = process.memoryUsage().arrayBuffers
-    await wait(200) // as long as it takes to send all of it
+    await wait(200) // sending all of it would take this long
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024)
     let length = 0
     for await (const chunk of response) length += chunk.length
@@ -163,7 +163,7 @@ describe('a small answer', () => {
     expect(JSON.parse(logged.at(-1) ?? '')).toMatchObject({ requestId: body.requestId, status: 502 })
   })
 
-  test('a small answer that broke before it was read becomes a problem', async () => {
+  test('a small answer becomes a problem if it broke off before it was read', async () => {
     const body = new Readable().on('error', () => {}).destroy(new Error('broken'))
     await new Promise((resolve) => body.on('close', resolve))
     const { get } = await serve({}, ({ services }) =>

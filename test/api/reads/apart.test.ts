@@ -53,7 +53,7 @@ const plans = [{ name: 'both', kind: 'ranking', projects: ['outlet', 'zed-store'
 const user = 'U2MIA'
 const ask100 = Array.from({ length: 110 }, () => ask('zed-wait', { maxUnits: 1 }))
 
-/** What a reader of one client is answered at every door, where the other client is busy or does nothing at all. */
+/** The answers that a reader of one client gets everywhere, while the other client is busy or idle. */
 async function answersWhere(isOtherBusy: boolean) {
   const product = await startProduct({
     ...{ store: createMemoryStore(), plans, units: { dear: 100 }, slack: true, bot: true },
@@ -113,7 +113,7 @@ async function answersWhere(isOtherBusy: boolean) {
     'two months later',
     doors.filter(([what]) => /^(GET|page)/.test(what)),
   )
-  // The silent other is given a budget above that is equally short.
+  // The idle other client gets a budget above it that is equally short.
   const above = await call('GET', '/budgets/overco', { token: tokens.ada })
   const { limit, available } = above.body.windows[0]
   await take(['ada', 'PUT', '/budgets/overco', limits(limit - available + 10)])
@@ -175,7 +175,7 @@ async function doorsOf(product: Running, mia: string): Promise<readonly Door[]> 
   return [...gets, ...(await toolsOf(product, mia, update)), ...pages, ...slack, ...(await requestsOf(product, mia))]
 }
 
-/** Each tool, with what it takes; a new tool needs a line here. */
+/** Each tool with its arguments; a new tool needs a line here. */
 async function toolsOf(product: Running, mia: string, update: string): Promise<readonly Door[]> {
   const inputs: Readonly<Record<string, readonly object[]>> = {
     list_budgets: [{}, { sort: 'risk' }],
@@ -264,7 +264,7 @@ function apart(one: string, other: string): readonly string[] {
 }
 
 describe('a caller who reads one client', () => {
-  test('a caller who reads one client gets the same answers at every door whatever the other client does', async () => {
+  test('a caller who reads one client gets the same answers everywhere, whatever the other client does', async () => {
     const [busy, silent] = [await answersWhere(true), await answersWhere(false)]
     const different = Object.entries(busy).filter(([what, text]) => text !== silent[what])
     expect(different.slice(0, 5).map(([what, text]) => [what, ...apart(text, silent[what] ?? '')])).toEqual([])

@@ -1,6 +1,6 @@
 /**
- * Leaves out requests whose answer is known: a route that does not know a member of a query or body refuses it whatever
- * its value, and one that forbids or moves a bare request does so whatever it says.
+ * Skips requests whose answer is known. A route that does not know a member refuses every value of it, and a route that forbids or
+ * redirects a bare request does so for every query and body.
  */
 export function createAskedOnce() {
   const known = new Set<string>()

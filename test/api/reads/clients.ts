@@ -15,7 +15,7 @@ const units = {
   'zed-doubt': 7_313,
   'zed-wait': 7_321,
 }
-/** Names, words and figures of the other client and of the budgets above. Whole words: ids and cursors are random letters. */
+/** Names, words and figures of the other client and of the budgets above, as whole words because ids and cursors are random. */
 export const telling =
   /zenith|overco|\b(zed-(store|doubt|wait)|zoe\b|zara\b|zeta\b|zulu\b)|\b(7777|7[,.]?3[12]1|7[,.]?313|7[,.]?919|7[,.]?907|61[,.]?3\d\d|98[,.]?710)\b/i
 
@@ -42,7 +42,7 @@ const acme = {
 
 export type Clients = Awaited<ReturnType<typeof startClients>>
 
-/** Two clients of one agency. `mia` reads the one, acme. */
+/** Two clients of one agency. `mia` reads only acme. */
 export async function startClients(options: Parameters<typeof startProduct>[0] = {}) {
   const state = { fails: false }
   const product = await startProduct({
@@ -86,7 +86,7 @@ export async function startClients(options: Parameters<typeof startProduct>[0] =
   return { ...product, as, mia, ids, summaries, other: { ...others, entries } }
 }
 
-/** Reads of the service answer their own path, so that a forwarded one shows. */
+/** The service answers a read with its own path, so that a forwarded read is visible. */
 export const readOf = (url: string) =>
   /\/(estimate|run|dates)(\?|$)/.test(url) ? undefined : json({ response_code: 0, of: url })
 
@@ -187,7 +187,7 @@ async function book({ must, zoe, max }: World) {
   return [grant.id as string]
 }
 
-/** Status, headers, body, and what cursors say. */
+/** The status, the headers, the body and the decoded cursors. */
 export function everythingOf({ status, headers, text }: Called): string {
   const cursors = [...text.matchAll(/"next":"([\w-]+)"/g)].map(([, cursor = '']) =>
     Buffer.from(cursor, 'base64url').toString(),

@@ -30,7 +30,7 @@ const offered = {
   ],
 }
 
-test('a guard for a reader of some budgets refuses all that it does not offer, whatever the arguments', async () => {
+test('a guard for a reader of some budgets refuses every operation that it does not offer, for any arguments', async () => {
   const { guard } = await startClients()
   const token = { scopes: new Set(['admin' as const]), budgets: '*', readsBudgets: ['acme'] } as const
   const { guard: narrowed } = await guard.permissions({ caller: 'mia', token }, { atOnce: true })
@@ -55,7 +55,7 @@ test('a guard for a reader of some budgets refuses all that it does not offer, w
 })
 
 describe('a caller who reads one client, and filters updates by a budget', () => {
-  test('a filter by a budget above is answered as one by an unknown budget: JSON, CSV, count and tool', async () => {
+  test('a filter by a budget above is answered like a filter by an unknown budget: JSON, CSV, count and tool', async () => {
     const clients = await startClients()
     const answersFor = async (budget: string) => {
       const read = async (path: string, accept = 'application/json') =>
@@ -73,7 +73,7 @@ describe('a caller who reads one client, and filters updates by a budget', () =>
     for (const budget of ['overco', 'zenith', 'account']) expect(await answersFor(budget)).toEqual(unknown)
   })
 
-  test('a filter by a budget finds what a budget above paid for it, in list, count and CSV', async () => {
+  test('a filter by a budget finds the updates that a budget above paid for, in list, count and CSV', async () => {
     const { as, ids } = await startClients()
     const { updates, count } = (await as('GET', '/updates?budget=acme&limit=200&since=2026-11-01T00:00:00Z')).body
     const found = updates.map(({ id }: { id: string }) => id)
@@ -84,7 +84,7 @@ describe('a caller who reads one client, and filters updates by a budget', () =>
   })
 })
 
-test('a project that two clients list is seen by the reader of each', async () => {
+test('a reader of either client sees a project that both clients list', async () => {
   const items = new Map<string, Item>()
   const product = await startProduct({ store: createMemoryStore(items) })
   const { call, signed } = product
@@ -115,7 +115,7 @@ test('a project that two clients list is seen by the reader of each', async () =
   }
 })
 
-test('a person sees their own reasons, whichever of their names wrote them', async () => {
+test('a person sees the reasons that they wrote under any of their names', async () => {
   const { call, as, signed, inDays } = await startClients()
   const admin = { body: { readsBudgets: ['acme'], person: 'maria' } }
   expect((await call('PUT', '/callers/mia', admin)).status).toBe(200)

@@ -2,7 +2,7 @@ import type { openBrowser, Shown } from '../../support/browser/browser.ts'
 import type { Product } from '../../support/product.ts'
 import { membersOfQuery } from './asked-once.ts'
 
-// A request to every page. The routes are the app's own, so no page can be forgotten.
+// A request to every page. The routes come from the app, so no page is forgotten.
 
 export type Names = Readonly<
   Record<'budget' | 'project' | 'caller' | 'plan' | 'update' | 'entry' | 'id' | 'cursor', string>
@@ -17,14 +17,14 @@ export interface PageProbe {
   send(browser: Browser, names: Names): Promise<Shown>
 }
 
-/** Pages without the name of a budget, plan or update are the same for all of these. */
+/** Pages without the name of a budget, plan or update have one address for all names. */
 function targetOf(route: string, { budget, caller, plan, project, update }: Names): string {
   const [, , room] = route.split('/')
   const name = { plans: plan, people: caller, projects: project }[room ?? ''] ?? budget
   return route.replace(':id', update).replace(':name', name).replace('*', 'unknown')
 }
 
-/** The filters of all pages: a page that does not know one refuses it. */
+/** The filters of all pages. A page refuses the filters that it does not know. */
 const queriesOf = ({ budget, project, caller, plan, update, entry, cursor, id }: Names): readonly string[] => [
   '',
   ...['window=month:2026-11-01', 'window=month:2026-10-01', 'window=all', 'sort=name', 'sort=spent', 'show=frozen'],
@@ -40,7 +40,7 @@ const queriesOf = ({ budget, project, caller, plan, update, entry, cursor, id }:
   ...[`cursor=${cursor}`, 'since=2026-11-01', 'until=2026-11-30'],
 ]
 
-/** What the form of each route sends, for these names; a new form needs a line here. */
+/** The fields that the form of each route sends for these names. A new form needs a line here. */
 const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
   '/logout': () => [],
   '/dashboard/ask': ({ budget, project, id }) =>
@@ -92,7 +92,7 @@ const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
 
 const open = ['/docs', '/docs.css', '/openapi.json', '/problems/*', '/login']
 
-/** The pages with a session, each with the methods that it allows. */
+/** The pages that need a session, each with its allowed methods. */
 async function pagesOf({ dashboard }: Pick<Product, 'dashboard'>, browser: Browser) {
   const paths = new Set(dashboard.routes.map(({ path }) => path))
   const found: { route: string; allowed: readonly string[] }[] = []

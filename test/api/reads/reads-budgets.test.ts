@@ -19,7 +19,7 @@ const namesOf = ({ other }: Clients): readonly [other: Named, unknown: Named] =>
   },
 ]
 
-/** The operations that name something, each with the path for these names. */
+/** The operations with a name in their path, each with the path for these names. */
 const parameters: Readonly<Record<string, keyof Named>> = {
   '/budgets': 'budget',
   '/plans': 'plan',
@@ -63,7 +63,7 @@ const queriesOf = ({ budget, project, caller, plan }: Named): readonly string[] 
 
 const eachQuery = queriesOf({} as Named).map((_, index) => (names: Named) => queriesOf(names)[index] ?? '')
 
-/** For an operation that should read no query. */
+/** The body for an operation that should read no query. */
 const everyMember = (names: Named): string =>
   new URLSearchParams(Object.fromEntries(new URLSearchParams(queriesOf(names).join('&')))).toString()
 
@@ -117,7 +117,7 @@ const probesOf = ({ as }: Clients, asked: readonly Operation[]): readonly Probe[
     )
   })
 
-/** As if the other's names were the unknown ones; an echo of the request is no news. */
+/** Replaces the other client's names with the unknown ones, because an answer repeats the request. */
 function asUnknown(text: string, [other, unknown]: readonly [Named, Named]): string {
   const renamed = Object.entries(other).reduce(
     (all, [name, value]) => all.replaceAll(value, unknown[name as keyof Named]),
@@ -126,14 +126,14 @@ function asUnknown(text: string, [other, unknown]: readonly [Named, Named]): str
   return renamed.replace(/"x-request-id","\w+"|\\"requestId\\":\\"\w+\\"/g, '')
 }
 
-/** Fails where the reader's answers differ by the other client's names, or name the other client. */
+/** Fails if the reader's answers differ for the other client's names, or name the other client. */
 async function probe(clients: Clients, asked = operations): Promise<readonly object[]> {
   const names = namesOf(clients)
   const wrong: object[] = []
   const once = createAskedOnce()
   for (const { what, route, members, send } of probesOf(clients, asked)) {
     if (once.isAnswered(route, members)) continue
-    // Exports are few a minute.
+    // The minute passes because exports are limited.
     clients.clock.advance(minutes(1))
     const [other, unknown] = [await send(names[0]), await send(names[1])]
     once.note(route, members, unknown)
@@ -163,7 +163,7 @@ describe('a caller who reads one client', () => {
     expect(plans.map(({ tags }: { tags?: object }) => tags)).toEqual([undefined, { report: 'weekly' }])
   })
 
-  test('a caller who reads one client cannot tell the other clients apart once days are summed up', async () => {
+  test('a caller who reads one client cannot tell the other clients apart once days are summarized', async () => {
     const clients = await startClients()
     for (const wait of [hours(16), hours(1)]) {
       clients.clock.advance(wait)
@@ -181,7 +181,7 @@ describe('a caller who reads one client', () => {
   }, 60_000)
 })
 
-test('a caller who reads one client sees its budgets, and of those above only what they lack', async () => {
+test('a caller who reads one client sees its budgets, and of budgets above only the missing units', async () => {
   const { as, ids } = await startClients()
   const get = async (path: string) => (await as('GET', path)).body
   const { budgets } = await get('/budgets')
@@ -224,13 +224,13 @@ test('a caller who reads one client sees its budgets, and of those above only wh
   ])
 })
 
-test('a caller who reads one client decides about its updates, and runs and reads its projects alone', async () => {
+test('a caller who reads one client decides only about its updates and runs only its projects', async () => {
   const { as, ids, other, service } = await startClients()
   const statusOf = async (...of: Parameters<typeof as>) => (await as(...of)).status
   expect(await statusOf('POST', `/updates/${ids.awaiting}/approve`)).toBe(200)
   expect(await statusOf('POST', `/updates/${other.waiting}/approve`)).toBe(404)
   expect(await statusOf('POST', '/updates', { body: { kind: 'ranking', project: 'dear', maxUnits: 1 } })).toBe(402)
-  // The other client's update is the reason, and is not shown.
+  // The other client's update causes the refusal, and is not shown.
   const again = await as('POST', '/updates', { body: { kind: 'ranking', project: 'shared' } })
   expect([again.status, again.body.updates[0].state, again.body.updates[0].problem.update]).toEqual([
     ...[200, 'refused', undefined],

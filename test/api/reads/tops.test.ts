@@ -9,7 +9,7 @@ const gets = allOperations.flatMap(({ method, path, scopes }) =>
   method === 'GET' && scopes !== null && !path.includes('{') && path !== '/estimates' ? [path] : [],
 )
 
-/** What pages and Slack read besides the API. */
+/** Reports that pages and Slack read besides the API. */
 async function reportsOf({ guard: whole }: Pick<Awaited<ReturnType<typeof startClients>>, 'guard'>, budgets: string[]) {
   const token = { scopes: new Set(['read' as const]), budgets: '*', readsBudgets: budgets } as const
   const { guard } = await whole.permissions({ caller: 'eve', token }, { atOnce: true })
@@ -60,7 +60,7 @@ describe('a caller whose readable budgets have no common top', () => {
   })
 })
 
-test('the updates of a deleted budget stay with the budget that was above it', async () => {
+test('the updates of a deleted budget stay with its parent', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const { call, clock } = product
   const limits = [{ window: 'month', units: 1_000 }]
@@ -95,7 +95,7 @@ test('the updates of a deleted budget stay with the budget that was above it', a
 })
 
 test.each(['project', 'budget'])(
-  'a statement by %s does not tell that a budget above is over its observed limit',
+  'a statement by %s does not show that a budget above is over its observed limit',
   async (by) => {
     const product = await startProduct({ store: createMemoryStore(), units: { shop: 40 } })
     const { call } = product

@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
-/** Above 100 units a person has to agree. `dear` costs 640, the rest 40. Where several decide at once the store is real. */
+/** Above 100 units an update needs approval. `dear` costs 640, the rest 40. Tests of simultaneous decisions use the real store. */
 async function strictProduct(store: 'memory' | 'real' = 'memory') {
   const product = await startProduct({
     units: { dear: 640 },
@@ -15,7 +15,7 @@ async function strictProduct(store: 'memory' | 'real' = 'memory') {
   expect((await product.call('PUT', '/budgets/seo', { body })).status).toBe(201)
   const person = (sub: string, scope = 'read run approve') =>
     product.signed({ sub, scope, budgets: '*', exp: product.inDays(30) })
-  /** Bob asks; Ada, the administrator of these tests, may approve. */
+  /** Bob requests. Ada, the administrator of these tests, may approve. */
   const bob = person('bob')
   const ask = (more: object = {}, headers: Record<string, string> = {}) =>
     product.update({ kind: 'ranking', project: 'dear', budget: 'seo', ...more }, { token: bob, headers })
@@ -73,7 +73,7 @@ describe('approve', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a decision about an update that has ended is 409 and says when, by whom and up to what', async () => {
+  test('a decision about an ended update is 409 and says when, by whom and up to how many units', async () => {
     const { product, awaiting } = await strictProduct('real')
     const id = await awaiting()
     await decide(product, id, 'approve')
@@ -127,7 +127,7 @@ const both = (price: number) => (product: Product) => {
   product.clock.advance(minutes(1))
   product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: price }))
 }
-/** Bob asked for it; Carl may approve. Who may decide what, and why not, is proven in test/guard/people. */
+/** Bob requests and Carl may approve. test/guard/people tests who may decide what. */
 describe('the answer to a decision', () => {
   test.each<
     [

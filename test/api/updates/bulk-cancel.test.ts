@@ -12,7 +12,7 @@ async function start() {
   return { ...product, queue, cancel }
 }
 
-test('POST /updates/cancel cancels many updates and gives the reason for each that it left', async () => {
+test('POST /updates/cancel cancels many updates and gives the reason for each that stays', async () => {
   const { queue, cancel, call, seen, deliver } = await start()
   const [one, two] = [await queue('a'), await queue('b')]
   const other = await queue('c', 'carol')

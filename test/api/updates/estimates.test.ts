@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { json, startProduct } from '../../support/product.ts'
 
-test('an estimate of several projects shows the problem of each, and null where the service gave no estimate', async () => {
+test('an estimate of several projects shows the problem of each, and null if the service gave no estimate', async () => {
   const product = await startProduct({
     units: { dear: 50 },
     service: ({ url }) => (url.includes('/typo/') ? json({}, 404) : undefined),
@@ -24,7 +24,7 @@ test('an estimate of several projects shows the problem of each, and null where 
   ])
 })
 
-test('an estimate that prices no project answers with the problem', async () => {
+test('an estimate that prices no project is answered with the problem', async () => {
   const product = await startProduct({ service: () => json({}, 404) })
   const { status, body } = await product.call('GET', '/estimates?kind=ranking&project=a&project=b')
   expect([status, body.type, body.detail.includes('update of a')]).toEqual([502, '/problems/service-refused', true])
@@ -47,7 +47,7 @@ describe('with explain=true', () => {
     return { ...product, rowsOf }
   }
 
-  test('explain=true shows every check with its figure, for the free estimate alone', async () => {
+  test('explain=true shows every check with its figure, and requests only the free estimate', async () => {
     const { call, rowsOf, service, audit } = await start()
     const { body, rows } = await rowsOf(explained)
     expect(rows.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual([
@@ -87,20 +87,20 @@ describe('with explain=true', () => {
     expect((await call('GET', estimate)).body.projects[0]).not.toHaveProperty('checks')
   })
 
-  test('explain=true shows the checks and figures where the service gives no estimate', async () => {
+  test('explain=true shows the checks and figures although the service gives no estimate', async () => {
     const { rowsOf } = await start({ service: () => json({}, 503) })
     const { status, body, notPassed } = await rowsOf(explained)
     expect([status, body.allowed, body.problem.type]).toEqual([200, false, '/problems/service-unreachable'])
     expect(notPassed).toEqual(['estimate refuses', 'counter unknown', 'counter unknown'])
   })
 
-  test('explain=true counts the scopes of who asks', async () => {
+  test('explain=true applies the scopes of the requesting caller', async () => {
     const { rowsOf, signed } = await start()
     const { notPassed } = await rowsOf(explained, signed({ sub: 'rita', scope: 'read' }))
     expect(notPassed).toEqual(['permission refuses', 'counter refuses', 'approval asks'])
   })
 
-  test('an estimate as another caller follows what the list of callers has of them', async () => {
+  test('an estimate for another caller applies that caller’s entry in the list', async () => {
     const { call, rowsOf } = await start()
     const caller = { scopes: ['propose'], budgets: ['acme'], perUpdate: 35, ...month(90) }
     await call('PUT', '/callers/bob', { body: caller })
@@ -127,7 +127,7 @@ describe('with explain=true', () => {
     expect((await rowsOf(path, signed({ sub: 'ada', scope, budgets: '*' }))).status).toBe(status)
   })
 
-  test('an administrator who reads only some budgets may not ask as another caller', async () => {
+  test('an administrator who reads only some budgets may not estimate for another caller', async () => {
     const { call, rowsOf, signed } = await start()
     await call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
     const token = signed({ sub: 'mia', scope: 'read run admin', budgets: '*' })
@@ -137,7 +137,7 @@ describe('with explain=true', () => {
     expect(JSON.stringify(rows)).not.toContain('account')
   })
 
-  test('explain=true shows a reader of some budgets no more of one above than a refusal does', async () => {
+  test('explain=true shows a reader of some budgets no more of a budget above than a refusal does', async () => {
     const { call, rowsOf, signed } = await start({ units: { shop: 4 } })
     await call('PUT', '/budgets/over', { body: { ...month(3), approvalAbove: 1, perUpdate: 50 } })
     await call('PUT', '/budgets/acme', { body: { parent: 'over', ...month(30), projects: [{ name: 'shop' }] } })

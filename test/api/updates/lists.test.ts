@@ -3,7 +3,7 @@ import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** Four settled updates and one refused, half an hour apart. How lists are read is tested over both stores elsewhere. */
+/** Four settled updates and one refused, half an hour apart. Other tests read lists over both stores. */
 async function withUpdates() {
   const product = await startProduct({ units: { dear: 90_000 }, store: createMemoryStore() })
   for (const project of ['one', 'two', 'dear', 'four', '=5']) {
@@ -17,7 +17,7 @@ async function withUpdates() {
 const projectsOf = ({ updates }: { updates: { project: string }[] }) => updates.map(({ project }) => project)
 
 describe('GET /updates', () => {
-  test('GET /updates lists newest first, each as GET shows it, and ends without next', async () => {
+  test('GET /updates lists the newest first, each as GET /updates/{id} shows it, and ends without next', async () => {
     const { product, list } = await withUpdates()
     const listed = await list()
     expect(Object.keys(listed)).toEqual(['updates'])
@@ -86,7 +86,7 @@ describe('GET /updates', () => {
     }
   })
 
-  test('an update query may use a name that every object has', async () => {
+  test('an update query may use a name that is a member of every object', async () => {
     const product = await startProduct()
     const { status, body } = await product.update({
       kind: 'ranking',

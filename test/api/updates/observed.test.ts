@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const month = (units: number) => [{ window: 'month', units }]
 const plans = [{ name: 'night', kind: 'ranking', projects: ['hats'], schedule: 'cron(0 10 * * ? *)' }]
 
-test('an update past an observed limit runs and says so from the gateway, a plan, Slack and an agent alike', async () => {
+test('an update over an observed limit runs and says so, from the gateway, a plan, Slack and an agent', async () => {
   const product = await startProduct({ store: createMemoryStore(), slack: true, plans })
   const projects = ['shoes', 'hats', 'shirts', 'socks'].map((name) => ({ name }))
   await product.call('PUT', '/budgets/seo', { body: { limits: month(0), enforce: false, projects } })
@@ -33,7 +33,7 @@ test('an update past an observed limit runs and says so from the gateway, a plan
   expect(told.toSorted()).toEqual(['gateway', 'mcp', 'schedule', 'slack'].map((via) => [via, 'settled', lacked]))
 })
 
-test('an estimate of what would be refused says nothing about limits that are only observed', async () => {
+test('the estimate of an update that would be refused says nothing about observed limits', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const projects = [{ name: 'shoes' }, { name: 'hats' }]
   await product.call('PUT', '/budgets/seo', { body: { limits: month(0), enforce: false, projects } })

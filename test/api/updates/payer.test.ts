@@ -38,7 +38,7 @@ const ways: [string, (started: Started, budget: string) => Promise<{ status: num
 const detail =
   'bob may not charge clients for shop, which belongs to acme; that needs the scope admin or mayChargeAncestors. Without a budget, acme pays.'
 
-describe.each(ways)('naming a parent of the owner, by %s', (_way, ask) => {
+describe.each(ways)('a request that names a parent of the owner, by %s', (_way, ask) => {
   test('charging a parent of the owner is refused with 403 without the right', async () => {
     const started = await start()
     const { status, body } = await ask(started, 'clients')
@@ -94,7 +94,7 @@ describe('PUT /callers', () => {
   })
 })
 
-test('the page of decisions names the owner if another budget pays', async () => {
+test('the Inbox names the owner if another budget pays', async () => {
   const { product, put } = await start()
   await put('acme', { parent: 'clients', projects: [{ name: 'shop' }], approvalAbove: 10 })
   await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
@@ -104,7 +104,7 @@ test('the page of decisions names the owner if another budget pays', async () =>
 })
 
 describe('GET /statements of the owner', () => {
-  test('GET /statements of the owner shows what a parent paid, outside totals', async () => {
+  test('GET /statements of the owner shows the units that a parent paid, outside totals', async () => {
     const { product } = await start()
     await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
     const { body } = await product.call('GET', '/statements?price=0.5')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// Each sentence once: people and models read these bodies in a terminal.
+// A body says each sentence once, because people and models read it in a terminal.
 
 type Body = {
   readonly kind?: string
@@ -51,7 +51,7 @@ describe('a refused POST /updates says each sentence once', () => {
     expect(refused.body.updates.map(({ problem }: { problem?: { type: string } }) => problem?.type)).toEqual(own)
     const said = sentencesIn(refused.text)
     expect(said.filter((each) => each === refused.body.detail)).toHaveLength(status === 402 ? 1 : 2)
-    // The record has all that the answer left out.
+    // The record has everything that the answer left out.
     for (const { id, problem = null, history, ...rest } of refused.body.updates) {
       const { body: record } = await product.call('GET', `/updates/${id}`)
       const { type, title, status: _status, detail, requestId: _id, updates: _updates, ...members } = refused.body
@@ -64,7 +64,7 @@ describe('a refused POST /updates says each sentence once', () => {
     }
   })
 
-  test('the body of one refusal has the figures once', async () => {
+  test('the answer to one refusal has the figures once', async () => {
     const { ask } = await start()
     const { text } = await ask('acme', { project: 'a' })
     expect(text.match(/"wouldPass"/g)).toHaveLength(1)

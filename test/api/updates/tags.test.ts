@@ -19,7 +19,7 @@ describe('tags of POST /updates', () => {
     expect(product.service.requests.some(({ url }) => url.includes('SEO'))).toBe(false)
   })
 
-  test('64 characters outside the basic plane, and a key named as a member of objects, are tags as others', async () => {
+  test('tags may have 64 characters outside the basic plane and a key named like a member of objects', async () => {
     const product = await start()
     const tags = { constructor: '😀'.repeat(64), 'k_.-9': '=1+1' }
     const { status, body } = await product.update(ask('one', { tags }))
@@ -28,7 +28,7 @@ describe('tags of POST /updates', () => {
     expect(statement.rows.map(({ tag }: { tag: string }) => tag)).toEqual(['😀'.repeat(64)])
   })
 
-  test('a key is for its tags in any order, and no tags are as an empty map', async () => {
+  test('a key covers its tags in any order, and no tags equal an empty map', async () => {
     const product = await start()
     const send = (key: string, tags?: object) =>
       product.update(ask(key, tags && { tags }), { headers: { 'idempotency-key': key } })
@@ -47,7 +47,7 @@ describe('Unit-Guard-Tags', () => {
   const run = (product: Awaited<ReturnType<typeof start>>, header: string) =>
     product.call('GET', '/v3/on-demand/shop/run', { headers: { 'unit-guard-tags': header } })
 
-  test('a run of the gateway keeps its tags, and the service never sees them', async () => {
+  test('a run of the gateway keeps its tags, and the service does not get them', async () => {
     const product = await start()
     const header = 'client=B%C3%BCcher%20%26%20Co,url=https://a.example/?q=1,  list=a%2Cb'
     expect((await run(product, header)).status).toBe(200)
@@ -56,7 +56,7 @@ describe('Unit-Guard-Tags', () => {
     expect(JSON.stringify(product.service.requests)).not.toContain('unit-guard-tags')
   })
 
-  test('any other header is answered with 400, and nothing is asked of the service', async () => {
+  test('another form of the header is answered with 400 without a request to the service', async () => {
     const product = await start()
     for (const [header, detail] of [
       ['', 'each tag must be written as key=value'],
@@ -82,7 +82,7 @@ describe('Unit-Guard-Tags', () => {
   })
 })
 
-/** Counted by the sweep, or not yet. */
+/** A month that the sweep has or has not counted. */
 async function month(isCounted: boolean) {
   const product = await start()
   const of = (project: string, tags?: object) => product.update(ask(project, tags && { tags }))
@@ -107,7 +107,7 @@ describe.each([
   ['each update read', false],
   ['counted by the sweep', true],
 ])('tags in lists and statements, %s', (_how, isCounted) => {
-  test('GET /updates filters by all tags that are named, page by page, with count and sum', async () => {
+  test('GET /updates filters by all given tags, page by page, with count and sum', async () => {
     const { list } = await month(isCounted)
     const since = 'since=2026-11-01T00:00:00Z'
     expect(projectsOf(await list('tag=client:acme'))).toEqual(['two', 'one'])
@@ -119,7 +119,7 @@ describe.each([
     expect(projectsOf(await list(`tag=client:acme&limit=1&${since}&cursor=${first.next}`))).toEqual(['one'])
   })
 
-  test('a statement by tag adds up to the book; what has no such tag is one row', async () => {
+  test('a statement by tag adds up to the book, with one row for updates without the tag', async () => {
     const { product } = await month(isCounted)
     const { body } = await product.call('GET', '/statements?by=tag:client')
     expect(body).toMatchObject({ by: 'tag:client', tagKeys: ['client', 'ticket'], book: { spent: 185, addsUp: true } })
@@ -156,7 +156,7 @@ test('the CSV of updates has the tags as JSON in a column', async () => {
   ])
 })
 
-test('updates of a plan have its tags', async () => {
+test('updates of a plan have the plan’s tags', async () => {
   const plan = { name: 'night', kind: 'ranking', projects: ['one'], schedule: 'cron(0 5 * * ? *)' }
   const tags = { client: 'acme' }
   const product = await startProduct({ store: createMemoryStore(), plans: [{ ...plan, tags }] })

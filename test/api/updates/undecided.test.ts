@@ -9,7 +9,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const sentence =
   'Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in 5 seconds.'
 
-/** The product on a store in which others are in the way of every transaction, as long as the test says so. */
+/** The product on a store where other writes conflict with every transaction while the test says so. */
 async function start() {
   const memory = createMemoryStore()
   let fails: ((writes: Parameters<Store['transact']>[0]) => Error | null) | null = null
@@ -38,7 +38,7 @@ async function start() {
   }
 }
 
-describe('a request that others overtake until its time is over', () => {
+describe('a request that conflicts with others until its time is over', () => {
   const account = { limits: [{ window: 'month', units: 10 }] }
   test.each<[method: string, path: string, body?: object]>([
     ['POST', '/updates', { kind: 'ranking', project: 'acme' }],
@@ -48,7 +48,7 @@ describe('a request that others overtake until its time is over', () => {
     ['POST', '/budgets/account/freeze', { reason: 'a test' }],
     ['POST', '/budgets/account/entries', { type: 'grant', units: 1, reason: 'a test' }],
     ['PUT', '/callers/bob', { scopes: ['read'] }],
-  ])('%s %s %j is answered 503 with its own sentence and Retry-After', async (method, path, body) => {
+  ])('%s %s %j is 503 with its own sentence and Retry-After after its time is over', async (method, path, body) => {
     const { product, contend } = await start()
     await product.call('GET', '/budgets')
     contend()
@@ -58,7 +58,7 @@ describe('a request that others overtake until its time is over', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('POST /plans/{name}/run that runs out of time says that the sweep continues', async () => {
+  test('POST /plans/{name}/run says that the sweep continues if its time is over', async () => {
     const { product, contend } = await start()
     await product.call('GET', '/budgets')
     contend()
@@ -72,7 +72,7 @@ describe('a request that others overtake until its time is over', () => {
     expect(answer.body.detail).toMatch(/^Other requests changed the same records .* the sweep continues it;/)
   })
 
-  test('a page that runs out of time answers 503 with Retry-After', async () => {
+  test('a page answers 503 with Retry-After if its time is over', async () => {
     const { product, contend } = await start()
     const limits = [{ window: 'month', units: 100 }]
     await product.call('PUT', '/budgets/seo', { body: { limits, approvalAbove: 10 } })
@@ -88,7 +88,7 @@ describe('a request that others overtake until its time is over', () => {
   })
 })
 
-test('an approved update that cannot start is answered as approved and its cause logged', async () => {
+test('an approved update that cannot start is answered as approved, and its cause is logged', async () => {
   const { product, failWith } = await start()
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 100 }], approvalAbove: 10 } })
   const bob = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })
